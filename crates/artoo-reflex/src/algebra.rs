@@ -25,190 +25,191 @@ pub enum Query {
     Tree {
         /// Absolute paths of the folders: at least one, sorted, without duplicates.
         roots: Vec<String>,
-        /// How many levels are included.
+        /// How many levels below the folders are included.
         depth: Depth,
-        /// Whether names that start with a dot, and everything below them, are included.
+        /// Whether entries are included whose names start with a dot, and everything below such folders.
         hidden: bool,
-        /// The kind of entries included.
+        /// The kind of entries included: files, folders, links or all.
         kind: Kind,
     },
-    /// Source: files or folders listed by path. A missing one, or one of another kind, is not an element.
+    /// Source: files or folders given by path. A path that doesn't exist, or is of another kind, gives no element.
     Paths {
-        /// Absolute paths: at least one, sorted, without duplicates.
+        /// Absolute paths of the files or folders: at least one, sorted, without duplicates.
         paths: Vec<String>,
-        /// The kind of entries included.
+        /// The kind of entries included; a path of another kind is left out.
         kind: Kind,
     },
     /// Source: the lines of one file.
     TextFile {
-        /// Absolute path of the file.
+        /// Absolute path of the file whose lines are read.
         path: String,
     },
     /// Source: the names of an archive's entries (tar, tar.gz, zip) as lines, in the archive's order.
     ArchiveEntries {
-        /// Absolute path of the archive.
+        /// Absolute path of the archive to list.
         path: String,
     },
     /// Source: the running processes.
     Processes,
-    /// Source: a fact of the machine.
+    /// Source: a fact of the machine, such as its memory or the date.
     System {
-        /// The fact.
+        /// The fact that is asked for.
         fact: Fact,
     },
     /// The lines of several files, the files in the order of their paths; shown as `path:line`.
     TextOf {
-        /// The files.
+        /// The query for the files whose lines are read.
         of: Box<Self>,
     },
-    /// The elements that satisfy a predicate.
+    /// The elements of a query that satisfy a predicate.
     Filter {
-        /// Files, lines or processes.
+        /// The query to filter; it yields files, lines or processes.
         of: Box<Self>,
-        /// The predicate on a file, on a line's text or on a process.
+        /// The predicate that an element must satisfy to stay in the result.
         keep: Pred,
     },
-    /// The elements, sorted; ties keep the order of paths (files) or their order before.
+    /// The elements of a query, sorted; equal files are sorted by path, other equal elements keep their order.
     Sort {
-        /// Files, lines, groups or processes.
+        /// The query to sort; it yields files, lines, groups or processes.
         of: Box<Self>,
         /// The sort keys, the most important first; at least one.
         keys: Vec<SortKey>,
     },
-    /// At most `count` elements after the first `skip`; without a [`Query::Sort`] below, in the order of paths.
+    /// At most `count` elements of a query, after its first `skip`; files without a [`Query::Sort`] are in order of
+    /// path.
     Limit {
-        /// Files, groups or processes.
+        /// The query to limit; it yields files, groups or processes.
         of: Box<Self>,
-        /// The number of elements skipped.
+        /// The number of elements left out at the start of the list.
         skip: u64,
-        /// The maximum number of elements.
+        /// The maximum number of elements that follow the skipped ones.
         count: u64,
     },
-    /// A range of lines.
+    /// A range of the lines of a text, such as its first 5.
     Part {
-        /// The lines.
+        /// The query for the lines to take a range of.
         of: Box<Self>,
-        /// The range.
+        /// The range of lines to take.
         part: Part,
     },
-    /// Each distinct line once, in the order of first occurrence.
+    /// Each distinct line of a text once, in the order of first occurrence.
     Unique {
-        /// The lines.
+        /// The query for the lines to remove duplicates from.
         of: Box<Self>,
     },
-    /// Each line that occurs more than once, once, in the order of first occurrence.
+    /// The lines that occur more than once in a text, each shown once, in the order of first occurrence.
     Repeated {
-        /// The lines.
+        /// The query for the lines to search for repetitions.
         of: Box<Self>,
     },
     /// The words of a text as lines: runs of letters, digits and apostrophes, ASCII letters in lower case.
     Words {
-        /// The lines.
+        /// The query for the lines to split into words.
         of: Box<Self>,
     },
-    /// One field of each line; empty where the line has fewer fields.
+    /// One field (column) of each line; an empty line where a line has fewer fields.
     Column {
-        /// The lines.
+        /// The query for the lines to split into fields.
         of: Box<Self>,
-        /// The field's number, from 1.
+        /// The number of the field to show, from 1.
         number: u64,
-        /// What separates fields.
+        /// What separates the fields of a line.
         separator: Separator,
     },
     /// The lines with every occurrence of a text replaced.
     Replace {
-        /// The lines.
+        /// The query for the lines in which text is replaced.
         of: Box<Self>,
-        /// The text to look for, never empty.
+        /// The text to replace, never empty.
         find: String,
-        /// The replacement.
+        /// The text that replaces each occurrence.
         with: String,
     },
     /// The occurrences of a text as lines, from left to right, without overlaps.
     Matches {
-        /// The lines.
+        /// The query for the lines to search for the text.
         of: Box<Self>,
-        /// The text to look for, never empty.
+        /// The text whose occurrences are listed, never empty.
         text: String,
-        /// Whether ASCII case is ignored.
+        /// Whether the search for the text ignores ASCII case.
         ignore_case: bool,
         /// Whether an occurrence counts only without an ASCII letter, digit or `_` beside it.
         whole_word: bool,
     },
-    /// The text transformed: case, order or line breaks changed.
+    /// A text transformed: its case, order or line breaks changed.
     Rewritten {
-        /// The lines.
+        /// The query for the lines to transform.
         of: Box<Self>,
-        /// The transformation.
+        /// The transformation of the text.
         how: Rewrite,
     },
     /// A part of each file's path as a line, in the order of the files.
     Names {
-        /// The files.
+        /// The query for the files whose paths are taken apart.
         of: Box<Self>,
-        /// The part of the path.
+        /// The part of the path to show: name, folder or extension.
         part: NamePart,
     },
     /// The lines with their line numbers, as `number:line`.
     Numbered {
-        /// Lines of files, possibly filtered or a range of them.
+        /// The query for the lines to number: lines of files, possibly filtered or a range of them.
         of: Box<Self>,
     },
     /// A comparison of two texts.
     Compare {
-        /// The lines of the first text.
+        /// The query for the lines of the first text.
         of: Box<Self>,
-        /// The lines of the second text.
+        /// The query for the lines of the second text.
         with: Box<Self>,
-        /// The question about the two texts.
+        /// The question about the two texts, such as whether they are identical.
         relation: Relation,
     },
     /// The files with their sizes and modification times.
     Details {
-        /// The files.
+        /// The query for the files to list with size and modification time.
         of: Box<Self>,
     },
     /// One property of each file or folder, as `value<tab>path`.
     Field {
-        /// The files or folders.
+        /// The query for the files or folders whose property is shown.
         of: Box<Self>,
-        /// The property.
+        /// The property to show, such as the owner.
         field: Field,
     },
-    /// The files with the same content as at least one other, as `sha256<tab>path`, sorted.
+    /// The files whose content equals that of at least one other file, as `sha256<tab>path`, sorted.
     Duplicates {
-        /// The files.
+        /// The query for the files to search for equal content.
         of: Box<Self>,
     },
     /// One number for each group of elements, as `number<tab>group`: the largest number first, ties by group name.
     Group {
-        /// Files, or lines (grouped by text and counted only).
+        /// The query for the elements to group: files, or lines (grouped by text and only counted).
         of: Box<Self>,
         /// The property that the elements of a group share.
         by: GroupKey,
-        /// How the number is computed.
+        /// The function that computes the number of each group, such as the count.
         function: Function,
     },
-    /// A single number computed from all elements.
+    /// A single number computed from all elements of a query.
     Aggregate {
-        /// The elements.
+        /// The query for the elements that the number is computed from.
         of: Box<Self>,
-        /// How the number is computed.
+        /// The function that computes the number, such as a count or a total size.
         function: Function,
     },
 }
 
-/// How many levels below a folder are included.
+/// How many levels below a folder a query includes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Depth {
-    /// Direct children only.
+    /// Only the folder's direct children.
     Direct,
-    /// Everything below, at any depth.
+    /// Everything below the folder, at any depth.
     Whole,
 }
 
-/// The kind of entries in a tree.
+/// The kind of entries that a query selects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -225,9 +226,9 @@ pub enum Kind {
 /// A sort key and its direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SortKey {
-    /// The property to sort by.
+    /// The property that elements are sorted by.
     pub by: Key,
-    /// The direction.
+    /// The sort direction, ascending or descending.
     pub order: Order,
 }
 
@@ -237,7 +238,7 @@ pub struct SortKey {
 pub enum Key {
     /// Files: size in bytes.
     Size,
-    /// Folders: total size of the files below, hidden ones included.
+    /// Folders: total size in bytes of the files below, hidden ones included.
     TotalSize,
     /// Files and folders: modification time.
     Modified,
@@ -253,9 +254,9 @@ pub enum Key {
     Numeric,
     /// Lines: the number of characters.
     Length,
-    /// Groups: the group's number.
+    /// Groups: the number computed for the group.
     Value,
-    /// Processes: resident memory.
+    /// Processes: resident memory (RAM in use).
     Memory,
     /// Processes: share of processor time.
     Cpu,
@@ -271,22 +272,22 @@ pub enum Order {
     Descending,
 }
 
-/// A range of lines.
+/// A range of the lines of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// This many lines from the start.
+    /// This many lines from the start of the text.
     First(u64),
-    /// This many lines from the end.
+    /// This many lines from the end of the text.
     Last(u64),
     /// Lines from one number to another, both included, counted from 1.
     Range {
-        /// Number of the first line.
+        /// Number of the first line of the range, from 1.
         from: u64,
-        /// Number of the last line.
+        /// Number of the last line of the range, itself included.
         to: u64,
     },
-    /// From this line number (counted from 1) to the end.
+    /// The lines from this line number (counted from 1) to the end of the text.
     From(u64),
 }
 

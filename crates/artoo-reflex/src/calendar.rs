@@ -17,7 +17,9 @@ pub(crate) struct Clock {
 /// A time range from `start` (included) to `end` (excluded).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stretch {
+    /// The start of the range, included.
     pub(crate) start: Timestamp,
+    /// The end of the range, excluded.
     pub(crate) end: Timestamp,
 }
 
@@ -27,28 +29,28 @@ impl Clock {
         Self { now, offset: Offset::from_seconds(utc_offset_s).unwrap_or(Offset::UTC) }
     }
 
-    /// The current local date and time.
+    /// The current date and time in local time; `None` outside the calendar.
     fn local_now(self) -> Option<DateTime> {
         jiff::Timestamp::from_millisecond(self.now.as_millis()).ok().map(|t| self.offset.to_datetime(t))
     }
 
-    /// A local date and time as a timestamp.
+    /// The timestamp of a local date and time; `None` outside the calendar.
     fn moment(self, local: DateTime) -> Option<Timestamp> {
         self.offset.to_timestamp(local).ok().map(|t| Timestamp::from_millis(t.as_millisecond()))
     }
 
-    /// The current local date.
+    /// The current local date; `None` outside the calendar.
     pub(crate) fn today(self) -> Option<Date> {
         self.local_now().map(DateTime::date)
     }
 
-    /// The time range from the start of `first` to the start of `after_last`.
+    /// The time range from the start of day `first` to the start of day `after_last`.
     fn days(self, first: Date, after_last: Date) -> Option<Stretch> {
         let midnight = |date: Date| self.moment(date.to_datetime(Time::midnight()));
         Some(Stretch { start: midnight(first)?, end: midnight(after_last)? })
     }
 
-    /// The time range of one day.
+    /// The time range of one local day.
     pub(crate) fn day(self, date: Date) -> Option<Stretch> {
         self.days(date, date.tomorrow().ok()?)
     }
@@ -60,7 +62,7 @@ impl Clock {
         (self.day(date)? == stretch).then_some(date)
     }
 
-    /// The time range of one month.
+    /// The time range of one month (1 to 12) of a year.
     pub(crate) fn month(self, year: i16, month: i8) -> Option<Stretch> {
         let first = Date::new(year, month, 1).ok()?;
         self.days(first, first.checked_add(1.month()).ok()?)
@@ -94,14 +96,14 @@ impl Clock {
         }
     }
 
-    /// The latest day with this weekday (1 = Monday): today or one of the six days before.
+    /// The time range of the latest day with this weekday (1 = Monday): today or one of the six days before.
     pub(crate) fn weekday(self, weekday: i8) -> Option<Stretch> {
         let today = self.today()?;
         let back = i64::from((today.weekday().to_monday_one_offset() - weekday).rem_euclid(7));
         self.day(today.checked_sub(back.days()).ok()?)
     }
 
-    /// The latest day or month of this name that has begun.
+    /// The time range of the latest month, or day of that month, that has begun, for a date without a year.
     pub(crate) fn latest(self, month: i8, day: Option<i8>) -> Option<Stretch> {
         let today = self.today()?;
         let begins = Date::new(today.year(), month, day.unwrap_or(1)).ok()?;
@@ -112,7 +114,7 @@ impl Clock {
         }
     }
 
-    /// The time this long ago; months and years by the calendar, other units as a fixed number of seconds.
+    /// The point in time this long before now; months and years by the calendar, other units as fixed seconds.
     pub(crate) fn before_now(self, amount: u64, unit: TimeUnit) -> Option<Timestamp> {
         let amount = i64::try_from(amount).ok()?;
         let fixed = |seconds: i64| {

@@ -14,358 +14,380 @@ pub(crate) use words::{
     TextUnit, TimeUnit, Verb,
 };
 
-/// The meaning of a phrase of the lexicon.
+/// The meaning of a phrase of the lexicon; each phrase has one or several.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Concept {
     /// A function word without a meaning of its own, such as "the".
     Skip,
-    /// "is", "do": a function word inside a request; at its start it makes a yes/no question.
+    /// A word such as "is" or "do": a function word inside a request; at the start it makes a yes/no question.
     Copula,
-    /// "only": before a noun it has no effect; after a place it excludes subfolders.
+    /// The word "only": before a noun it has no effect; after a folder it excludes subfolders.
     Only,
-    /// "for", as in "search x for y".
+    /// The word "for", as in "search x for y".
     For,
-    /// "and".
+    /// A word such as "and", which joins two items.
     And,
-    /// "or".
+    /// A word such as "or", which joins two alternatives.
     Or,
-    /// "nor", between two kinds of file after "neither".
+    /// The word "nor", between two kinds of file after "neither".
     Nor,
-    /// A verb that asks: "list", "show", "find".
+    /// A verb that asks a question, such as "list", "show" or "find".
     Verb(Verb),
-    /// "what is in": lists the direct content of a folder.
+    /// A phrase such as "what is in", which lists the direct content of a folder.
     ListFolder,
-    /// "how many".
+    /// A phrase such as "how many", which asks for a count.
     Count,
-    /// "and count them", after "find …".
+    /// A phrase such as "and count them", after "find …".
     CountThem,
-    /// "the size of".
+    /// A phrase such as "the size of", which asks for the size of each file or of all.
     Size,
-    /// "the total size of".
+    /// A phrase such as "the total size of", which asks for the sum of the sizes.
     TotalSize,
-    /// "take up", the end of "how much space do … take up".
+    /// A phrase such as "take up", the end of "how much space do … take up".
     SizeTail,
-    /// "with their sizes": a listing with size and date.
+    /// A phrase such as "with their sizes", which asks for a listing with size and date.
     Details,
-    /// "when was", the start of "when was x modified".
+    /// A phrase such as "when was", the start of "when was x modified".
     WhenWas,
-    /// "in bytes".
+    /// A phrase such as "in bytes", which adds nothing as sizes are always in bytes.
     InBytes,
-    /// "files", "folder": a noun for a kind of entry.
+    /// A word such as "files" or "folder": a noun for a kind of entry.
     Noun {
+        /// The kind of entry that the noun means.
         kind: Kind,
+        /// Whether the noun is plural ("files").
         plural: bool,
     },
-    /// "lines".
+    /// The noun "lines" (of a text), in the singular or plural.
     Lines {
+        /// Whether the noun is plural ("lines").
         plural: bool,
     },
-    /// "rows": the lines of a table without its heading.
+    /// A word such as "rows": the lines of a table without its heading.
     Rows {
+        /// Whether the noun is plural ("rows").
         plural: bool,
     },
-    /// "first", "last": of the lines of a text or of a sorted list.
+    /// A word such as "first" or "last": an end of a text or of a sorted list.
     Edge(Edge),
-    /// "the beginning of": the first or last lines, without a number.
+    /// A phrase such as "the beginning of": the first or last lines, without a number.
     SomeLines(Edge),
-    /// "largest", "newest": the first element in an order.
+    /// A word such as "largest" or "newest": the first element in a sort order.
     Superlative {
+        /// The sort key that the superlative means.
         by: Key,
+        /// The sort direction that puts the element first.
         order: Order,
     },
-    /// "last modified", a superlative only before a noun.
+    /// A superlative only before a noun, such as "last modified".
     SuperlativeBefore {
+        /// The sort key that the superlative means.
         by: Key,
+        /// The sort direction that puts the element first.
         order: Order,
     },
-    /// "sorted by", before a sort key.
+    /// A phrase such as "sorted by", before a sort key.
     SortBy,
-    /// A sort key, such as "size".
+    /// A sort key named in the request, such as "size".
     Key(Key),
-    /// "alphabetically": a whole sort order.
+    /// A word such as "alphabetically": a sort key with its direction.
     Sorted {
+        /// The sort key that the word means.
         by: Key,
+        /// The sort direction that the word means.
         order: Order,
     },
-    /// "in descending order".
+    /// A sort direction such as "in descending order".
     Order(Order),
-    /// "larger than", before a quantity.
+    /// A phrase such as "larger than", before a quantity.
     Compare {
+        /// The direction of the comparison, such as "more than".
         bound: Bound,
+        /// The quantity compared: size or age.
         of: Measure,
     },
-    /// "or more", after a quantity.
+    /// A bound after a quantity, such as "or more".
     OrBound {
+        /// The direction of the comparison, such as "at least".
         bound: Bound,
+        /// The quantity compared: size or age.
         of: Measure,
     },
-    /// "between".
+    /// The word "between", before the two ends of a range.
     Between,
-    /// "to", between the ends of a range.
+    /// A word such as "to", between the ends of a range.
     To,
-    /// "with a size", before a comparison.
+    /// A phrase such as "with a size", before a comparison.
     SizeField,
-    /// "in size", after a comparison.
+    /// A phrase such as "in size", after a comparison.
     SizeSuffix,
-    /// "empty", of a file.
+    /// A word such as "empty", said of a file.
     Empty,
-    /// "non-empty", of a file.
+    /// A word such as "non-empty", said of a file.
     NonEmpty,
-    /// A unit of size, in bytes.
+    /// A unit of size, such as "MB", in bytes.
     Bytes(u64),
+    /// A unit of time, such as "days".
     TimeUnit(TimeUnit),
-    /// "modified".
+    /// A word such as "modified", before or after a time.
     Modified,
-    /// "in the last", before a length of time.
+    /// A phrase such as "in the last", before a length of time.
     LastSpan,
-    /// "not modified for", before a length of time.
+    /// A phrase such as "not modified for", before a length of time.
     Unmodified,
-    /// "not modified since", before a date.
+    /// A phrase such as "not modified since", before a date.
     UnmodifiedSince,
-    /// "ago".
+    /// A word such as "ago", after a length of time.
     Ago,
-    /// "old", after a length of time.
+    /// A word such as "old", after a length of time.
     Old,
+    /// A preposition of time, such as "since" or "before".
     Relation(Relation),
+    /// A named time range, such as "last week".
     Calendar(Calendar),
-    /// "today's", before a noun.
+    /// A word such as "today's", before a noun.
     CalendarOf(Calendar),
-    /// A weekday, 1 = Monday.
+    /// A weekday as a number; 1 is Monday.
     Weekday(i8),
-    /// A month, from 1.
+    /// A month as a number from 1.
     Month(i8),
-    /// "of", "on", "from": followed by a path or a known folder.
+    /// A preposition such as "of", "on" or "from", followed by a path or a known folder.
     Within,
-    /// "in", "under": followed by a path or any word that can be a folder's name.
+    /// A preposition such as "in" or "under", followed by a path or any word that can be a folder's name.
     Inside,
     /// A known folder: `.`, `~` or a name below the home folder.
     Place(String),
-    /// A known folder whose word also means a kind of file, so it counts only after "in".
+    /// A known folder whose word also means a kind of file, so it means the folder only after "in".
     PlaceAfterPreposition(String),
-    /// "here": the current folder.
+    /// A word such as "here": the current folder.
     Here,
-    /// "in the trash": a folder below the home folder, with its preposition.
+    /// A phrase such as "in the trash": a folder below the home folder, with its preposition.
     InPlace(String),
-    /// "contain", after a folder: "how many PDFs does ~/x contain".
+    /// A word such as "contain", after a folder: "how many PDFs does ~/x contain".
     Holds,
-    /// "recursively": how many levels are searched.
+    /// A word such as "recursively": how many levels below a folder are searched.
     Depth(DepthWord),
-    /// "hidden": whether hidden files are included.
+    /// A word such as "hidden": whether hidden files are included, excluded or the only ones.
     Hidden(Hidden),
-    /// "dotfiles": files whose names start with a dot.
+    /// A word such as "dotfiles": files whose names start with a dot.
     Dotfiles,
-    /// "named", "starting with": a relation of names to a text that follows.
+    /// A relation of names to the text that follows, such as "named" or "starting with".
     Name(NameRelation),
-    /// "in the name", after a text.
+    /// A phrase such as "in the name", after a text.
     InName,
-    /// "in it", after a text.
+    /// A phrase such as "in it", after a text.
     InContent,
-    /// "with".
+    /// The word "with", before a text or a property.
     With,
-    /// "containing", before a text.
+    /// A word such as "containing", before a text.
     Contains,
-    /// "the word", before a text.
+    /// A phrase such as "the word", before a text that is content.
     TheWord,
-    /// "grep".
+    /// A command such as "grep", before a text to look for in lines.
     Grep,
-    /// "ignoring case".
+    /// A phrase such as "ignoring case": texts are searched without regard to case.
     IgnoreCase,
-    /// "case-sensitively".
+    /// A word such as "case-sensitively": texts are searched with regard to case.
     MatchCase,
-    /// "with the extension", before one.
+    /// A phrase such as "with the extension", before a file extension.
     Extension,
-    /// "of type", before a kind of file.
+    /// A phrase such as "of type", before a kind of file.
     OfType,
-    /// "extension", after one.
+    /// The word "extension", after a file extension.
     ExtensionSuffix,
-    /// "except", "not".
+    /// A word such as "except" or "not", before what is excluded.
     Except,
-    /// A number in words.
+    /// A number written in words, such as "three".
     Number(u64),
-    /// An ordinal in words.
+    /// An ordinal written in words, such as "third".
     Ordinal(u64),
     /// A verb for a change that the built-in reader doesn't know; recognised only to refuse the request.
     Act,
-    /// A verb for a change, such as "copy".
+    /// A verb for a change of files, such as "copy".
     Do(ActWord),
-    /// "then", between two steps.
+    /// A word such as "then", between two steps.
     Then,
-    /// "either", before two conditions joined by "or".
+    /// A word such as "either", before two conditions joined by "or".
     Either,
-    /// "it", "those": refers to the result of an earlier step or request.
+    /// A word such as "it" or "those": refers to the result of an earlier step or request.
     Reference(Reference),
-    /// "one", "ones": a pronoun in place of a noun.
+    /// A word such as "one" or "ones": a pronoun in place of a noun.
     One {
+        /// Whether the pronoun is plural ("ones").
         plural: bool,
     },
-    /// "again": repeats the request before.
+    /// A word such as "again", which repeats the previous request.
     Again,
-    /// "to", "into": before the destination of a copy or a move.
+    /// A word such as "to" or "into", before the destination of a copy or a move.
     Into,
-    /// "into the folder", before a destination folder.
+    /// A phrase such as "into the folder", before a destination folder.
     IntoFolder,
-    /// "as", "to a file named": before a destination file.
+    /// A phrase such as "as" or "to a file named", before a destination file.
     AsFile,
-    /// "there", "into it": the folder of the step before.
+    /// A phrase such as "there" or "into it": the folder of the previous step.
     There,
-    /// "with the text", before the content of a new file.
+    /// A phrase such as "with the text", before the content of a new file.
     WithContent,
-    /// "per", before the key of a grouping.
+    /// A word such as "per", before the key of a grouping.
     Per,
-    /// "each", "per file".
+    /// A phrase such as "each" or "per file": the answer is wanted for each element.
     Each,
-    /// "how often does each word": counts equal words or lines.
+    /// A phrase such as "how often does each word": counts equal words or lines.
     Frequency(Counted),
-    /// "occur", the end of "how often does each word occur".
+    /// A word such as "occur", the end of "how often does each word occur".
     Occurs,
-    /// "groups", as in "the first 5 groups".
+    /// A word such as "groups", as in "the first 5 groups".
     Groups,
-    /// The key of a grouping, such as "extension".
+    /// The key of a grouping, such as "extension" in "per extension".
     GroupKey(GroupKey),
     /// A property of files, such as "owner".
     Field(Field),
-    /// "average size of": a number other than a count or a total size.
+    /// A phrase that asks for a number other than a count or a total size, such as "average size of".
     Ask(Function),
-    /// "words", "characters": a unit that a text is divided into.
+    /// A word such as "words" or "characters": a unit that a text is divided into.
     TextUnit(TextUnit),
-    /// "duplicates": files with equal content.
+    /// A word such as "duplicates": files with equal content.
     Duplicates,
-    /// "unique", of lines.
+    /// A word such as "unique", said of lines: each line once.
     Unique,
-    /// "repeated", of lines.
+    /// A word such as "repeated", said of lines: those that occur more than once.
     Repeated,
-    /// "with line numbers".
+    /// A phrase such as "with line numbers", which asks for numbered lines.
     Numbered,
-    /// "on", the end of "from line 5 on".
+    /// A word such as "on", the end of "from line 5 on".
     Onward,
-    /// "column", before or after its number.
+    /// The word "column", before or after the column's number.
     Column,
-    /// "separated by", before a separator.
+    /// A phrase such as "separated by", before a separator.
     SeparatedBy,
-    /// "commas": a separator in words.
+    /// A word that names a separator, such as "commas".
     Separator(String),
-    /// "replacing", before the text to replace.
+    /// A word such as "replacing", before the text to replace.
     Replacing,
-    /// "with", between the text to replace and its replacement.
+    /// A word such as "with", between the text to replace and its replacement.
     ReplaceWith,
-    /// "where the line starts with", before a text.
+    /// A phrase such as "where the line starts with", before a text.
     LineTest(NameRelation),
-    /// "blank", of lines.
+    /// A word such as "blank", said of lines.
     Blank,
-    /// "with nothing in it", of folders.
+    /// A phrase such as "with nothing in it", said of folders.
     EmptyFolder,
-    /// "what day is it".
+    /// A phrase such as "what day is it", which asks for today's weekday.
     WeekdayNow,
-    /// "characters", after a number.
+    /// A word such as "characters", after a number.
     Characters,
-    /// "also in", "identical to": a comparison, before the second text.
+    /// A phrase such as "also in" or "identical to": a comparison, before the second text.
     Versus(Between),
-    /// "lines common to": a comparison, before both texts.
+    /// A phrase such as "lines common to": a comparison, before both texts.
     Both(Between),
-    /// "inside a folder", before its name.
+    /// A phrase such as "inside a folder", before the folder's name.
     BelowFolder,
-    /// "outside of", before a folder's name.
+    /// A phrase such as "outside of", before a folder's name.
     NotBelow,
-    /// "executable".
+    /// A word such as "executable", said of a file.
     Executable,
-    /// "with permissions", before them.
+    /// A phrase such as "with permissions", before the permission bits.
     Permissions,
-    /// "owned by", before a user's name.
+    /// A phrase such as "owned by", before a user's name.
     OwnedBy,
-    /// "to lower case", of names or texts.
+    /// A phrase such as "to lower case": a change of case in names or texts.
     NameCase(NameChange),
-    /// "with the new extension", before it.
+    /// A phrase such as "with the new extension", before the extension.
     NewExtension,
-    /// "with the prefix", before it.
+    /// A phrase such as "with the prefix", before the text put in front of a name.
     NewPrefix,
-    /// "with the suffix", before it.
+    /// A phrase such as "with the suffix", before the text put after a name's stem.
     NewSuffix,
-    /// "add the prefix", before it.
+    /// A phrase such as "add the prefix", before the prefix.
     AddPrefix,
-    /// "add the suffix", before it.
+    /// A phrase such as "add the suffix", before the suffix.
     AddSuffix,
-    /// "to names like", before a template.
+    /// A phrase such as "to names like", before a template.
     NewTemplate,
-    /// "processes".
+    /// The noun "processes", in the singular or plural.
     Processes {
+        /// Whether the noun is plural ("processes").
         plural: bool,
     },
     /// A fact of the machine, such as "kernel version".
     Fact(Fact),
     /// A question about a file system, such as "free disk space of".
     Disk(Disk),
-    /// "day of the week of", before a date.
+    /// A phrase such as "day of the week of", before a date.
     DayOfWeek,
-    /// "environment variable", before or after its name.
+    /// A phrase such as "environment variable", before or after the variable's name.
     Variable,
-    /// "with their counts", of lines.
+    /// A phrase such as "with their counts", said of lines: how often each occurs.
     WithCounts,
-    /// "of each line", after a column.
+    /// A phrase such as "of each line", after a column.
     OfEachLine,
-    /// "using", before a separator.
+    /// A word such as "using", before a separator.
     Using,
-    /// "as the separator", after one.
+    /// A phrase such as "as the separator", after the separator.
     AsSeparator,
-    /// "permissions", after digits.
+    /// The word "permissions", after digits.
     RightsBehind,
-    /// "and print the result": the change is shown and nothing is written.
+    /// A phrase such as "and print the result": the change is shown and nothing is written.
     Printed,
-    /// "scripts", after an extension such as ".sh".
+    /// A word such as "scripts", after an extension such as ".sh".
     KindNoun,
-    /// "bare names of": a part of each path.
+    /// A phrase such as "bare names of", which asks for a part of each path.
     NamePart(NamePart),
-    /// "folders that contain", before files: each folder once.
+    /// A phrase such as "folders that contain", before files: asks for the folder of each file, each folder once.
     FoldersOf,
-    /// "duplicate file names".
+    /// A phrase such as "duplicate file names": file names that several files have.
     RepeatedNames,
-    /// "occurrences of", before a text: whether they are counted, and whether they must be whole words.
+    /// A phrase such as "occurrences of", before a text: whether they are counted, and whether they must be whole
+    /// words.
     Occurrences {
+        /// Whether the occurrences are counted rather than listed.
         counted: bool,
+        /// Whether the occurrences must be whole words.
         whole: bool,
     },
-    /// "containing the whole word", before it.
+    /// A phrase such as "containing the whole word", before the word.
     ContainsWord,
-    /// "as a whole word", after a text.
+    /// A phrase such as "as a whole word", after a text.
     AsWord,
     /// A transformation of a text, such as "in upper case".
     Rewrite(Rewrite),
-    /// "wrapped at", before a number of columns.
+    /// A phrase such as "wrapped at", before a number of columns.
     WrappedAt,
-    /// "joined by", before a separator.
+    /// A phrase such as "joined by", before a separator.
     JoinedBy,
-    /// "whatever the case of its letters", after a name.
+    /// A phrase such as "whatever the case of its letters", after a name to compare without regard to case.
     AnyCase,
-    /// "lying below", before a folder.
+    /// A phrase such as "lying below", before a folder that must contain the files.
     LyingBelow,
-    /// "of the group", before its name.
+    /// A phrase such as "of the group", before the owning group's name.
     OfGroup,
     /// Permission bits in words, such as "writable by all".
     Rights(u32),
-    /// "with all of the permissions", before digits.
+    /// A phrase such as "with all of the permissions", before digits.
     AllPermissions,
-    /// "accessed": read at some time.
+    /// A word such as "accessed": read at some time.
     Accessed,
-    /// "not accessed for", before a length of time.
+    /// A phrase such as "not accessed for", before a length of time.
     Unaccessed,
-    /// "not accessed since", before a date.
+    /// A phrase such as "not accessed since", before a date.
     UnaccessedSince,
-    /// "date", before a number of days from today.
+    /// The word "date", before a number of days from today.
     DateWord,
-    /// "after today", after a number of days.
+    /// A phrase such as "after today", after a number of days.
     AfterToday,
-    /// "before today", after a number of days.
+    /// A phrase such as "before today", after a number of days.
     BeforeToday,
-    /// "kernel parameter", before its name.
+    /// A phrase such as "kernel parameter", before the parameter's name.
     KernelParameter,
-    /// "groups of the user", before a name.
+    /// A phrase such as "groups of the user", before a name.
     GroupsOf,
-    /// "belongs to", the end of "which groups ada belongs to".
+    /// A phrase such as "belongs to", the end of "which groups ada belongs to".
     IsMember,
-    /// "user number of the user", before a name.
+    /// A phrase such as "user number of the user", before a name.
     UserIdOf,
-    /// "location of the program", before its name.
+    /// A phrase such as "location of the program", before the program's name.
     Program,
-    /// "installed", after a program's name.
+    /// A word such as "installed", after a program's name.
     Installed,
 }

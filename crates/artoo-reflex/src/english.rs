@@ -39,13 +39,13 @@ pub fn english(query: &Query) -> String {
     }
 }
 
-/// The English sentence of an act.
+/// The English sentence for a change of files.
 #[must_use]
 pub fn english_act(act: &Act) -> String {
     act::phrase(act)
 }
 
-/// The English sentences of all steps.
+/// The English sentences of all steps of a request, joined into one text.
 #[must_use]
 pub fn english_steps(steps: &[Step]) -> String {
     let one = |step: &Step| match step {
@@ -60,7 +60,7 @@ fn is_lines(query: &Query) -> bool {
     query.ty() == Ok(Ty::Lines)
 }
 
-/// Whether the query is a grouping, sorted or not.
+/// Whether the query yields groups, sorted or not.
 fn is_groups(query: &Query) -> bool {
     match query {
         Query::Group { .. } => true,
@@ -69,7 +69,7 @@ fn is_groups(query: &Query) -> bool {
     }
 }
 
-/// The noun phrase of a query, without a verb.
+/// The noun phrase for a query's result, without a verb.
 fn things(query: &Query) -> String {
     match query {
         Query::Duplicates { of } => format!("duplicates of the {}", files::phrase(of)),
@@ -78,7 +78,7 @@ fn things(query: &Query) -> String {
     }
 }
 
-/// A number computed from a query's elements, in English.
+/// The noun phrase for a number computed from a query's elements.
 fn number(of: &Query, function: Function) -> String {
     let of_files = |what: &str| format!("{what} of the {}", files::phrase(of));
     let of_numbers = |what: &str| format!("{what} of the {}", lines::of_unit("numbers", of));
@@ -142,7 +142,7 @@ fn order(keys: &[SortKey]) -> String {
     said
 }
 
-/// The text in the first pair of quotation marks that it doesn't contain itself.
+/// The text in the first pair of quotation marks that does not occur in the text itself.
 fn quoted(text: &str) -> String {
     for (open, close) in [('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”'), ('«', '»')] {
         if !text.contains(open) && !text.contains(close) {

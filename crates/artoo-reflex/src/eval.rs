@@ -1,6 +1,7 @@
-//! An interpreter of queries, independent of the tools that answer them; checks compare both results. \n It walks and
-//! tests files straight from the definitions of the algebra. It reads only through [`FileSystem`], which the caller
-//! implements, and makes no attempt to be fast.
+//! An interpreter of queries, independent of the tools that answer them; checks compare both results.
+//!
+//! It walks and tests files straight from the definitions of the algebra. It reads only through [`FileSystem`], which
+//! the caller implements, and makes no attempt to be fast.
 
 mod archive;
 mod decimal;
@@ -41,27 +42,27 @@ pub enum EvalError {
     /// The file or folder of the query can't be read.
     #[error("{path} can't be read: {source}")]
     Unreadable {
-        /// The path, escaped for display.
+        /// The path of the unreadable file or folder, escaped for display.
         path: String,
-        /// The error of the file system.
+        /// The file system's error for the path.
         source: FileSystemError,
     },
-    /// The walk exceeds [`MAX_ENTRIES`].
+    /// The folder walk meets more than [`MAX_ENTRIES`] entries.
     #[error("more than {MAX_ENTRIES} elements")]
     TooMany,
-    /// The text exceeds the limit held in memory.
+    /// The text to read exceeds the limit of what is held in memory.
     #[error("more than {max} bytes of text")]
     TooMuchText {
-        /// The limit in bytes.
+        /// The maximum size of a text, in bytes.
         max: usize,
     },
-    /// An operator is applied to an operand of the wrong type.
+    /// An operator of the query is applied to an operand of the wrong type.
     #[error("the query has no meaning")]
     Meaningless,
-    /// There is no second source for this on this machine.
+    /// The fact can't be read independently of its command on this machine; the text names what is missing.
     #[error("{0} can't be learnt a second way here")]
     NoSecondSource(&'static str),
-    /// No line starts with a number.
+    /// A number was to be computed from lines of which none starts with a number.
     #[error("no line begins with a number")]
     NoNumber,
 }
@@ -69,41 +70,41 @@ pub enum EvalError {
 /// The result of a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// Files, in the query's order.
+    /// Files or folders, in the query's order.
     Files(Vec<Entry>),
-    /// Lines of text.
+    /// Lines of text, in the query's order.
     Lines(Vec<Line>),
-    /// Files, each with a property.
+    /// Files, each with one property of the file.
     Rows(Vec<Row>),
-    /// Group names, each with a number.
+    /// Group names, each with the number computed for the group.
     Groups(Vec<(Vec<u8>, u64)>),
     /// Running processes.
     Processes(Vec<Process>),
-    /// A whole number.
+    /// A whole number, such as a count.
     Number(u64),
-    /// A decimal number from a text, in billionths.
+    /// A decimal number computed from a text, in billionths.
     Decimal(i128),
-    /// A text that is not a list of lines.
+    /// A text that is not a list of lines, such as a date.
     Text(String),
-    /// Yes or no.
+    /// The answer to a yes/no question.
     Truth(bool),
 }
 
-/// A file with one property.
+/// A file with one property, as a query for a property yields it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     /// The property, as text.
     pub value: String,
-    /// The file.
+    /// The file that has the property.
     pub of: Entry,
 }
 
-/// Evaluates a query.
+/// Evaluates a query on the files and facts of a file system.
 ///
-/// Entries below the root that can't be read are skipped.
+/// Entries below a search root that can't be read are skipped.
 ///
 /// # Errors
-/// When the root can't be read or a limit is met.
+/// `EvalError` if a search root can't be read, a limit is exceeded, or the query does not type-check.
 pub fn evaluate(query: &Query, fs: &dyn FileSystem) -> Result<Answer, EvalError> {
     match query {
         Query::Tree { roots, depth, hidden, kind } => files::tree(roots, *depth, *hidden, *kind, fs).map(Answer::Files),
@@ -164,7 +165,7 @@ pub fn evaluate(query: &Query, fs: &dyn FileSystem) -> Result<Answer, EvalError>
     }
 }
 
-/// The result of a query that yields files.
+/// The files that a query yields; an error if it yields anything else.
 fn files(query: &Query, fs: &dyn FileSystem) -> Result<Vec<Entry>, EvalError> {
     match evaluate(query, fs)? {
         Answer::Files(files) => Ok(files),
@@ -172,7 +173,7 @@ fn files(query: &Query, fs: &dyn FileSystem) -> Result<Vec<Entry>, EvalError> {
     }
 }
 
-/// The result of a query that yields lines.
+/// The lines that a query yields; an error if it yields anything else.
 fn lines(query: &Query, fs: &dyn FileSystem) -> Result<Vec<Line>, EvalError> {
     match evaluate(query, fs)? {
         Answer::Lines(lines) => Ok(lines),
@@ -202,19 +203,19 @@ fn compare(of: &Query, with: &Query, relation: Relation, fs: &dyn FileSystem) ->
     }
 }
 
-/// The order of two elements by several sort keys; `by` compares them by one key.
+/// Compares two elements by several sort keys; `by` compares them by one key in ascending order.
 fn by_keys(keys: &[SortKey], by: impl Fn(Key) -> Ordering) -> Ordering {
     let ordered = |key: &SortKey| if key.order == Order::Descending { by(key.by).reverse() } else { by(key.by) };
     keys.iter().map(ordered).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }
 
-/// The elements after the first `skip`, at most `count`.
+/// The elements of a list after the first `skip`, at most `count`.
 fn stretch<T>(elements: Vec<T>, skip: u64, count: u64) -> Vec<T> {
     let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
     elements.into_iter().skip(size(skip)).take(size(count)).collect()
 }
 
-/// The error for a path that can't be read.
+/// A function that turns a file system error into the evaluation error for this path.
 fn unreadable(path: &Path) -> impl Fn(FileSystemError) -> EvalError + '_ {
     |source| EvalError::Unreadable { path: artoo_proto::escape::path_line(path.as_os_str().as_encoded_bytes()), source }
 }

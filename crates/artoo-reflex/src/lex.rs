@@ -9,12 +9,12 @@ use crate::lexicon::{Meaning, lexicon};
 /// A token of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Token {
-    /// The text as typed; of quoted text the part between the quotation marks.
+    /// The text as typed; for quoted text, only the part between the quotation marks.
     pub(crate) raw: String,
-    /// The text in NFKC and lower case, for looking it up in the lexicon.
+    /// The text normalised for lexicon lookup: Unicode NFKC, in lower case.
     pub(crate) folded: String,
     pub(crate) class: Class,
-    /// The byte range in the request.
+    /// The byte range of the token in the request.
     pub(crate) span: std::ops::Range<usize>,
 }
 
@@ -22,23 +22,34 @@ pub(crate) struct Token {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Class {
     Word,
+    /// A decimal number.
     Number(Decimal),
+    /// An ordinal such as "3rd".
     Ordinal(u64),
+    /// A date such as `2024-03-01`.
     Date(jiff::civil::Date),
+    /// A point in time in RFC 3339.
     Instant(Timestamp),
+    /// Text in quotation marks.
     Quoted,
+    /// A path with slashes.
     Path,
+    /// A file name with an extension.
     FileName,
+    /// A pattern with wildcards.
     Glob,
+    /// A file extension with its dot.
     Extension,
     Comma,
-    /// A mark that ends a sentence.
+    /// A punctuation mark that ends a sentence.
     Stop,
-    /// A semicolon: a mark between two steps.
+    /// A semicolon, which separates two steps.
     Step,
+    /// An opening bracket.
     Open,
+    /// A closing bracket.
     Close,
-    /// `$NAME`; the token's text has no `$`.
+    /// An environment variable written `$NAME`; the token's text has no `$`.
     Variable,
     /// Text that the grammar doesn't use.
     Symbol,
@@ -47,27 +58,29 @@ pub(crate) enum Class {
 /// An exact decimal number: `mantissa / 10^scale`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Decimal {
+    /// The digits of the number as an integer.
     pub(crate) mantissa: u64,
+    /// The number of decimal places.
     pub(crate) scale: u32,
 }
 
 impl Decimal {
-    /// The value, if it is a whole number.
+    /// The number as an integer; `None` if it is not whole.
     pub(crate) fn whole(self) -> Option<u64> {
         (self.scale == 0).then_some(self.mantissa)
     }
 
-    /// The value multiplied by `unit`, rounded down; `None` on overflow.
+    /// The number multiplied by `unit`, rounded down; `None` on overflow.
     pub(crate) fn times(self, unit: u64) -> Option<u64> {
         let scale = 10u128.checked_pow(self.scale)?;
         u64::try_from(u128::from(self.mantissa) * u128::from(unit) / scale).ok()
     }
 }
 
-/// Opening quotation marks with their closing marks.
+/// Opening quotation marks, each with its closing mark.
 const QUOTES: [(char, char); 6] = [('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”'), ('‘', '’'), ('«', '»')];
 
-/// Splits a request into tokens. Never fails: unreadable text becomes [`Class::Symbol`].
+/// Splits a request into tokens. Never fails: text that can't be read becomes [`Class::Symbol`].
 pub(crate) fn lex(text: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut at = 0;
@@ -98,13 +111,13 @@ pub(crate) fn lex(text: &str) -> Vec<Token> {
     tokens
 }
 
-/// Adds a token.
+/// Appends a token of this class to the list.
 fn push(tokens: &mut Vec<Token>, raw: &str, class: Class, span: std::ops::Range<usize>) {
     let folded = raw.nfkc().collect::<String>().to_lowercase().replace('’', "'");
     tokens.push(Token { raw: raw.to_owned(), folded, class, span });
 }
 
-/// The quoted text at the start of `rest` and its length with the marks.
+/// The quoted text at the start of `rest`, and its length in bytes with the quotation marks; `None` if there is none.
 fn quoted(rest: &str) -> Option<(&str, usize)> {
     let opening = rest.chars().next()?;
     let (_, closing) = QUOTES.iter().find(|(open, _)| *open == opening)?;
@@ -118,7 +131,7 @@ fn quoted(rest: &str) -> Option<(&str, usize)> {
     })
 }
 
-/// The length up to the next space; a backslash before a space escapes it.
+/// The length in bytes up to the next space; a backslash before a space escapes the space.
 fn chunk_len(rest: &str) -> usize {
     let mut escaped = false;
     for (at, c) in rest.char_indices() {
@@ -130,7 +143,7 @@ fn chunk_len(rest: &str) -> usize {
     rest.len()
 }
 
-/// Adds the tokens of a run without spaces: brackets, content, punctuation.
+/// Appends the tokens of a text without spaces: its brackets, its content and its punctuation.
 fn chunk(tokens: &mut Vec<Token>, chunk: &str, at: usize, is_last: bool) {
     let mut core = chunk;
     let mut start = at;
@@ -169,7 +182,7 @@ fn chunk(tokens: &mut Vec<Token>, chunk: &str, at: usize, is_last: bool) {
     }
 }
 
-/// Adds the tokens of a run with several tokens ("jpg,png", ">10MB", "5-10", "sub-folders").
+/// Appends the tokens of a text that consists of several ("jpg,png", ">10MB", "5-10", "sub-folders").
 fn pieces(tokens: &mut Vec<Token>, core: &str, at: usize) {
     let comparison = core.len() - core.trim_start_matches(['<', '>', '=', '≥', '≤']).len();
     if comparison > 0 {
@@ -218,7 +231,7 @@ fn pieces(tokens: &mut Vec<Token>, core: &str, at: usize) {
     push(tokens, &raw, class, at..at + core.len());
 }
 
-/// Adds a number with its suffix ("10MB", "3rd", "5-10"); `false` if the run doesn't start with a number.
+/// Appends the tokens of a number with its suffix ("10MB", "3rd", "5-10"); `false` if the text starts with no number.
 fn number(tokens: &mut Vec<Token>, core: &str, at: usize) -> bool {
     if let Some(class) = moment(core) {
         push(tokens, core, class, at..at + core.len());
@@ -261,7 +274,7 @@ fn number(tokens: &mut Vec<Token>, core: &str, at: usize) -> bool {
     false
 }
 
-/// Parses `12`, `1.5` or `1,000`.
+/// Parses a number such as `12`, `1.5` or `1,000`.
 fn decimal(text: &str) -> Option<Decimal> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     if text.ends_with('.') || whole.is_empty() || fraction.contains(['.', ',']) {
@@ -294,7 +307,7 @@ fn moment(core: &str) -> Option<Class> {
     None
 }
 
-/// The text and the kind of a single token.
+/// The text and the class of a run of characters that is a single token.
 fn classify(core: &str) -> (String, Class) {
     let plain = core.replace("\\ ", " ");
     let odd = |c: char| {
@@ -335,7 +348,7 @@ fn classify(core: &str) -> (String, Class) {
     (plain, class)
 }
 
-/// The name in `$NAME` or `${NAME}`.
+/// The name of an environment variable written `$NAME` or `${NAME}`.
 fn variable(text: &str) -> Option<&str> {
     let inner = text.strip_prefix('$')?;
     let name = inner.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or(inner);

@@ -12,16 +12,16 @@ mod expand;
 #[cfg(test)]
 mod tests;
 
-/// Lines `phrase<TAB>number of its meanings`, sorted by phrase.
+/// The compiled phrases: lines `phrase<TAB>number of its meanings in the table`, sorted by phrase.
 const PHRASES: &str = include_str!(concat!(env!("OUT_DIR"), "/phrases.txt"));
 
-/// Lines `word<TAB>flags`, sorted by word; the build script says what the flags mean.
+/// The compiled words: lines `word<TAB>flags`, sorted by word; the build script says what the flags mean.
 const WORDS: &str = include_str!(concat!(env!("OUT_DIR"), "/words.txt"));
 
-/// What the numbers of [`PHRASES`] stand for, and the kinds of files.
+/// The meanings that the numbers in [`PHRASES`] refer to, and the kinds of files, as JSON.
 const TABLES: &str = include_str!(concat!(env!("OUT_DIR"), "/tables.json"));
 
-/// A slip of the fingers is only looked for in words of this length; shorter ones have too many neighbours.
+/// Minimum length of a word that is checked for a typo; shorter ones are similar to too many other words.
 const MIN_CHARS_FOR_A_TYPO: usize = 5;
 
 /// One meaning of a phrase.
@@ -30,7 +30,7 @@ const MIN_CHARS_FOR_A_TYPO: usize = 5;
 pub(crate) enum Meaning {
     /// A concept of the grammar.
     Concept(Concept),
-    /// A kind of file. `Adjective` needs a noun after it.
+    /// A kind of file, by its index in the table. A word of the form `Adjective` needs a noun after it.
     FileType { index: usize, form: TypeForm },
 }
 
@@ -38,8 +38,11 @@ pub(crate) enum Meaning {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum TypeForm {
+    /// A word that needs a noun after it, such as "python" in "python files".
     Adjective,
+    /// A noun in the singular, such as "photo".
     Singular,
+    /// A noun in the plural, such as "photos".
     Plural,
 }
 
@@ -47,18 +50,20 @@ pub(crate) enum TypeForm {
 #[derive(Deserialize)]
 pub(crate) struct FileType {
     pub(crate) name: String,
+    /// The extensions of such files, without dots.
     pub(crate) extensions: Vec<String>,
 }
 
-/// Phrases with their meanings.
+/// All phrases with their meanings, and the kinds of files.
 #[derive(Deserialize)]
 pub(crate) struct Lexicon {
     meanings: Vec<Vec<Meaning>>,
     pub(crate) types: Vec<FileType>,
+    /// The number of words of the longest phrase.
     pub(crate) longest: usize,
 }
 
-/// The lexicon of this crate.
+/// The lexicon of this crate, loaded once.
 #[expect(clippy::expect_used, reason = "the tables are part of this crate, and every test reads them")]
 pub(crate) fn lexicon() -> &'static Lexicon {
     static LEXICON: LazyLock<Lexicon> =
@@ -66,7 +71,7 @@ pub(crate) fn lexicon() -> &'static Lexicon {
     &LEXICON
 }
 
-/// The value of `key` in sorted lines `key<TAB>value`.
+/// The value of `key` in sorted lines `key<TAB>value`; `None` if there is no such line.
 fn lookup(lines: &'static str, key: &str) -> Option<&'static str> {
     let mut left = lines;
     while !left.is_empty() {
@@ -84,27 +89,28 @@ fn lookup(lines: &'static str, key: &str) -> Option<&'static str> {
     None
 }
 
-/// Whether the table of words says this of the word.
+/// Whether the table of words has this flag for the word.
 fn is(word: &str, flag: char) -> bool {
     lookup(WORDS, word).is_some_and(|flags| flags.contains(flag))
 }
 
 impl Lexicon {
-    /// The meanings of a phrase (folded words, one space between), empty if it is none.
+    /// The meanings of a phrase (folded words separated by one space); empty if the lexicon doesn't have the phrase.
     pub(crate) fn meanings(&self, phrase: &str) -> &[Meaning] {
         self.numbered(lookup(PHRASES, phrase)).unwrap_or_default()
     }
 
+    /// The meanings with this number in the table; `None` if there are none.
     fn numbered(&self, number: Option<&str>) -> Option<&[Meaning]> {
         self.meanings.get(number?.parse::<usize>().ok()?).map(Vec::as_slice)
     }
 
-    /// Whether the word occurs in any phrase.
+    /// Whether the word occurs in any phrase of the lexicon.
     pub(crate) fn knows(&self, word: &str) -> bool {
         is(word, 'k')
     }
 
-    /// Whether the word, unquoted, is never a name or a text.
+    /// Whether the word is too vague to be a name or a text when unquoted.
     pub(crate) fn is_vague(&self, word: &str) -> bool {
         is(word, 'v')
     }
@@ -119,9 +125,10 @@ impl Lexicon {
         self.meanings(word).contains(&Meaning::Concept(Concept::Act))
     }
 
-    /// The one word this unknown word is a slip of: one letter added, lost, changed or two swapped, never the first.
+    /// The only known word that differs from this unknown word by a typo: a letter added, lost, changed or two swapped,
+    /// but never the first letter.
     ///
-    /// None where there are several, where the word is good English of its own, or where a verb that acts is near.
+    /// `None` if there are several such words, if the word is proper English, or if one of them is a verb for a change.
     pub(crate) fn correction_of(&self, word: &str) -> Option<&str> {
         if word.chars().count() < MIN_CHARS_FOR_A_TYPO || !word.chars().all(|c| c.is_ascii_lowercase()) || is(word, 'o')
         {
@@ -143,7 +150,7 @@ impl Lexicon {
         }
     }
 
-    /// Every phrase with its meanings, for tests that walk the lexicon.
+    /// Every phrase with its meanings, for tests that check the whole lexicon.
     #[cfg(test)]
     pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &[Meaning])> {
         PHRASES.lines().filter_map(|line| {
@@ -153,7 +160,7 @@ impl Lexicon {
     }
 }
 
-/// Whether two words differ by one insertion, loss, change, or swap of neighbours.
+/// Whether two words differ by one letter inserted, removed or changed, or by two neighbouring letters swapped.
 pub(crate) fn differ_by_one_edit(a: &str, b: &str) -> bool {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let head = a.iter().zip(&b).take_while(|(x, y)| x == y).count();

@@ -4,8 +4,8 @@
 //! meanings by their types, and what explains **every** word becomes a typed [`algebra::Query`]. The query is rendered
 //! back to English, lowered to one typed tool call, and has a second, independent meaning ([`eval`]) that checks what
 //! the tool answered.
-//! *Is not*: a pile of patterns, or an I/O layer. It reads no clock, and looks at files only through the [`FileSystem`] that is passed in.
-//! A word it can't explain, or a second way to read the request, makes it abstain.
+//! *Is not*: a pile of patterns, or an I/O layer. It reads no clock, and reads files only through the [`FileSystem`]
+//! that is passed in. A word that the parser can't explain, or a second way to read the request, makes it abstain.
 //!
 //! ```
 //! use artoo_proto::{Environment, Now, Timestamp};

@@ -20,24 +20,24 @@ use crate::algebra::{Function, Query, Relation, Ty};
 pub use act::perform;
 use pipeline::{Argv, Pipeline};
 
-/// Why no tool call computes exactly a query; holds the part of it, in words.
+/// Why no tool call computes exactly a query; the text names the part of the query that can't be computed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unsupported {
-    /// The operators have no single call in this combination.
+    /// No single call computes this combination of operators.
     #[error("{0} is not within what the built-in tools compute")]
     Arrangement(&'static str),
-    /// A predicate can't be tested exactly.
+    /// No call tests this predicate exactly.
     #[error("{0} can't be tested exactly")]
     Predicate(&'static str),
-    /// The sandbox hides this from programs.
+    /// The sandbox hides this information from programs.
     #[error("{0} can't be asked of the kernel in the sandbox that artoo runs programs in")]
     Sandboxed(&'static str),
-    /// The programs of this system don't compute this in the same way.
+    /// The programs of this operating system don't compute this in the same way.
     #[error("{0} is not computed in the same way on this system")]
     System(&'static str),
 }
 
-/// The family of command-line programs of a system.
+/// The family of command-line programs that an operating system has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Programs {
     /// The GNU programs, on Linux.
@@ -47,7 +47,7 @@ enum Programs {
 }
 
 impl Programs {
-    /// The programs of an operating system.
+    /// The program family of an operating system named as in the environment; an error for an unknown one.
     fn of(os: &str) -> Result<Self, Unsupported> {
         match os {
             "linux" => Ok(Self::Gnu),
@@ -56,7 +56,7 @@ impl Programs {
         }
     }
 
-    /// An error unless the programs are GNU's.
+    /// Returns an error that names `what` unless the programs are GNU's.
     fn gnu_only(self, what: &'static str) -> Result<(), Unsupported> {
         if self == Self::Gnu { Ok(()) } else { Err(Unsupported::System(what)) }
     }
@@ -67,7 +67,7 @@ impl Programs {
 /// `os` is [`artoo_proto::Environment::os`].
 ///
 /// # Errors
-/// When no single call computes exactly this.
+/// `Unsupported` if no single call computes exactly this query.
 pub fn lower(query: &Query, os: &str) -> Result<ToolRequest, Unsupported> {
     let typed = match typed::call(query) {
         Ok(call) => return Ok(call),
@@ -86,7 +86,7 @@ pub(crate) fn command_line(query: &Query, os: &str) -> Result<String, Unsupporte
     command(query, ty, Programs::of(os)?)?.command()
 }
 
-/// The pipeline for a query of this type.
+/// The command line for a query whose result has this type.
 fn command(query: &Query, ty: Ty, programs: Programs) -> Result<Pipeline, Unsupported> {
     match (query, ty) {
         (Query::System { fact }, _) => facts::fact(fact, programs),

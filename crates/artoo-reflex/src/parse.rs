@@ -41,18 +41,18 @@ const MAX_TURNS: usize = 5;
 /// A request that was understood completely.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parsed {
-    /// The steps, in order; at least one.
+    /// The steps of the request, in order; at least one.
     pub steps: Vec<Step>,
-    /// The steps in English.
+    /// The steps in English, as shown to the user.
     pub reading: String,
-    /// Assumptions where the request said nothing, each in one sentence.
+    /// Assumptions made where the request is silent, each in one sentence.
     pub assumptions: Vec<String>,
-    /// The absolute path that the request names itself.
+    /// The absolute path that the request itself names; `None` if it names none.
     pub scope: Option<String>,
 }
 
 impl Parsed {
-    /// The query, if the request is a single question.
+    /// The query, if the request is a single question; else `None`.
     #[must_use]
     pub fn query(&self) -> Option<&Query> {
         if let [Step::Ask(query)] = self.steps.as_slice() { Some(query) } else { None }
@@ -63,7 +63,7 @@ impl Parsed {
 /// `fs` tells files from folders where they exist.
 ///
 /// # Errors
-/// When a word is left unexplained, when there are two different readings, or when what was spoken of before is unknown.
+/// If a word is left unexplained, if there are two different readings, or if the request refers to an unknown result.
 pub fn parse(
     request: &str,
     session: &[SessionTurn],
@@ -76,7 +76,7 @@ pub fn parse(
     read(&context, request, recent)
 }
 
-/// Parses a request within a session.
+/// Parses a request in the context of the earlier requests of the session.
 fn read(context: &Context<'_>, text: &str, session: &[SessionTurn]) -> Result<Parsed, Abstention> {
     if text.len() > MAX_BYTES {
         return Err(refuse::too_long());
@@ -104,7 +104,7 @@ fn read(context: &Context<'_>, text: &str, session: &[SessionTurn]) -> Result<Pa
             return Err(refuse::too_many_readings());
         }
         let mut readings = steps::readings(context, &chart, &boundaries, before.as_ref(), &mut errors);
-        // Of several readings those count whose files and folders exist.
+        // If there are several readings, prefer those whose files and folders exist.
         if readings.len() > 1 {
             let exists = |reading: &Vec<Built>| suggest::missing(&steps_of(reading), context.fs).is_none();
             let existing: Vec<_> = readings.iter().filter(|reading| exists(reading)).cloned().collect();
@@ -120,7 +120,7 @@ fn read(context: &Context<'_>, text: &str, session: &[SessionTurn]) -> Result<Pa
     Err(refuse::unexplained(context, text, &tokens, &errors))
 }
 
-/// The result that "those" refers to: of the last request, if it was understood.
+/// The result that "those" refers to: of the previous request, if that was understood.
 fn before(context: &Context<'_>, session: &[SessionTurn]) -> Option<Antecedent> {
     let (last, earlier) = session.split_last()?;
     match read(context, &last.input, earlier) {
@@ -130,22 +130,22 @@ fn before(context: &Context<'_>, session: &[SessionTurn]) -> Option<Antecedent> 
     }
 }
 
-/// The steps without their assumptions.
+/// The steps of a reading, without their assumptions.
 fn steps_of(built: &[Built]) -> Vec<Step> {
     built.iter().map(|built| built.step.clone()).collect()
 }
 
-/// Whether a step is a change.
+/// Whether any of the steps is a change.
 fn changes_something(steps: &[Built]) -> bool {
     steps.iter().any(|built| matches!(built.step, Step::Do(_)))
 }
 
-/// The result for the only reading; refuses a change with a corrected typo.
+/// The parsed request for the only reading; an abstention if a change contains a corrected typo.
 fn finished(built: &[Built], tokens: &[Token]) -> Result<Parsed, Abstention> {
     let steps = steps_of(built);
     let reading = english_steps(&steps);
     let corrected = tokens.iter().filter_map(|token| Some((token, corrected(token)?)));
-    // A word that was taken as a name or text after all stands in the reading as it was typed.
+    // A word that was read as a name or text appears in the reading as it was typed.
     let typos: Vec<(&Token, &str)> = corrected.filter(|(token, _)| !reading.contains(&token.raw)).collect();
     if changes_something(built)
         && let Some((token, meant)) = typos.first()

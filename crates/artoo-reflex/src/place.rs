@@ -4,14 +4,14 @@ use artoo_proto::Environment;
 
 use crate::lexicon::lexicon;
 
-/// A path that the request names.
+/// A file or folder that a request names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
     /// The absolute path, without `.`, `..` and a trailing slash.
     pub(crate) path: String,
-    /// Whether it is a file or a folder.
+    /// Whether the path is a file, a folder or unknown.
     pub(crate) kind: PathKind,
-    /// Whether it was typed without any folder, so that it can also be a name to search for.
+    /// Whether the path was typed as a name without any folder, so that it can also be a name to search for.
     pub(crate) bare: bool,
 }
 
@@ -22,11 +22,11 @@ pub(crate) enum PathKind {
     Folder,
     /// A file.
     File,
-    /// A file or a folder.
+    /// A file or a folder; the text doesn't say which.
     Unknown,
 }
 
-/// The absolute path of a typed one; `None` for forms that can't be resolved (`~other/x`).
+/// The absolute path that a typed path means; `None` for forms that can't be resolved (`~other/x`).
 pub(crate) fn resolve(typed: &str, environment: &Environment) -> Option<Place> {
     let absolute = if typed == "~" {
         environment.home.clone()
@@ -55,12 +55,12 @@ pub(crate) fn resolve(typed: &str, environment: &Environment) -> Option<Place> {
     Some(Place { path, kind, bare: !typed.contains('/') && !typed.starts_with('~') })
 }
 
-/// The part after the last slash; `None` for the root.
+/// The part of a path after the last slash; `None` for the root.
 pub(crate) fn file_name(path: &str) -> Option<&str> {
     path.rsplit('/').next().filter(|name| !name.is_empty())
 }
 
-/// The folder that contains a path.
+/// The path of the folder that contains the entry at a path.
 pub(crate) fn parent(path: &str) -> &str {
     match path.rsplit_once('/') {
         None | Some(("", _)) => "/",
@@ -68,7 +68,7 @@ pub(crate) fn parent(path: &str) -> &str {
     }
 }
 
-/// Removes empty parts and `.`, and resolves `..` by text.
+/// Normalises an absolute path: removes empty parts and `.`, and resolves `..` by text alone.
 fn clean(absolute: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in absolute.split('/') {
@@ -83,17 +83,17 @@ fn clean(absolute: &str) -> String {
     format!("/{}", parts.join("/"))
 }
 
-/// Whether the text has only letters and digits, with at least one letter.
+/// Whether the text can be a file extension: only letters and digits, with at least one letter.
 fn is_extension(text: &str) -> bool {
     (1..=10).contains(&text.chars().count())
         && text.chars().all(char::is_alphanumeric)
         && text.chars().any(char::is_alphabetic)
 }
 
-/// The endings of archive names.
+/// The file name suffixes that archive formats have.
 pub(crate) const ARCHIVE_ENDINGS: [&str; 4] = [".tar.gz", ".tgz", ".tar", ".zip"];
 
-/// Whether a path ends like an archive.
+/// Whether a path ends in the suffix of an archive format.
 pub(crate) fn is_archive(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     ARCHIVE_ENDINGS.iter().any(|ending| lower.ends_with(ending))

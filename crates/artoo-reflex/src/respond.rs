@@ -1,4 +1,4 @@
-//! Answers the roles that ask this crate instead of a language model.
+//! Answers the roles (perceiver, planner) that ask this crate instead of a language model.
 
 use artoo_proto::{
     Abstention, Check, Criterion, PerceiveContext, PlanContext, Recipe, RecipePlan, RecipeStep, RecipeSubtask,
@@ -13,10 +13,10 @@ use crate::lower::{Unsupported, lower, perform};
 use crate::parse::{Parsed, parse};
 use crate::suggest;
 
-/// The tool that lists the files of an act.
+/// The tool that lists the files an act is about to change.
 const LISTING_TOOL: &str = "glob";
 
-/// Answers a role, or abstains.
+/// Answers the request of a role, or abstains.
 ///
 /// The perceiver gets the task restated; the planner gets a plan of one recipe with its checks. Recipes run and are
 /// checked without a model, so the other roles get no answer. `fs` is only read.
@@ -32,19 +32,19 @@ pub fn respond(context: &RoleContext, fs: &dyn FileSystem) -> ReplyBody {
     answer.unwrap_or_else(|abstention| ReplyBody::Abstain { abstention })
 }
 
-/// The end of a sentence about configuring a language model.
+/// Advice on configuring a language model, as the end of a sentence.
 const MODEL: &str =
     "artoo needs a language model: set OPENAI_BASE_URL and OPENAI_API_KEY, and name the model with --model.";
 
-/// A refusal with this advice.
+/// An abstention: what was understood of the request, and advice on what to do.
 fn abstain(understood: &str, remedy: String) -> Abstention {
     Abstention { understood: understood.to_owned(), not_understood: Vec::new(), remedy }
 }
 
-/// The task in the form the perceiver returns.
+/// The perceiver's answer: the task restated as one English sentence per step.
 fn restate(context: &PerceiveContext, fs: &dyn FileSystem) -> Result<ReplyBody, Abstention> {
     let parsed = parse(&context.raw_input, &context.session, &context.environment, context.now, fs)?;
-    // What can't be carried out is refused before anything is planned.
+    // Refuse here what can't be carried out, before anything is planned.
     plan(&parsed, &context.environment.os, fs)?;
     let value = json!({
         "task_id": label(&parsed.steps),
@@ -54,9 +54,9 @@ fn restate(context: &PerceiveContext, fs: &dyn FileSystem) -> Result<ReplyBody, 
     Ok(ReplyBody::Json { value })
 }
 
-/// The plan for the planner.
+/// The planner's answer: a plan of fixed recipes for the request.
 fn recipes(context: &PlanContext, fs: &dyn FileSystem) -> Result<ReplyBody, Abstention> {
-    // A recipe is all this crate has: where it failed, or memory forbids it, there is no second way.
+    // This crate has only recipes: if one failed, or memory forbids it, there is no alternative.
     if context.directive.is_some() {
         let remedy =
             format!("The built-in reader knows one way to answer a request, and it failed. For another way {MODEL}");
@@ -66,7 +66,7 @@ fn recipes(context: &PlanContext, fs: &dyn FileSystem) -> Result<ReplyBody, Abst
     plan(&parsed, &context.environment.os, fs).map(|plan| ReplyBody::Recipes { plan })
 }
 
-/// The plan of a request: its steps in order, each with a check.
+/// The plan for a parsed request: its steps in order, each with a check.
 fn plan(parsed: &Parsed, os: &str, fs: &dyn FileSystem) -> Result<RecipePlan, Abstention> {
     if let Some(path) = suggest::missing(&parsed.steps, fs) {
         return Err(abstain(&parsed.reading, suggest::advice(&path, fs)));
@@ -88,18 +88,18 @@ fn plan(parsed: &Parsed, os: &str, fs: &dyn FileSystem) -> Result<RecipePlan, Ab
     Ok(RecipePlan { subtasks, task_criteria, assumptions: parsed.assumptions.clone() })
 }
 
-/// The subtask of a question: one call, and a check that evaluates the query again.
+/// The subtask for a question: one tool call, and a check that evaluates the query again.
 fn answered(query: &Query, call: ToolRequest) -> Result<RecipeSubtask, Unsupported> {
     subtask(english(query), vec![RecipeStep { call, answers: true, paths_from: None }], recompute(query)?)
 }
 
-/// The subtasks of an act: the selection is listed and checked; then it is listed again and changed.
+/// The subtasks for an act: its files are listed and checked; then they are listed again and changed.
 fn acted(act: &Act) -> Result<Vec<RecipeSubtask>, Unsupported> {
     let steps = perform(act)?;
     let reading = english_act(act);
     let mut pieces = Vec::new();
     if let Some(selection) = act.selection() {
-        // Things in several folders are listed by one call a folder.
+        // Files in several folders are listed by one call per folder.
         let listings = steps.iter().filter(|step| step.call.tool == LISTING_TOOL);
         let listed = listings.map(|listing| RecipeStep { answers: true, ..listing.clone() }).collect();
         pieces.push(subtask(english(selection), listed, recompute(selection)?)?);
@@ -110,13 +110,13 @@ fn acted(act: &Act) -> Result<Vec<RecipeSubtask>, Unsupported> {
     Ok(pieces)
 }
 
-/// The check that evaluates a query again.
+/// The success criterion that evaluates a query again and compares the results.
 fn recompute(query: &Query) -> Result<Criterion, Unsupported> {
     let value = serde_json::to_value(query).map_err(|_| Unsupported::Arrangement("this query"))?;
     Ok(Criterion::checked(Check::Recompute { query: value, reading: english(query) }))
 }
 
-/// A subtask with its calls and its check.
+/// A plan's subtask from its English description, its calls and its check.
 fn subtask(reading: String, steps: Vec<RecipeStep>, criterion: Criterion) -> Result<RecipeSubtask, Unsupported> {
     if steps.is_empty() {
         return Err(Unsupported::Arrangement("a step without a call"));

@@ -9,7 +9,7 @@ use crate::lexicon::differ_by_one_edit;
 /// Maximum number of entries searched for a similar name.
 const ENTRIES_MAX: usize = 5_000;
 
-/// The first path that the steps read and that doesn't exist; paths after the first change are not checked.
+/// The first path that the steps read and that doesn't exist; paths read after the first change are not checked.
 pub(crate) fn missing(steps: &[Step], fs: &dyn FileSystem) -> Option<String> {
     let mut named = Vec::new();
     for step in steps {
@@ -23,11 +23,11 @@ pub(crate) fn missing(steps: &[Step], fs: &dyn FileSystem) -> Option<String> {
         }
     }
     let is_missing = |path: &str| fs.metadata(Path::new(path)) == Err(FileSystemError::NotFound);
-    // Without a file system to ask, nothing is known.
+    // If even the root can't be read, there is no file system to ask, so no path counts as missing.
     if is_missing("/") { None } else { named.into_iter().find(|path| is_missing(path)) }
 }
 
-/// Collects the paths a query reads.
+/// Collects the paths of the files and folders that a query reads.
 fn sources(query: &Query, named: &mut Vec<String>) {
     match query {
         Query::Tree { roots: several, .. } | Query::Paths { paths: several, .. } => {
@@ -42,13 +42,13 @@ fn sources(query: &Query, named: &mut Vec<String>) {
             let file = named.last().map(|root| format!("{}/{name}", root.trim_end_matches('/')));
             named.extend(file);
         }
-        // Without a file of that name the answer is 0 or no: only the source must exist.
+        // If no file has that name, the answer is 0 or no: only the source must exist.
         Query::Aggregate { of, .. } => sources(of.source(), named),
         other => other.operand().into_iter().for_each(|of| sources(of, named)),
     }
 }
 
-/// The message about a missing path, with suggestions.
+/// The message about a missing path, with similar existing paths as suggestions.
 pub(crate) fn advice(path: &str, fs: &dyn FileSystem) -> String {
     let absent = Path::new(path).ancestors().take_while(|above| fs.metadata(above).is_err()).last();
     let absent = absent.unwrap_or(Path::new(path));
@@ -59,7 +59,7 @@ pub(crate) fn advice(path: &str, fs: &dyn FileSystem) -> String {
     }
 }
 
-/// Existing paths with a similar name beside the missing one, or with the same name below its folder.
+/// Suggestions for a missing path: existing paths of a similar name beside it, or of the same name below its folder.
 fn near(absent: &Path, fs: &dyn FileSystem) -> Vec<String> {
     let (Some(folder), Some(name)) = (absent.parent(), absent.file_name().and_then(|name| name.to_str())) else {
         return Vec::new();

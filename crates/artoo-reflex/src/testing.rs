@@ -9,25 +9,25 @@ use crate::algebra::Query;
 use crate::eval::{Entry, EntryKind, FileSystem, FileSystemError, Space};
 use crate::lower::Unsupported;
 
-/// Disk usage is a multiple of this block size.
+/// Block size in bytes; the disk usage of a file is a multiple of it.
 const BLOCK_BYTES: u64 = 4096;
 
-/// A file system in memory.
+/// A file system in memory, for tests.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryFileSystem {
-    /// Files and folders by path.
+    /// All files and folders by absolute path.
     nodes: BTreeMap<PathBuf, Node>,
-    /// The environment variables.
+    /// The environment variables with their values.
     pub variables: BTreeMap<String, Vec<u8>>,
-    /// The space reported for every path.
+    /// The space reported for every path; `None` makes the request fail.
     pub space: Option<Space>,
-    /// The current time.
+    /// The time that the file system reports as the current one.
     pub now: Timestamp,
     /// The offset of local time from UTC, in seconds.
     pub utc_offset_s: i32,
 }
 
-/// A file or folder.
+/// A file or folder in memory.
 #[derive(Debug, Clone)]
 struct Node {
     kind: EntryKind,
@@ -37,7 +37,7 @@ struct Node {
 }
 
 impl MemoryFileSystem {
-    /// A file system with one empty folder.
+    /// A file system that has only this one empty folder, with its parents.
     #[must_use]
     pub fn new(root: impl Into<PathBuf>) -> Self {
         let mut fs = Self::default();
@@ -77,7 +77,7 @@ impl MemoryFileSystem {
         }
     }
 
-    /// The entry of a node.
+    /// The entry that describes a node.
     fn entry(path: &Path, node: &Node) -> Entry {
         Entry {
             path: path.to_owned(),

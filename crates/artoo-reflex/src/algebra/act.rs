@@ -8,9 +8,9 @@ use super::Query;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
-    /// A question.
+    /// A question: a query whose result is shown.
     Ask(Query),
-    /// A change.
+    /// A change of files or folders.
     Do(Act),
 }
 
@@ -34,14 +34,14 @@ pub enum Act {
     Copy {
         /// The files to copy.
         of: Query,
-        /// The destination.
+        /// Where the copies are written.
         to: Target,
     },
     /// Moves files; nothing is overwritten.
     Move {
         /// The files to move.
         of: Query,
-        /// The destination.
+        /// Where the files are moved.
         to: Target,
     },
     /// Renames files within their folder; nothing is overwritten.
@@ -51,34 +51,34 @@ pub enum Act {
         /// How each name changes.
         change: NameChange,
     },
-    /// Packs files into a new archive; the ending of its name (`.tar.gz`, `.tgz`, `.tar`, `.zip`) decides the format.
+    /// Packs files into a new archive; the suffix of its name (`.tar.gz`, `.tgz`, `.tar`, `.zip`) decides the format.
     Archive {
         /// The files to pack; a folder includes everything below it.
         of: Query,
         /// Absolute path of the new archive.
         to: String,
     },
-    /// Unpacks archives into a folder, which is created; nothing is overwritten.
+    /// Unpacks archives into a folder, which is created if missing; nothing is overwritten.
     Extract {
         /// The archives to unpack.
         of: Query,
         /// Absolute path of the destination folder.
         to: String,
     },
-    /// Deletes files; a folder with everything below it.
+    /// Deletes files and folders, a folder with everything below it.
     Delete {
-        /// The files to delete.
+        /// The files or folders to delete.
         of: Query,
     },
     /// Writes a copy of a text file in which every occurrence of a text is replaced; the original is unchanged.
     Replace {
-        /// Absolute path of the file to read.
+        /// Absolute path of the text file to read.
         path: String,
-        /// The text to look for, never empty.
+        /// The text to replace, never empty.
         find: String,
-        /// The replacement.
+        /// The text that replaces each occurrence.
         with: String,
-        /// Absolute path of the new file.
+        /// Absolute path of the new file to write.
         to: String,
     },
 }
@@ -87,9 +87,9 @@ pub enum Act {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Target {
-    /// Into the folder at this absolute path, under the same names; the folder is created if missing.
+    /// The files go into the folder at this absolute path and keep their names; the folder is created if missing.
     Into(String),
-    /// To exactly this absolute path; only for a single file or folder.
+    /// The copy or the moved entry gets exactly this absolute path; only for a single file or folder.
     As(String),
 }
 
@@ -114,15 +114,15 @@ pub enum NameChange {
     UpperCase,
     /// Replaces every occurrence of a text in the name.
     Replace {
-        /// The text to look for, never empty.
+        /// The text to replace in the name, never empty.
         find: String,
-        /// The replacement.
+        /// The text that replaces each occurrence in the name.
         with: String,
     },
 }
 
 impl Act {
-    /// The query for the files the act changes; `None` for an act that only creates files.
+    /// The query for the files the act changes; `None` for an act that only creates or writes files.
     #[must_use]
     pub fn selection(&self) -> Option<&Query> {
         match self {
@@ -136,7 +136,7 @@ impl Act {
         }
     }
 
-    /// The same act with its selection in normal form.
+    /// The same act with the query that selects its files in normal form.
     #[must_use]
     pub fn normalise(self) -> Self {
         match self {

@@ -4,66 +4,66 @@ use serde::{Deserialize, Serialize};
 
 use super::Ty;
 
-/// One row of the table of machine facts.
+/// One row of the table of machine facts: how a fact is named, computed and checked.
 pub(crate) struct FactRow {
     /// The type of the fact's value.
     pub(crate) ty: Ty,
     /// The fact's English name, without the argument.
     pub(crate) english: &'static str,
-    /// The command line that prints the fact.
+    /// The command line that prints the fact's value, or why there is none.
     pub(crate) command: Command,
-    /// Where the check reads the fact again, independently of the command.
+    /// Where verification reads the fact again, independently of the command.
     pub(crate) source: Source,
-    /// Name and value of the variant's field, for example `("path", "/home")`.
+    /// Name and value of the fact's argument, for example `("path", "/home")`; `None` if the fact has none.
     pub(crate) argument: Option<(&'static str, String)>,
 }
 
 /// The command line of a fact, written as for a shell: ` | ` between programs, single quotes around a word with spaces,
 /// `{}` for the argument.
 pub(crate) enum Command {
-    /// A command that prints the same on Linux and macOS.
+    /// A command line that prints the same on Linux and macOS.
     Portable(&'static str),
-    /// A command that needs GNU programs or Linux.
+    /// A command line that needs GNU programs or Linux.
     Gnu(&'static str),
-    /// No command: the sandbox hides the network from programs.
+    /// There is no command for the fact: the sandbox hides the network from programs.
     Sandboxed,
-    /// No command: programs started by artoo don't get this part of the user's environment.
+    /// There is no command for the fact: programs that artoo starts don't get this part of the user's environment.
     Missing,
 }
 
-/// Where a check reads a fact without running the fact's command.
+/// Where verification reads a fact without running the fact's command.
 #[derive(Clone, Copy)]
 pub(crate) enum Source {
-    /// The local time in a `strftime` format.
+    /// The current local time, printed in this `strftime` format.
     Clock(&'static str),
-    /// The value of the first line `key separator value` of a file: path, key, separator.
+    /// A value in a file of lines `key separator value`, taken from the first line with the key: path, key, separator.
     Entry(&'static str, &'static str, char),
-    /// The content of a file.
+    /// The whole content of the file at this path.
     File(&'static str),
-    /// The first field of each line of a file: path, separator.
+    /// The first field of each line of a file: its path and the field separator.
     FirstFields(&'static str, char),
-    /// An entry of `/proc/meminfo`, in bytes.
+    /// The entry of `/proc/meminfo` with this key, in bytes.
     Memory(&'static str),
-    /// The difference of two entries of `/proc/meminfo`, in bytes.
+    /// The difference of two entries of `/proc/meminfo`, in bytes: the first key minus the second.
     MemoryBetween(&'static str, &'static str),
-    /// A soft limit in `/proc/self/limits`, by its name.
+    /// The soft resource limit with this name in `/proc/self/limits`.
     Limit(&'static str),
-    /// The effective user (`Uid`) or group (`Gid`) id in `/proc/self/status`.
+    /// The effective id of this process in `/proc/self/status`: of the user (`Uid`) or the group (`Gid`).
     OwnId(&'static str),
-    /// Code of its own in `eval::fact`.
+    /// Computed by code in `eval::fact` that is specific to the fact.
     Computed,
-    /// No second source; holds the name of what is missing for the error message.
+    /// There is no second source; the text names what can't be verified, for the error message.
     Missing(&'static str),
 }
 
 use Command::{Gnu, Missing, Portable, Sandboxed};
 use Source::{Clock, Computed, Entry, File, FirstFields, Limit, Memory, MemoryBetween, OwnId};
 
-/// Declares [`Fact`] and the table with one row for each variant.
+/// Declares [`Fact`] and its table, with one row for each variant.
 macro_rules! facts {
     ($($(#[doc = $doc:literal])* $name:ident $({ $field:ident: $type:ty })?
         => $ty:ident, $english:literal, $command:expr, $source:expr;)*) => {
-        /// A fact of the machine.
+        /// A fact of the machine that a request can ask for, such as free memory.
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         #[expect(missing_docs, reason = "the variant's line says what its one field is")]
@@ -72,7 +72,7 @@ macro_rules! facts {
         }
 
         impl Fact {
-            /// The table row of this fact.
+            /// The row of the table of machine facts for this fact.
             pub(crate) fn row(&self) -> FactRow {
                 match self {
                     $(Self::$name $({ $field })? => FactRow {
@@ -91,9 +91,9 @@ macro_rules! facts {
 facts! {
     /// Today's date, local, as `2024-05-15`.
     Date => Text, "today's date", Portable("date +%Y-%m-%d"), Clock("%Y-%m-%d");
-    /// Day and time of day, local, as `2024-05-15 14:00`.
+    /// Local date and time of day, as `2024-05-15 14:00`.
     DateTime => Text, "date and time", Portable("date '+%Y-%m-%d %H:%M'"), Clock("%Y-%m-%d %H:%M");
-    /// The time of day, local, as `14:00`.
+    /// The local time of day, as `14:00`.
     Time => Text, "current time", Portable("date +%H:%M"), Clock("%H:%M");
     /// The English name of the weekday of a date such as `2024-05-15`.
     DayOfWeek { date: String }
@@ -107,128 +107,129 @@ facts! {
     /// Size in bytes of the file system that holds an absolute path.
     DiskTotal { path: String }
         => Number, "disk size of", Gnu("df -B1 --output=size -- {} | tail -n 1"), Computed;
-    /// Used share of the space available to the user on the file system that holds an absolute path, as `27%`, rounded up.
+    /// Used share of the space available to the user on the file system that holds an absolute path, as `27%`,
+    /// rounded up.
     DiskShare { path: String }
         => Text, "percentage of disk space used of", Gnu("df -B1 --output=pcent -- {} | tail -n 1 | tr -d ' '"), Computed;
-    /// Bytes on disk that a file, or a folder with everything below it, takes; the path is absolute.
+    /// Bytes on disk taken by the file or folder at an absolute path, everything below a folder included.
     DiskUsage { path: String } => Number, "disk usage of", Gnu("du -s -B1 -- {} | cut -f 1"), Computed;
-    /// Bytes of main memory that programs can still get.
+    /// Bytes of main memory available to programs.
     MemoryFree => Number, "free memory", Gnu(MEMORY_FREE), Memory("MemAvailable:");
-    /// Bytes of main memory in use: all but what programs can still get.
+    /// Bytes of main memory in use: the total without what is available to programs.
     MemoryUsed => Number, "used memory", Gnu(MEMORY_USED), MemoryBetween("MemTotal:", "MemAvailable:");
-    /// Bytes of main memory.
+    /// Total size of main memory, in bytes.
     MemoryTotal => Number, "total memory", Gnu(MEMORY_TOTAL), Memory("MemTotal:");
     /// Number of logical processors.
     Processors => Number, "number of processors", Gnu("nproc"), Computed;
-    /// The processor's model name.
+    /// The model name of the first processor.
     ProcessorModel => Text, "processor model", Gnu(PROCESSOR_MODEL), Entry("/proc/cpuinfo", "model name", ':');
     /// Load averages over 1, 5 and 15 minutes.
     Load => Text, "load average", Gnu("env LC_ALL=C uptime | grep -o -E -e 'load average: .*'"), Computed;
     /// How long the machine has been running.
     Uptime => Text, "uptime", Gnu("env LC_ALL=C uptime -p"), Computed;
-    /// The user's name.
+    /// The name of the user who runs artoo.
     User => Text, "user name", Gnu("id -un"), Computed;
-    /// The names of the groups that the user belongs to, one a line.
+    /// The names of the groups that the user belongs to, one per line.
     Groups => Lines, "groups of the user", Gnu("id -Gn | tr ' ' \\n"), Computed;
-    /// The machine's name in the network.
+    /// The host name of the machine.
     Host => Text, "host name", Gnu("uname -n"), File("/proc/sys/kernel/hostname");
     /// Name and version of the operating system.
     System => Text, "operating system version", Gnu(SYSTEM), Entry("/etc/os-release", "PRETTY_NAME", '=');
-    /// Version of the kernel.
+    /// Version of the operating system's kernel.
     Kernel => Text, "kernel version", Gnu("uname -r"), File("/proc/sys/kernel/osrelease");
     /// Architecture of the machine, as `x86_64`.
     Architecture => Text, "machine architecture", Gnu("uname -m"), Computed;
-    /// The user's home folder.
+    /// The path of the user's home folder.
     Home => Text, "path of the home folder", Portable("printenv HOME"), Computed;
-    /// The current folder.
+    /// The absolute path of the current folder.
     CurrentFolder => Text, "path of the current folder", Portable("pwd"), Computed;
-    /// The user's login shell.
+    /// The path of the user's login shell.
     Shell => Text, "login shell", Gnu("printenv SHELL"), Computed;
-    /// Addresses of this machine's network interfaces, one a line.
+    /// Addresses of this machine's network interfaces, one per line.
     Addresses => Lines, "network addresses", Sandboxed, NETWORK;
-    /// Ports on which this machine listens, one a line.
+    /// Network ports on which this machine listens, one per line.
     Ports => Lines, "listening ports", Sandboxed, NETWORK;
-    /// The value of one environment variable; case counts.
+    /// The value of the environment variable with this name, which is case-sensitive.
     Variable { name: String } => Text, "environment variable", Portable("printenv {}"), Computed;
-    /// The environment variables' names, one a line.
+    /// The names of all environment variables, one per line.
     Variables => Lines, "environment variables", Missing, Source::Missing("the list of variables");
-    /// The folders of `PATH`, one a line.
+    /// The folders in the environment variable `PATH`, one per line.
     SearchPath => Lines, "entries of the search path", Missing, Computed;
-    /// Where a program is found on `PATH`.
+    /// The path at which a program of this name is found in the folders of `PATH`.
     Program { name: String } => Text, "location of the program", Gnu("which {}"), Computed;
-    /// File systems with their size, use and free room, one a line.
+    /// The mounted file systems with their total, used and free bytes, one per line.
     Disks => Text, "file systems", Gnu("df -B1 --output=size,used,avail,target"), Source::Missing("the list of file systems");
-    /// The date so many days after today, as `2024-05-18`; before today where negative.
+    /// The date this number of days after today, as `2024-05-18`; before today if the number is negative.
     DateInDays { days: i32 } => Text, "date", Gnu("env LC_ALL=C date -d '{} days' +%Y-%m-%d"), Computed;
-    /// The year, local, as `2024`.
+    /// The current local year, as `2024`.
     Year => Text, "current year", Gnu("date +%Y"), Clock("%Y");
-    /// The English name of the month, local.
+    /// The English name of the current local month.
     Month => Text, "current month", Gnu("env LC_ALL=C date +%B"), Clock("%B");
-    /// The number of the week, local, as ISO 8601 counts them, as `20`.
+    /// The number of the current local week by ISO 8601, as `20`.
     Week => Text, "number of the week", Gnu("date +%V"), Clock("%V");
-    /// Seconds since 1970.
+    /// Current time as seconds since 1970 (Unix time).
     UnixTime => Number, "unix time", Gnu("date +%s"), Computed;
-    /// How far local time is ahead of UTC, as `+0200`.
+    /// The offset of local time from UTC, as `+0200`.
     TimeZone => Text, "time zone", Gnu("date +%z"), Computed;
-    /// When the machine was started, local, as `2024-05-15 08:00:00`.
+    /// The local time at which the machine was started, as `2024-05-15 08:00:00`.
     BootTime => Text, "boot time", Gnu("uptime -s"), Computed;
-    /// Bytes of swap space.
+    /// Total swap space, in bytes.
     SwapTotal => Number, "total swap space", Gnu(SWAP_TOTAL), Memory("SwapTotal:");
     /// Bytes of swap space in use.
     SwapUsed => Number, "used swap space", Gnu(SWAP_USED), MemoryBetween("SwapTotal:", "SwapFree:");
     /// Bytes of swap space that are free.
     SwapFree => Number, "free swap space", Gnu(SWAP_FREE), Memory("SwapFree:");
-    /// Many facts about the processors, as `lscpu` prints them.
+    /// Details about the processors, as `lscpu` prints them.
     ProcessorDetails => Text, "processor information", Gnu("env LC_ALL=C lscpu"), Source::Missing("this fact");
-    /// Bits of a long integer.
+    /// The number of bits of a C `long` on this machine, such as 64.
     WordSize => Number, "word size", Gnu("getconf LONG_BIT"), Computed;
-    /// Name of the kernel, as `Linux`.
+    /// Name of the operating system's kernel, as `Linux`.
     KernelName => Text, "kernel name", Gnu("uname -s"), File("/proc/sys/kernel/ostype");
     /// Kernel, host, version and architecture on one line, as `uname -a` prints them.
     SystemDetails => Text, "system information", Gnu("uname -a"), Computed;
-    /// The value of a parameter of the kernel, named as `vm.swappiness`.
+    /// The value of a kernel parameter such as `vm.swappiness`.
     KernelParameter { name: String } => Text, "kernel parameter", Gnu("sysctl -n {}"), Computed;
-    /// Names of the kernel's loaded modules, one a line.
+    /// Names of the loaded kernel modules, one per line.
     KernelModules
         => Lines, "kernel modules", Gnu("lsmod | tail -n +2 | cut -d ' ' -f 1"), FirstFields("/proc/modules", ' ');
-    /// The number of the user.
+    /// The user's numeric id.
     UserId => Number, "user number", Gnu("id -u"), OwnId("Uid");
-    /// The number of the user's own group.
+    /// The numeric id of the user's primary group.
     GroupId => Number, "group number", Gnu("id -g"), OwnId("Gid");
-    /// The name of the user's own group.
+    /// The name of the user's primary group.
     GroupName => Text, "primary group", Gnu("id -gn"), Computed;
-    /// Names of the groups that a named user belongs to, one a line.
+    /// Names of the groups that a given user belongs to, one per line.
     GroupsOf { user: String } => Lines, "groups of the user", Gnu("id -Gn {} | tr ' ' \\n"), Computed;
-    /// The number of a named user.
+    /// The numeric id of a given user.
     UserIdOf { user: String } => Number, "user number of the user", Gnu("id -u {}"), Computed;
-    /// Names of all users of the machine, one a line.
+    /// Names of all users in the machine's user database, one per line.
     AllUsers => Lines, "users of the machine", Gnu("getent passwd | cut -d : -f 1"), FirstFields("/etc/passwd", ':');
-    /// Names of all groups of the machine, one a line.
+    /// Names of all groups in the machine's group database, one per line.
     AllGroups => Lines, "groups of the machine", Gnu("getent group | cut -d : -f 1"), FirstFields("/etc/group", ':');
-    /// Names of the users who are logged in, each once, one a line.
+    /// Names of the users who are logged in, each once, one per line.
     LoggedIn
         => Lines, "logged in users", Gnu("env LC_ALL=C who | cut -d ' ' -f 1 | env LC_ALL=C sort -u"), Computed;
-    /// Paths of the permitted login shells, one a line.
+    /// Paths of the login shells that users may choose, one per line.
     Shells => Lines, "login shells", Gnu("grep -E -e ^/ -- /etc/shells"), Computed;
-    /// Addresses of the servers that resolve names, one a line.
+    /// Addresses of the DNS servers, one per line.
     NameServers => Lines, "name servers", Gnu(NAME_SERVERS), Computed;
-    /// Address of the router that packets to the outside go to.
+    /// Address of the default gateway: the router for traffic to other networks.
     Gateway => Text, "default gateway", Sandboxed, NETWORK;
-    /// The routes of packets, one a line, as `ip route` prints them.
+    /// The network routing table, one route per line, as `ip route` prints it.
     Routes => Lines, "routing table", Sandboxed, NETWORK;
-    /// Names of the network interfaces, one a line.
+    /// Names of the network interfaces, one per line.
     Interfaces => Lines, "network interfaces", Gnu("ls -1 /sys/class/net"), Computed;
-    /// Language and character set of the session, as `en_US.UTF-8`.
+    /// Language and character set of the user's session, as `en_US.UTF-8`.
     Locale => Text, "locale", Gnu("printenv LANG"), Computed;
     /// The largest number of processes that the user may run at once, or `unlimited`.
     ProcessLimit => Text, "limit of user processes", Gnu("ulimit -u"), Limit("Max processes");
     /// The largest number of files that a program may have open at once, or `unlimited`.
     OpenFilesLimit => Text, "limit of open files", Gnu("ulimit -n"), Limit("Max open files");
-    /// Permission bits that new files don't get, as `0022`.
+    /// The permission bits that new files don't get (umask), as `0022`.
     Umask => Text, "umask", Gnu("umask"), Entry("/proc/self/status", "Umask", ':');
 }
 
-/// There is no second source for facts about the network.
+/// The source of facts about the network: none, as the sandbox hides it.
 const NETWORK: Source = Source::Missing("the network");
 const MEMORY_TOTAL: &str = "env LC_ALL=C free -b | grep -F -e Mem: | tr -s ' ' | cut -d ' ' -f 2";
 const MEMORY_USED: &str = "env LC_ALL=C free -b | grep -F -e Mem: | tr -s ' ' | cut -d ' ' -f 3";

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pred {
-    /// Every part holds; an empty list always holds.
+    /// All of these predicates hold; an empty list always holds.
     All(Vec<Self>),
-    /// At least one part holds; an empty list never holds.
+    /// At least one of these predicates holds; an empty list never holds.
     Any(Vec<Self>),
     /// The inner predicate does not hold.
     Not(Box<Self>),
@@ -37,13 +37,13 @@ pub enum Pred {
     AccessedFrom(Timestamp),
     /// The file was last read before this time.
     AccessedBefore(Timestamp),
-    /// The folder is empty, without hidden entries too.
+    /// The folder has no entries, not even hidden ones.
     EmptyFolder,
-    /// A regular file with at least one of the three execute bits.
+    /// The file is a regular file with at least one of the three execute bits set.
     Executable,
     /// The permission bits (the lowest nine and the three special ones) are exactly these.
     Mode(u32),
-    /// All of these permission bits are set, possibly more.
+    /// All of these permission bits are set; others may be set too.
     ModeAll(u32),
     /// The owning group has this name.
     Group(String),
@@ -53,15 +53,15 @@ pub enum Pred {
     Contains {
         /// The text to look for, never empty.
         text: String,
-        /// Whether ASCII case is ignored.
+        /// Whether the search for the text ignores ASCII case.
         ignore_case: bool,
     },
     /// The content of a file, or the text of a line, contains a text as a whole word: with no ASCII letter, digit or
     /// `_` beside it.
     Word {
-        /// The text to look for, never empty.
+        /// The whole word to look for, never empty.
         text: String,
-        /// Whether ASCII case is ignored.
+        /// Whether the search for the word ignores ASCII case.
         ignore_case: bool,
     },
     /// A test of a whole line; case-sensitive. Never [`NameTest::Has`], which is [`Pred::Contains`].
@@ -75,7 +75,7 @@ pub enum Pred {
 }
 
 impl Pred {
-    /// The same predicate with each leaf (anything but `All`, `Any`, `Not`) replaced.
+    /// The same predicate with each leaf (anything but `All`, `Any`, `Not`) replaced by the function's result.
     pub(crate) fn map(self, replace: &impl Fn(Self) -> Self) -> Self {
         let each = |parts: Vec<Self>| parts.into_iter().map(|part| part.map(replace)).collect();
         match self {
@@ -110,14 +110,14 @@ impl Pred {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NameTest {
-    /// Equal to this text.
+    /// The name or line is equal to this text.
     Is(String),
-    /// Starts with this text.
+    /// The name or line starts with this text.
     Starts(String),
-    /// Ends with this text.
+    /// The name or line ends with this text.
     Ends(String),
-    /// Contains this text.
+    /// The name or line contains this text.
     Has(String),
-    /// Matches this pattern of `*`, `?` and `[…]`.
+    /// The name or line matches this pattern of `*`, `?` and `[…]`.
     Glob(String),
 }

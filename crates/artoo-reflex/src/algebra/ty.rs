@@ -12,40 +12,40 @@ pub enum Ty {
     Files,
     /// Lines of text.
     Lines,
-    /// Paths, each with a property of the file.
+    /// Paths, each with a property of the file, such as its hash.
     Rows,
-    /// Group names, each with a number.
+    /// Groups of elements: names, each with a number.
     Groups,
-    /// Running processes.
+    /// A list of running processes.
     Processes,
     /// A single number.
     Number,
     /// A text that is not a list of lines, such as a date or a diff.
     Text,
-    /// Yes or no.
+    /// A yes/no answer.
     Truth,
 }
 
-/// Why a query does not type-check.
+/// Why a query does not type-check: an operator doesn't fit its operand.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TypeError {
     /// An operator is applied to an operand of the wrong type.
     #[error("{operator} does not apply to {found:?}")]
     Operand {
-        /// The operator, in words.
+        /// The name of the operator in the error message, such as "a comparison".
         operator: &'static str,
-        /// The operand's type.
+        /// The type of the operand that the operator doesn't accept.
         found: Ty,
     },
-    /// A condition asks for a property that the elements don't have.
+    /// A query asks for a property that its elements don't have, such as the text of a folder.
     #[error("{property} is asked of {of}, which has none")]
     Property {
-        /// The property, in words.
+        /// The name of the missing property in the error message.
         property: &'static str,
-        /// The elements, in words.
+        /// The name of the elements in the error message, such as "a folder".
         of: &'static str,
     },
-    /// A list that must not be empty is empty.
+    /// A list that must not be empty is empty; the text names what is missing.
     #[error("{0} is missing")]
     Missing(&'static str),
 }
@@ -54,7 +54,7 @@ impl Query {
     /// The type of the query's result.
     ///
     /// # Errors
-    /// When an operator or a predicate does not apply to its operand.
+    /// `TypeError` if an operator or a predicate does not apply to its operand, or a required list is empty.
     pub fn ty(&self) -> Result<Ty, TypeError> {
         match self {
             Self::Tree { roots: several, .. } | Self::Paths { paths: several, .. } if several.is_empty() => {
@@ -115,7 +115,7 @@ impl Query {
         }
     }
 
-    /// Checks that each key applies to the operand, and that there is one.
+    /// Checks that there is at least one sort key and that each applies to the operand; returns the operand's type.
     fn check_order(&self, of: &Self, keys: impl Iterator<Item = Key>) -> Result<Ty, TypeError> {
         let ty = of.ty()?;
         let mut keys = keys.peekable();
@@ -125,7 +125,7 @@ impl Query {
         keys.try_for_each(|key| key.check(ty, of.kind())).map(|()| ty)
     }
 
-    /// Checks the operand of line numbers: nothing below may reorder, change or add lines.
+    /// Checks the operand of `Query::Numbered`: no operator in it may reorder, change or add lines.
     fn numbered(&self) -> Result<Ty, TypeError> {
         match self {
             Self::TextFile { .. } | Self::TextOf { .. } => self.ty(),
@@ -134,19 +134,19 @@ impl Query {
         }
     }
 
-    /// Checks that the query yields regular files only.
+    /// Checks that the query yields only regular files, as the property in question needs; else an error that names it.
     fn of_files_only(&self, property: &'static str) -> Result<(), TypeError> {
         of_files_only(self.kind(), property)
     }
 
-    /// The query's type, or an error if it is not the wanted one.
+    /// The query's type, or an error naming the operator if the type is not the wanted one.
     fn expect(&self, operator: &'static str, wanted: Ty) -> Result<Ty, TypeError> {
         let found = self.ty()?;
         if found == wanted { Ok(found) } else { Err(TypeError::Operand { operator, found }) }
     }
 }
 
-/// Checks that a property is asked of regular files only.
+/// Checks that elements of this kind are regular files; else an error that names the property they don't have.
 fn of_files_only(kind: Kind, property: &'static str) -> Result<(), TypeError> {
     match kind {
         Kind::File => Ok(()),
@@ -154,7 +154,7 @@ fn of_files_only(kind: Kind, property: &'static str) -> Result<(), TypeError> {
     }
 }
 
-/// Checks that a property is asked of folders only.
+/// Checks that elements of this kind are folders; else an error that names the property they don't have.
 fn of_folders_only(kind: Kind, property: &'static str) -> Result<(), TypeError> {
     match kind {
         Kind::Folder => Ok(()),
@@ -179,7 +179,7 @@ impl Key {
 }
 
 impl Field {
-    /// Checks that the query's elements have this property.
+    /// Checks that the query's elements have this property; the result is always `Ty::Rows`.
     fn check(self, of: &Query) -> Result<Ty, TypeError> {
         match self {
             Self::Sha256 | Self::Sha1 | Self::Md5 => of.of_files_only("a hash")?,
@@ -193,7 +193,7 @@ impl Field {
 }
 
 impl GroupKey {
-    /// Checks that elements of this type can be grouped by this.
+    /// Checks that elements of this type can be grouped by this key.
     fn check(self, ty: Ty) -> Result<(), TypeError> {
         match (self, ty) {
             (Self::Text, Ty::Lines) => Ok(()),
@@ -207,7 +207,7 @@ impl GroupKey {
 }
 
 impl Function {
-    /// Checks that this number can be computed from the query's elements.
+    /// Checks that this function can be computed from the query's elements.
     fn check(self, of: &Query) -> Result<(), TypeError> {
         let found = of.ty()?;
         match (self, found) {
@@ -239,7 +239,7 @@ impl Pred {
         }
     }
 
-    /// Checks that every leaf is a condition on files of this kind.
+    /// Checks that every leaf of the predicate is a condition on files of this kind.
     fn check_on_files(&self, kind: Kind) -> Result<(), TypeError> {
         match self {
             Self::All(parts) | Self::Any(parts) => parts.iter().try_for_each(|part| part.check_on_files(kind)),
@@ -258,7 +258,7 @@ impl Pred {
         }
     }
 
-    /// Checks that every leaf is a condition on lines.
+    /// Checks that every leaf of the predicate is a condition on lines.
     fn check_on_lines(&self) -> Result<(), TypeError> {
         let property = match self {
             Self::All(parts) | Self::Any(parts) => return parts.iter().try_for_each(Self::check_on_lines),
@@ -276,7 +276,7 @@ impl Pred {
         Err(TypeError::Property { property, of: "a line of text" })
     }
 
-    /// Checks that every leaf is a condition on processes.
+    /// Checks that every leaf of the predicate is a condition on processes.
     fn check_on_processes(&self) -> Result<(), TypeError> {
         match self {
             Self::All(parts) | Self::Any(parts) => parts.iter().try_for_each(Self::check_on_processes),

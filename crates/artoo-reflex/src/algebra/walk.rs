@@ -1,8 +1,8 @@
-//! Operands and source of a query, whatever its operator.
+//! Access to the operands and the source of a query, whatever its operator.
 
 use super::{Kind, Query};
 
-/// The operands of a query, borrowed as the query is: none, one, or the two texts of a comparison.
+/// Expands to the operands of a query's outermost operator: none, one, or both texts of a comparison.
 macro_rules! operands {
     ($query:expr) => {
         match $query {
@@ -37,25 +37,26 @@ macro_rules! operands {
 }
 
 impl Query {
-    /// The (first) operand of the outermost operator; `None` for a source.
+    /// The operand of the outermost operator, the first text of a comparison; `None` for a source.
     #[must_use]
     pub fn operand(&self) -> Option<&Self> {
         let [first, _] = operands!(self);
         first.map(AsRef::as_ref)
     }
 
-    /// All operands of the outermost operator, to be changed.
+    /// Mutable references to all operands of the outermost operator.
     pub fn operands_mut(&mut self) -> impl Iterator<Item = &mut Self> {
         operands!(self).into_iter().flatten().map(AsMut::as_mut)
     }
 
-    /// The source at the bottom of the query; of two texts the first one's.
+    /// The innermost query, which reads files, text or facts; of a comparison the first text's.
     #[must_use]
     pub fn source(&self) -> &Self {
         self.operand().map_or(self, Self::source)
     }
 
-    /// The kind of elements of the query's source; [`Kind::File`] for a text.
+    /// The kind of entries that the query's source yields; [`Kind::File`] for a source that is no tree or list of
+    /// paths.
     #[must_use]
     pub fn kind(&self) -> Kind {
         if let Self::Tree { kind, .. } | Self::Paths { kind, .. } = self.source() { *kind } else { Kind::File }

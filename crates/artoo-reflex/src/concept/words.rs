@@ -4,21 +4,29 @@ use serde::Deserialize;
 
 use crate::algebra::{Depth, Part};
 
-/// A verb for a change.
+/// A verb for a change of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ActWord {
+    /// Create a file or a folder.
     Create,
-    /// "mkdir".
+    /// Create a folder: a word such as "mkdir".
     CreateFolder,
+    /// Copy files.
     Copy,
+    /// Move files.
     Move,
+    /// Rename files.
     Rename,
-    /// "change the extension of".
+    /// Change the extension of names: a phrase such as "change the extension of".
     ChangeExtension,
+    /// Pack files into an archive.
     Archive,
+    /// Unpack archives.
     Extract,
+    /// Delete files.
     Delete,
+    /// Replace a text in a file.
     Replace,
 }
 
@@ -26,11 +34,13 @@ pub(crate) enum ActWord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Reference {
+    /// The word "it": an earlier result.
     It,
+    /// A word such as "those": the elements of an earlier result.
     Those,
-    /// "one", in place of a noun.
+    /// The word "one" in place of a noun.
     One,
-    /// "again": the whole request before.
+    /// The word "again": the whole previous request.
     Again,
 }
 
@@ -38,7 +48,9 @@ pub(crate) enum Reference {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Counted {
+    /// Equal words are counted.
     Words,
+    /// Equal lines are counted.
     Lines,
 }
 
@@ -46,26 +58,33 @@ pub(crate) enum Counted {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum TextUnit {
+    /// The words of a text.
     Words,
+    /// The characters of a text.
     Characters,
+    /// The numbers in a text.
     Numbers,
+    /// The entries of an archive.
     Entries,
 }
 
-/// A question about a file system.
+/// What a question about a file system or its use asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Disk {
+    /// The free space of a file system.
     Free,
+    /// The used space of a file system.
     Used,
-    /// The used share, in percent.
+    /// The used share of a file system, in percent.
     Share,
-    /// The space that one file or folder takes.
+    /// The space on disk that one file or folder takes.
     OfFolder,
+    /// The size of a file system.
     Total,
 }
 
-/// A verb that asks.
+/// A verb that asks a question instead of changing something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Verb {
@@ -80,7 +99,9 @@ pub(crate) enum Verb {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Edge {
+    /// The start of the list.
     First,
+    /// The end of the list.
     Last,
 }
 
@@ -88,10 +109,15 @@ pub(crate) enum Edge {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Bound {
+    /// More than the quantity.
     Above,
+    /// The quantity or more.
     AtLeast,
+    /// Exactly the quantity.
     Exactly,
+    /// The quantity or less.
     AtMost,
+    /// Less than the quantity.
     Below,
 }
 
@@ -109,9 +135,11 @@ impl Edge {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Measure {
+    /// The size of a file.
     Size,
+    /// The time since a file was modified.
     Age,
-    /// Size or age, decided by the unit that follows.
+    /// Size or age; the unit that follows decides which.
     Either,
 }
 
@@ -133,13 +161,17 @@ pub(crate) enum TimeUnit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Relation {
+    /// In the time range or later.
     Since,
+    /// Before the time range.
     Before,
+    /// After the time range.
     After,
+    /// In the time range or earlier.
     Until,
-    /// Within the range; needs no word such as "modified" before it.
+    /// Within the time range; needs no word such as "modified" before the range.
     From,
-    /// Within the range; only after a word such as "modified".
+    /// Within the time range; allowed only after a word such as "modified".
     During,
 }
 
@@ -163,11 +195,11 @@ pub(crate) enum Calendar {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum DepthWord {
-    /// "recursively".
+    /// Everything below a folder: a word such as "recursively".
     Whole,
-    /// "directly in", before a place.
+    /// Direct children only: a phrase such as "directly in", before a folder.
     Direct,
-    /// "not including subfolders", after a place.
+    /// Direct children only: a phrase such as "not including subfolders", after a folder.
     DirectAdverb,
 }
 
@@ -185,8 +217,11 @@ impl DepthWord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Hidden {
+    /// Hidden files are included.
     Include,
+    /// Hidden files are left out.
     Exclude,
+    /// Only hidden files are included.
     Only,
 }
 
@@ -194,10 +229,15 @@ pub(crate) enum Hidden {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum NameRelation {
+    /// The name is the text, or matches it if the text has wildcards.
     Is,
+    /// The name starts with the text.
     Starts,
+    /// The name ends with the text.
     Ends,
+    /// The name contains the text.
     Has,
+    /// The name matches the text as a pattern with wildcards.
     Glob,
     /// Equal to the text, even if it contains wildcards.
     Literally,

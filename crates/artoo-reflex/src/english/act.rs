@@ -29,13 +29,13 @@ pub(super) fn phrase(act: &Act) -> String {
     }
 }
 
-/// A selection in English with its article; plain paths get none.
+/// The noun phrase for a selection of files with its article; files listed by path get no article.
 fn the(of: &Query) -> String {
     let phrase = files::phrase(of);
     if matches!(of, Query::Paths { kind: Kind::Any, .. }) { phrase } else { format!("the {phrase}") }
 }
 
-/// The destination in English.
+/// The English phrase for the destination of a copy or a move.
 fn target(to: &Target) -> String {
     match to {
         Target::Into(folder) => format!("into the folder {}", quoted_path(folder)),
@@ -43,7 +43,7 @@ fn target(to: &Target) -> String {
     }
 }
 
-/// The change of names in English.
+/// The English phrase for a change of file names.
 fn name_change(change: &NameChange) -> String {
     match change {
         NameChange::To(name) => format!("to {}", quoted(name)),

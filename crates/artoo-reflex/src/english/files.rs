@@ -34,7 +34,7 @@ pub(super) fn phrase(query: &Query) -> String {
     }
 }
 
-/// The noun phrase of the first elements of an order, such as "5 largest files …".
+/// The noun phrase for the first elements of a sort order, such as "5 largest files …".
 fn limit(of: &Query, count: u64) -> String {
     if let Query::Sort { of, keys } = of
         && let [SortKey { by, order }] = keys.as_slice()
@@ -72,7 +72,7 @@ fn tree_kind(query: &Query) -> Option<Kind> {
     }
 }
 
-/// The places and conditions of a selection, without its noun.
+/// The folders and conditions of a selection in English, without its noun.
 fn where_in(query: &Query) -> String {
     match query {
         Query::Tree { roots, depth, hidden, .. } => {
@@ -119,7 +119,7 @@ pub(super) fn key(by: Key) -> &'static str {
     }
 }
 
-/// A number as "1st", "2nd", "3rd", "4th", "11th".
+/// A number as an English ordinal: "1st", "2nd", "3rd", "4th", "11th".
 fn ordinal(n: u64) -> String {
     let ending = match (n % 10, n % 100) {
         (1, last) if last != 11 => "st",

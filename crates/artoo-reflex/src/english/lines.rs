@@ -1,10 +1,10 @@
-//! Renders texts in English.
+//! Renders queries about lines of text in English.
 
 use super::pred::predicate;
 use super::{fact, files, order, quoted, quoted_path};
 use crate::algebra::{NamePart, Part, Query, Relation, Rewrite, Separator};
 
-/// The noun phrase of lines, such as "lines of the file a.txt, sorted by text".
+/// The noun phrase for lines, such as "lines of the file a.txt, sorted by text".
 pub(super) fn phrase(query: &Query) -> String {
     match query {
         Query::TextFile { path } => format!("lines of the file {}", quoted_path(path)),
@@ -42,7 +42,7 @@ pub(super) fn phrase(query: &Query) -> String {
     }
 }
 
-/// A transformation in English.
+/// The English phrase for a transformation of text.
 fn rewrite(how: &Rewrite) -> String {
     match how {
         Rewrite::UpperCase => "in upper case".to_owned(),
@@ -56,7 +56,7 @@ fn rewrite(how: &Rewrite) -> String {
     }
 }
 
-/// The words for a part of a path.
+/// The English words for a part of a path.
 fn name_part(part: NamePart) -> &'static str {
     match part {
         NamePart::Name => "bare names",
@@ -70,7 +70,7 @@ pub(super) fn compared(query: &Query) -> String {
     if let Query::TextFile { path } = query { quoted_path(path) } else { phrase(query) }
 }
 
-/// The noun phrase of lines with another unit, such as "words of the file a.txt".
+/// The noun phrase for lines in another unit, such as "words of the file a.txt".
 pub(super) fn of_unit(unit: &str, query: &Query) -> String {
     let lines = phrase(query);
     match lines.strip_prefix("lines") {
@@ -79,7 +79,7 @@ pub(super) fn of_unit(unit: &str, query: &Query) -> String {
     }
 }
 
-/// The noun phrase of a range of lines.
+/// The noun phrase for a range of lines, such as "first 5 lines of the file a.txt".
 fn part_of(of: &Query, part: Part) -> String {
     let lines = phrase(of);
     let rest = lines.strip_prefix("lines").unwrap_or(&lines);

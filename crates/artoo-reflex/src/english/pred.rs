@@ -12,7 +12,7 @@ pub(super) fn predicate(pred: &Pred) -> String {
             let (kinds, others): (Vec<_>, Vec<_>) =
                 excluded.into_iter().partition(|part| excluded_kind(part).is_some());
             let kinds: Vec<String> = kinds.into_iter().filter_map(excluded_kind).collect();
-            // "either a or b, c" could be read as "either a or (b and c)"; choices come behind what is plain.
+            // "either a or b, c" could be read as "either a or (b and c)", so choices come after plain conditions.
             let (choices, plain): (Vec<_>, Vec<_>) =
                 kept.into_iter().partition(|part| matches!(part, Pred::Any(_)) && !is_choice_of_kinds(part));
             // "either a or b, except c" could be read as "either a or (b except c)"; brackets say where a choice ends.
@@ -80,7 +80,7 @@ fn alternative(pred: &Pred) -> String {
             format!("({})", said.join(" and "))
         }
         Pred::Any(parts) => format!("({})", parts.iter().map(alternative).collect::<Vec<_>>().join(" or ")),
-        // "except .a or .b" excepts both.
+        // "except .a or .b" excludes both.
         Pred::Not(inner) if excluded_kind(pred).is_some() || is_choice_of_kinds(inner) => {
             format!("({})", predicate(pred))
         }
@@ -113,7 +113,7 @@ fn excluded_kind(pred: &Pred) -> Option<String> {
     }
 }
 
-/// An extension with its dot.
+/// The extension of a predicate in English, with its dot.
 fn ending(pred: &Pred) -> String {
     match pred {
         Pred::Extension(extension) => format!(".{extension}"),

@@ -16,22 +16,22 @@ const ZIP_ENTRY: &[u8] = b"PK\x01\x02";
 /// An entry of an archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Member {
-    /// The stored name, without a trailing slash.
+    /// The entry's name as stored in the archive, without a trailing slash.
     pub(super) name: Vec<u8>,
     pub(super) is_folder: bool,
-    /// SHA-256 of a file's content.
+    /// SHA-256 of the entry's content, if it is a file.
     pub(super) digest: String,
 }
 
 impl Member {
-    /// The name as archive programs list it: with a slash after a folder.
+    /// The entry's name as archive programs list it: with a slash after a folder's name.
     pub(super) fn shown_name(&self) -> Vec<u8> {
         let slash: &[u8] = if self.is_folder { b"/" } else { b"" };
         [&self.name, slash].concat()
     }
 }
 
-/// The entries of an archive, in its order; the ending of its name decides the format.
+/// The entries of an archive in their stored order; the suffix of the archive's name decides the format.
 pub(super) fn members(path: &Path, fs: &dyn FileSystem) -> Result<Vec<Member>, EvalError> {
     let damaged = || EvalError::NoSecondSource("what this archive holds");
     let name = path.as_os_str().to_ascii_lowercase();
@@ -48,20 +48,20 @@ pub(super) fn members(path: &Path, fs: &dyn FileSystem) -> Result<Vec<Member>, E
     }
 }
 
-/// The output of a decompressor, or an error if it exceeds the limit.
+/// The output of a decompressor; `None` if it can't be read or exceeds the limit of bytes held in memory.
 fn unpacked(reader: impl std::io::Read) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     reader.take(text::MAX_TEXT_BYTES as u64 + 1).read_to_end(&mut bytes).ok()?;
     (bytes.len() <= text::MAX_TEXT_BYTES).then_some(bytes)
 }
 
-/// An entry from its stored name and content.
+/// An archive entry from its stored name and content.
 fn member(name: &[u8], is_folder: bool, content: &[u8]) -> Member {
     let name = name.strip_suffix(b"/").unwrap_or(name).to_vec();
     Member { name, is_folder, digest: if is_folder { String::new() } else { digest::of_bytes(content) } }
 }
 
-/// The entries of a tar archive (POSIX ustar, with GNU and pax long names).
+/// The entries of a tar archive (POSIX ustar, with GNU and pax long names); `None` if it is damaged.
 fn tar(bytes: &[u8]) -> Option<Vec<Member>> {
     let mut members = Vec::new();
     let mut long_name: Option<Vec<u8>> = None;
@@ -82,18 +82,18 @@ fn tar(bytes: &[u8]) -> Option<Vec<Member>> {
                 let name = long_name.take().unwrap_or_else(|| tar_name(header));
                 members.push(member(&name, form == b'5' || name.ends_with(b"/"), content));
             }
-            // A link or a device: told by its name alone.
+            // Links and devices: only the name is recorded.
             _ => members.push(member(&long_name.take().unwrap_or_else(|| tar_name(header)), false, &[])),
         }
         at = at.checked_add(BLOCK)?.checked_add(size.div_ceil(BLOCK).checked_mul(BLOCK)?)?;
     }
 }
 
-/// The name in a tar header, with its prefix.
+/// The entry name in a tar header, with its prefix.
 fn tar_name(header: &[u8]) -> Vec<u8> {
     let field = |range: std::ops::Range<usize>| until_nul(header.get(range).unwrap_or_default());
     let (name, prefix) = (field(0..100), field(345..500));
-    // The prefix belongs to the POSIX form alone, whose mark ends in a NUL; GNU keeps times there.
+    // Only the POSIX format, whose magic ends in a NUL, has the prefix; GNU stores times in its place.
     if header.get(257..263) == Some(b"ustar\0") && !prefix.is_empty() {
         return [prefix, b"/", name].concat();
     }
@@ -129,7 +129,7 @@ fn pax_path(mut records: &[u8]) -> Option<Vec<u8>> {
     None
 }
 
-/// The entries of a zip archive, from its central directory; archives over 4 GB are not read.
+/// The entries of a zip archive, from its central directory; `None` if it is damaged or over 4 GB.
 fn zip(bytes: &[u8]) -> Option<Vec<Member>> {
     let end = bytes.windows(ZIP_END.len()).rposition(|window| window == ZIP_END)?;
     let count = number::<2>(bytes, end + 10)?;
@@ -161,7 +161,7 @@ fn zip(bytes: &[u8]) -> Option<Vec<Member>> {
     Some(members)
 }
 
-/// A little-endian number of `N` bytes at an offset.
+/// The little-endian number stored in `BYTES` bytes at an offset; `None` past the end.
 fn number<const BYTES: usize>(bytes: &[u8], at: usize) -> Option<usize> {
     let field = bytes.get(at..at.checked_add(BYTES)?)?;
     Some(field.iter().rev().fold(0, |value, byte| value << 8 | usize::from(*byte)))

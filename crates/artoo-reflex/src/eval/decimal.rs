@@ -1,6 +1,6 @@
 //! Decimal numbers at the start of lines, as integers in billionths.
 
-/// The number one, in billionths. Digits after the ninth decimal are dropped.
+/// The number one as an integer in billionths. Digits after the ninth decimal place are dropped.
 pub(super) const UNIT: i128 = 1_000_000_000;
 
 /// Maximum number of digits before the decimal point; a longer run is not read as a number.
@@ -28,7 +28,7 @@ pub(super) fn leading(line: &[u8]) -> Option<i128> {
     Some(sign * value)
 }
 
-/// The value of a run of digits.
+/// The value of a run of ASCII digits.
 fn decimal(digits: &[u8]) -> i128 {
     digits.iter().fold(0, |value, digit| value * 10 + i128::from(digit - b'0'))
 }

@@ -8,10 +8,10 @@ use sha2::{Digest, Sha256};
 
 use super::{EvalError, FileSystem, FileSystemError, unreadable};
 
-/// Bytes read at a time.
+/// Number of bytes of a file hashed at a time.
 const BLOCK_BYTES: usize = 64 << 10;
 
-/// A hash algorithm.
+/// A hash algorithm for file contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Algorithm {
     Md5,
@@ -28,6 +28,7 @@ pub(super) fn of_file(path: &Path, algorithm: Algorithm, fs: &dyn FileSystem) ->
     }
 }
 
+/// The hash of a file's content by the algorithm `D`, in hexadecimal.
 fn read<D: Digest>(path: &Path, fs: &dyn FileSystem) -> Result<String, EvalError> {
     let unreadable = unreadable(path);
     let mut file = fs.open(path).map_err(&unreadable)?;
@@ -48,6 +49,7 @@ pub(super) fn of_bytes(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
+/// Bytes in hexadecimal, in lower case.
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

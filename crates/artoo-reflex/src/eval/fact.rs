@@ -15,7 +15,7 @@ const SECOND_MS: i64 = 1_000;
 
 const DAY_MS: i64 = 86_400 * SECOND_MS;
 
-/// The value of a fact.
+/// The value of a fact, read from its second source.
 pub(super) fn value(fact: &Fact, fs: &dyn FileSystem) -> Result<Answer, EvalError> {
     Ok(match fact.row().source {
         Source::Clock(format) => Answer::Text(clock(format, fs.now(), fs)),
@@ -36,7 +36,7 @@ pub(super) fn value(fact: &Fact, fs: &dyn FileSystem) -> Result<Answer, EvalErro
     })
 }
 
-/// The value of a fact whose row says [`Source::Computed`].
+/// The value of a fact that needs code of its own, as its row says [`Source::Computed`].
 fn computed(fact: &Fact, fs: &dyn FileSystem) -> Result<Answer, EvalError> {
     let text = |text: String| Ok(Answer::Text(text));
     let space = |path: &str| fs.space(Path::new(path)).map_err(unreadable(Path::new(path)));
@@ -95,7 +95,7 @@ fn computed(fact: &Fact, fs: &dyn FileSystem) -> Result<Answer, EvalError> {
     }
 }
 
-/// A result of lines.
+/// An answer that consists of these lines.
 fn lines<T: Into<String>>(texts: impl Iterator<Item = T>) -> Answer {
     Answer::Lines(texts.map(|text| Line::plain(text.into().into_bytes())).collect())
 }
@@ -111,13 +111,13 @@ pub(super) fn clock(format: &str, at: Timestamp, fs: &dyn FileSystem) -> String 
     local(at, fs).map_or_else(String::new, |at| at.strftime(format).to_string())
 }
 
-/// An offset from UTC as `+0530`.
+/// An offset from UTC in seconds, as text such as `+0530`.
 fn offset(seconds: i32) -> String {
     let (sign, minutes) = (if seconds < 0 { '-' } else { '+' }, seconds.unsigned_abs() / 60);
     format!("{sign}{:02}{:02}", minutes / 60, minutes % 60)
 }
 
-/// The time the kernel was started, from `/proc/stat`.
+/// The local time at which the kernel was started, from `/proc/stat`.
 fn boot_time(fs: &dyn FileSystem) -> Result<String, EvalError> {
     let none = EvalError::NoSecondSource("the time of the start");
     let seconds: i64 = entry_of("/proc/stat", "btime", ' ', fs)?.parse().map_err(|_| none.clone())?;
@@ -143,7 +143,7 @@ fn used_share(space: &Space) -> Result<String, EvalError> {
     Ok(format!("{}%", share / all))
 }
 
-/// An entry of `/proc/meminfo`, in bytes.
+/// The entry of `/proc/meminfo` with this key, in bytes.
 fn memory(key: &str, fs: &dyn FileSystem) -> Result<u64, EvalError> {
     let table = text::system_file("/proc/meminfo", fs)?;
     let line = table.lines().find_map(|line| line.strip_prefix(key));
@@ -162,7 +162,7 @@ fn processors(fs: &dyn FileSystem) -> Result<u64, EvalError> {
     allowed.split(',').map(size).sum::<Option<u64>>().ok_or(none)
 }
 
-/// The parts of `uname -a`, from the kernel's files.
+/// The parts of the output of `uname -a`, from the kernel's files.
 fn system_details(fs: &dyn FileSystem) -> Result<String, EvalError> {
     let parts = ["ostype", "hostname", "osrelease", "version"];
     let parts = parts.into_iter().map(|name| content_of(&format!("/proc/sys/kernel/{name}"), fs));
@@ -170,7 +170,7 @@ fn system_details(fs: &dyn FileSystem) -> Result<String, EvalError> {
     Ok(format!("{} {} GNU/Linux", parts.join(" "), std::env::consts::ARCH))
 }
 
-/// A soft limit of this process; child processes inherit it.
+/// The soft resource limit of this process with this name; child processes inherit it.
 fn limit(name: &str, fs: &dyn FileSystem) -> Result<String, EvalError> {
     let table = text::system_file("/proc/self/limits", fs)?;
     let row = table.lines().find_map(|line| line.strip_prefix(name));
@@ -178,7 +178,7 @@ fn limit(name: &str, fs: &dyn FileSystem) -> Result<String, EvalError> {
     soft.ok_or(EvalError::NoSecondSource("this limit"))
 }
 
-/// The value of an environment variable.
+/// The value of an environment variable; an error if it is not set.
 fn variable(name: &str, fs: &dyn FileSystem) -> Result<String, EvalError> {
     let value = fs.variable(name).ok_or(EvalError::NoSecondSource("a variable of that name"))?;
     Ok(String::from_utf8_lossy(&value).into_owned())
@@ -186,7 +186,7 @@ fn variable(name: &str, fs: &dyn FileSystem) -> Result<String, EvalError> {
 
 /// The path of the first program of this name in `PATH`.
 fn program(name: &str, fs: &dyn FileSystem) -> Result<String, EvalError> {
-    // A link is followed by opening it: what can be opened is a file.
+    // Opening follows links, so what can be opened is a file.
     let is_program = |path: &String| {
         let path = Path::new(path);
         fs.metadata(path).is_ok_and(|entry| entry.mode & 0o111 != 0) && fs.open(path).is_ok()
@@ -196,12 +196,12 @@ fn program(name: &str, fs: &dyn FileSystem) -> Result<String, EvalError> {
     candidates.find(is_program).ok_or(EvalError::NoSecondSource("a program of that name"))
 }
 
-/// The content of a file, without trailing white space.
+/// The content of a system file, without trailing white space.
 fn content_of(path: &str, fs: &dyn FileSystem) -> Result<String, EvalError> {
     Ok(text::system_file(path, fs)?.trim_end().to_owned())
 }
 
-/// The value of the first line `key separator value` of a file.
+/// The value in the first line `key separator value` of a file that has this key.
 fn entry_of(path: &str, key: &str, separator: char, fs: &dyn FileSystem) -> Result<String, EvalError> {
     let file = text::system_file(path, fs)?;
     let mut entries = file.lines().filter_map(|line| line.split_once(separator));

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::{Entry, EntryKind, EvalError, FileSystem, MAX_ENTRIES, by_keys, pred, unreadable};
 use crate::algebra::{Depth, Key, Kind, Pred, Query, SortKey};
 
-/// The entries below the roots, each once, sorted by path.
+/// The entries of one kind below the search roots, each once, sorted by path.
 pub(super) fn tree(
     roots: &[String],
     depth: Depth,
@@ -24,7 +24,7 @@ pub(super) fn tree(
     Ok(found)
 }
 
-/// The existing entries of this kind at the given paths.
+/// The entries of this kind that exist at the given paths.
 pub(super) fn named(paths: &[String], kind: Kind, fs: &dyn FileSystem) -> Result<Vec<Entry>, EvalError> {
     let mut found = Vec::new();
     for path in paths {
@@ -54,7 +54,7 @@ pub(super) fn is_of(wanted: Kind, found: EntryKind) -> bool {
     }
 }
 
-/// The files that satisfy a predicate.
+/// The files that satisfy a predicate, in their order.
 pub(super) fn keep(
     mut files: Vec<Entry>,
     keep: &Pred,
@@ -66,14 +66,14 @@ pub(super) fn keep(
     Ok(files)
 }
 
-/// Sorts files; ties keep their order.
+/// Sorts files by the sort keys; equal files keep their order.
 pub(super) fn sort(mut files: Vec<Entry>, keys: &[SortKey], fs: &dyn FileSystem) -> Result<Vec<Entry>, EvalError> {
     let totals = totals(&files, keys, fs)?;
     files.sort_by(|a, b| compare(keys, a, b, &totals));
     Ok(files)
 }
 
-/// The total sizes of folders, if a key is [`Key::TotalSize`].
+/// The total sizes of the folders by path, if a sort key is [`Key::TotalSize`]; else empty.
 pub(super) fn totals(
     files: &[Entry],
     keys: &[SortKey],
@@ -88,7 +88,7 @@ pub(super) fn totals(
     Ok(totals)
 }
 
-/// Compares two files by the sort keys.
+/// Compares two files by the sort keys; `totals` has the total sizes of folders.
 pub(super) fn compare(keys: &[SortKey], a: &Entry, b: &Entry, totals: &HashMap<std::path::PathBuf, u64>) -> Ordering {
     by_keys(keys, |key| match key {
         Key::Size => a.bytes.cmp(&b.bytes),
@@ -101,7 +101,7 @@ pub(super) fn compare(keys: &[SortKey], a: &Entry, b: &Entry, totals: &HashMap<s
     })
 }
 
-/// The extension in lower case; empty if there is none.
+/// The file's extension in lower case; empty if the name has none.
 pub(super) fn extension(entry: &Entry) -> Vec<u8> {
     let name = entry.name_bytes();
     match name.iter().rposition(|byte| *byte == b'.') {
@@ -110,7 +110,7 @@ pub(super) fn extension(entry: &Entry) -> Vec<u8> {
     }
 }
 
-/// Total size of the regular files below a folder, hidden ones included.
+/// Total size in bytes of the regular files below a folder, hidden ones included.
 pub(super) fn total_size(folder: &Path, fs: &dyn FileSystem) -> Result<u64, EvalError> {
     let mut found = Vec::new();
     walk(folder, Depth::Whole, true, fs, &mut found)?;
@@ -118,7 +118,7 @@ pub(super) fn total_size(folder: &Path, fs: &dyn FileSystem) -> Result<u64, Eval
     Ok(regular.fold(0, |sum: u64, entry| sum.saturating_add(entry.bytes)))
 }
 
-/// Whether a path is `/proc` or `/sys`.
+/// Whether a path is `/proc` or `/sys`, which the kernel generates.
 fn is_of_the_kernel(path: &Path) -> bool {
     path == Path::new("/proc") || path == Path::new("/sys")
 }
@@ -136,7 +136,7 @@ pub(super) fn walk(
         if !hidden && entry.name_bytes().starts_with(b".") {
             continue;
         }
-        // What the kernel makes up anew at each look is no part of a search through all.
+        // A search through everything skips the file systems that the kernel generates on each read.
         if root == Path::new("/") && depth == Depth::Whole && is_of_the_kernel(&entry.path) {
             continue;
         }

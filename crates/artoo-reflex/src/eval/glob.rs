@@ -5,7 +5,7 @@ pub(super) fn matches(pattern: &str, name: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let name: Vec<char> = name.chars().collect();
     let (mut p, mut n) = (0, 0);
-    // Where to go on after the last star, if what follows it fails.
+    // The positions in pattern and name at which to retry if what follows the last star fails to match.
     let mut retry: Option<(usize, usize)> = None;
     loop {
         let step = match (pattern.get(p), name.get(n)) {
@@ -31,7 +31,7 @@ pub(super) fn matches(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// Parses the character class that starts at `at`: its end, and whether it contains `c`. `None` if it is not closed.
+/// Parses the character class that starts at `at`: its end, and whether it contains `c`; `None` if it is not closed.
 fn class(pattern: &[char], at: usize, c: char) -> Option<(usize, bool)> {
     let mut i = at + 1;
     let negated = matches!(pattern.get(i), Some('!' | '^'));

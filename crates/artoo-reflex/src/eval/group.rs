@@ -7,7 +7,7 @@ use super::digest::{self, Algorithm};
 use super::{Answer, Entry, EntryKind, EvalError, FileSystem, Row, by_keys, files, number, process, text};
 use crate::algebra::{Field, Function, GroupKey, Key, SortKey};
 
-/// One number for each group, sorted by group name.
+/// One number for each group of a query's elements, sorted by group name.
 pub(super) fn groups(
     of: Answer,
     by: GroupKey,
@@ -34,7 +34,7 @@ pub(super) fn groups(
     }
 }
 
-/// The name of the group a file belongs to.
+/// The name of the group that a file belongs to.
 fn group_of(
     entry: &Entry,
     by: GroupKey,
@@ -56,7 +56,7 @@ fn group_of(
     })
 }
 
-/// The word for a kind of entry.
+/// The English word for a kind of entry.
 pub(super) fn kind_name(kind: EntryKind) -> &'static str {
     match kind {
         EntryKind::File => "file",
@@ -66,7 +66,7 @@ pub(super) fn kind_name(kind: EntryKind) -> &'static str {
     }
 }
 
-/// The owner's name, or the user id if it has no name.
+/// The name of a file's owner, or the user id if the owner has no name.
 fn owner(entry: &Entry, users: &HashMap<u32, String>) -> String {
     users.get(&entry.owner).cloned().unwrap_or_else(|| entry.owner.to_string())
 }
@@ -80,7 +80,7 @@ pub(super) fn compare(keys: &[SortKey], a: &(Vec<u8>, u64), b: &(Vec<u8>, u64)) 
     })
 }
 
-/// One property of each file.
+/// One property of each file, as text.
 pub(super) fn field(files: Vec<Entry>, field: Field, fs: &dyn FileSystem) -> Result<Vec<Row>, EvalError> {
     let users = if field == Field::Owner { process::users(fs)? } else { HashMap::new() };
     let row = |of: Entry| {
@@ -106,13 +106,13 @@ pub(super) fn field(files: Vec<Entry>, field: Field, fs: &dyn FileSystem) -> Res
     files.into_iter().map(row).collect()
 }
 
-/// The files whose content occurs more than once, with its hash, sorted.
+/// The files whose content at least one other file has, each with its hash, sorted by hash and path.
 pub(super) fn duplicates(files: Vec<Entry>, fs: &dyn FileSystem) -> Result<Vec<Row>, EvalError> {
     let mut by_length: HashMap<u64, Vec<Entry>> = HashMap::new();
     for entry in files {
         by_length.entry(entry.bytes).or_default().push(entry);
     }
-    // Files of different length are different; the others are read.
+    // Only files of equal length are read, as others can't have equal content.
     let mut by_content: BTreeMap<String, Vec<Entry>> = BTreeMap::new();
     for entry in by_length.into_values().filter(|same| same.len() > 1).flatten() {
         by_content.entry(digest::of_file(&entry.path, Algorithm::Sha256, fs)?).or_default().push(entry);

@@ -13,11 +13,11 @@ use crate::algebra::{Key, Part, Separator, SortKey};
 pub struct Line {
     /// The bytes of the line, without the newline.
     pub text: Vec<u8>,
-    /// The file it comes from, if the path is shown with it.
+    /// The file that the line comes from; `None` if its path is not shown with the line.
     pub file: Option<Arc<PathBuf>>,
     /// The line number in its file, from 1.
     pub number: u64,
-    /// Whether it is shown with its line number.
+    /// Whether the line is shown with its line number.
     pub is_numbered: bool,
 }
 
@@ -76,7 +76,7 @@ pub(super) fn of_archive(path: &Path, fs: &dyn FileSystem) -> Result<Vec<Line>, 
     Ok(archive::members(path, fs)?.into_iter().map(|member| Line::plain(member.shown_name())).collect())
 }
 
-/// Sorts lines; ties keep their order.
+/// Sorts lines by the sort keys; equal lines keep their order.
 pub(super) fn sort(mut lines: Vec<Line>, keys: &[SortKey]) -> Vec<Line> {
     let number = |line: &Line| decimal::leading(&line.text).unwrap_or(0);
     lines.sort_by(|a, b| {
@@ -90,7 +90,7 @@ pub(super) fn sort(mut lines: Vec<Line>, keys: &[SortKey]) -> Vec<Line> {
     plain(lines)
 }
 
-/// Removes paths and line numbers.
+/// The lines without their paths and line numbers.
 fn plain(lines: Vec<Line>) -> Vec<Line> {
     lines.into_iter().map(|line| Line::plain(line.text)).collect()
 }
@@ -100,7 +100,7 @@ fn characters(text: &[u8]) -> usize {
     String::from_utf8_lossy(text).chars().count()
 }
 
-/// A range of lines.
+/// The lines in a range.
 pub(super) fn part(lines: Vec<Line>, part: Part) -> Vec<Line> {
     let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
     let (skip, take) = match part {
@@ -120,7 +120,7 @@ pub(super) fn unique(lines: Vec<Line>, at_least: usize) -> Vec<Line> {
         *counts.entry(line.text.clone()).or_default() += 1;
     }
     let mut kept = lines;
-    // The first time a line is met its count is taken out.
+    // `remove` succeeds only for the first occurrence of a line.
     kept.retain(|line| counts.remove(&line.text).is_some_and(|count| count >= at_least));
     plain(kept)
 }
@@ -136,7 +136,7 @@ pub(super) fn words(lines: &[Line]) -> Vec<Line> {
     words
 }
 
-/// One field of each line.
+/// One field of each line, from 1; empty where a line has fewer fields.
 pub(super) fn column(lines: &[Line], number: u64, separator: &Separator) -> Vec<Line> {
     let index = usize::try_from(number.saturating_sub(1)).unwrap_or(usize::MAX);
     let field = |line: &Line| match separator {
@@ -155,7 +155,7 @@ pub(super) fn replace(lines: &[Line], find: &str, with: &str) -> Vec<Line> {
     lines.iter().map(|line| Line::plain(replaced(line))).collect()
 }
 
-/// The lines, marked to be shown with their line numbers.
+/// The same lines, marked to be shown with their line numbers.
 pub(super) fn numbered(lines: Vec<Line>) -> Vec<Line> {
     lines.into_iter().map(|line| Line { is_numbered: true, ..line }).collect()
 }

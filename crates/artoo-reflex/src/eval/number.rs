@@ -8,7 +8,7 @@ use crate::algebra::{Function, Query};
 /// A number computed from all elements of a query.
 pub(super) fn aggregate(of: &Query, function: Function, fs: &dyn FileSystem) -> Result<Answer, EvalError> {
     if let (Query::TextFile { path }, Function::Characters) = (of, function) {
-        // Of a whole file, whether the last line has an end is known.
+        // For a whole file, it is known whether the last line ends with a newline.
         return Ok(Answer::Number(valid_characters(&text::content(Path::new(path), fs)?)));
     }
     let value = evaluate(of, fs)?;
@@ -52,7 +52,7 @@ pub(super) fn of_files(files: &[Entry], function: Function) -> Result<u64, EvalE
     }
 }
 
-/// A number computed from the numbers at the start of lines.
+/// A number computed from the numbers at the start of lines, in billionths.
 fn of_numbers(lines: &[Line], function: Function) -> Result<i128, EvalError> {
     let numbers: Vec<i128> = lines.iter().filter_map(|line| decimal::leading(&line.text)).collect();
     let sum = numbers.iter().fold(0, |sum: i128, number| sum.saturating_add(*number));
@@ -71,7 +71,7 @@ pub(super) fn is_blank(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == 0x0b
 }
 
-/// The number of characters; invalid UTF-8 is not counted.
+/// The number of UTF-8 characters in bytes; invalid bytes are not counted.
 fn valid_characters(bytes: &[u8]) -> u64 {
     bytes.utf8_chunks().map(|chunk| chunk.valid().chars().count() as u64).sum()
 }

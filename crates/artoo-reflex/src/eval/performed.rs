@@ -13,12 +13,12 @@ use serde_json::Value;
 use super::{EntryKind, EvalError, FileSystem, Verification, digest, unreadable};
 use crate::algebra::Act;
 
-/// Checks that an act was performed as asked, and nothing else was changed.
+/// Checks that an act was performed as asked, and that nothing else was changed.
 ///
-/// `calls` are all calls made for it: the listings of the selection and the calls of `files` with their recorded
-/// changes. The disk is read again: deleted files are gone, copies and moves arrived with equal hashes, new names are
-/// as asked, an archive contains the selection. The selection is computed again on the disk as it was before, as far as
-/// that is known; the evidence says where it isn't.
+/// `calls` are all tool calls made for the act: the listings of the selection and the calls of `files` with their
+/// recorded changes. The disk is read again: deleted files no longer exist, copies and moves arrived with equal hashes,
+/// new names are as asked, an archive contains the selection. The selection is computed again on the disk as it was
+/// before, as far as that is known; the evidence says where it isn't.
 #[must_use]
 pub fn performed(act: &Value, calls: &[ToolCall], fs: &dyn FileSystem) -> Verification {
     let Ok(act) = serde_json::from_value::<Act>(act.clone()) else {
@@ -30,7 +30,7 @@ pub fn performed(act: &Value, calls: &[ToolCall], fs: &dyn FileSystem) -> Verifi
     }
 }
 
-/// Why the check of an act fails, in one sentence.
+/// Why verification of an act fails, in one sentence.
 #[derive(Debug)]
 struct NotPerformed(String);
 
@@ -40,28 +40,28 @@ impl From<EvalError> for NotPerformed {
     }
 }
 
-/// An error with this reason.
+/// A failed verification with this reason.
 fn not_performed<T>(problem: impl Into<String>) -> Result<T, NotPerformed> {
     Err(NotPerformed(problem.into()))
 }
 
-/// A path escaped for one line.
+/// A path escaped to one line, for messages.
 fn shown(path: &Path) -> String {
     escape::path_line(path.as_os_str().as_encoded_bytes())
 }
 
-/// What the calls of an act listed and changed.
+/// The paths that the tool calls of an act listed, removed and created.
 struct Changes {
-    /// The listed real paths, in order.
+    /// The listed paths with links resolved, in the order of the listing.
     listed: Vec<PathBuf>,
-    /// The removed paths with their hashes.
+    /// The removed paths, each with the hash of its former content.
     gone: BTreeMap<PathBuf, String>,
-    /// The created paths with their hashes.
+    /// The created paths, each with the hash of its content.
     made: BTreeMap<PathBuf, String>,
 }
 
 impl Changes {
-    /// Collects listings and changes from the calls.
+    /// Collects the listed and changed paths from the tool calls; an error if a call failed or changed a file in place.
     fn read(calls: &[ToolCall], fs: &dyn FileSystem) -> Result<Self, NotPerformed> {
         let mut changes = Self { listed: Vec::new(), gone: BTreeMap::new(), made: BTreeMap::new() };
         let mut listing: Option<&ToolCall> = None;
@@ -78,7 +78,7 @@ impl Changes {
                 continue;
             }
             acts += 1;
-            // An act that names its path itself has no list.
+            // An act that names its path itself has no listing.
             if let (Some(listing), Some(paths)) = (listing.take(), call.input.get("paths")) {
                 changes.take_list(listing, paths, fs)?;
             }
@@ -89,7 +89,7 @@ impl Changes {
         if acts == 0 { not_performed("no call did it") } else { Ok(changes) }
     }
 
-    /// Checks that the files acted on are exactly those listed, and records them.
+    /// Checks that the paths acted on are exactly those listed, and records them.
     fn take_list(&mut self, listing: &ToolCall, acted_on: &Value, fs: &dyn FileSystem) -> Result<(), NotPerformed> {
         let lines: Vec<&str> = listing.output.lines().filter(|line| !line.is_empty()).collect();
         let acted_on = acted_on.as_array().map(|paths| paths.iter().filter_map(Value::as_str).collect::<Vec<_>>());
@@ -102,7 +102,7 @@ impl Changes {
         Ok(())
     }
 
-    /// Records a created or removed path.
+    /// Records a created or removed path with its hash; an error for a change in place.
     fn take_change(&mut self, line: &str, before: Option<&str>, after: Option<&str>) -> Result<(), NotPerformed> {
         let at = path(line)?;
         let (changes, digest) = match (before, after) {
@@ -116,13 +116,13 @@ impl Changes {
         }
     }
 
-    /// The listed paths that are not below another listed one.
+    /// The listed paths that are not below another listed path.
     fn outermost(&self) -> Vec<&PathBuf> {
         let is_below = |path: &PathBuf| self.listed.iter().any(|other| other != path && path.starts_with(other));
         self.listed.iter().filter(|path| !is_below(path)).collect()
     }
 
-    /// Checks that nothing was removed.
+    /// Checks that the act removed nothing.
     fn nothing_gone(&self) -> Result<(), NotPerformed> {
         match self.gone.keys().next() {
             None => Ok(()),
@@ -130,7 +130,7 @@ impl Changes {
         }
     }
 
-    /// Checks that every expected path was created with its hash, and nothing else except parent folders.
+    /// Checks that every expected path was created with its hash, and nothing else was created except parent folders.
     fn made_exactly(&self, expected: &BTreeMap<PathBuf, String>, fs: &dyn FileSystem) -> Result<(), NotPerformed> {
         for (path, digest) in expected {
             match self.made.get(path) {
@@ -152,7 +152,7 @@ impl Changes {
     }
 }
 
-/// The path that an escaped line stands for.
+/// The path that a line of tool output means, with its escapes decoded.
 fn path(line: &str) -> Result<PathBuf, NotPerformed> {
     #[cfg(unix)]
     let name = |bytes| <OsString as std::os::unix::ffi::OsStringExt>::from_vec(bytes);

@@ -9,7 +9,7 @@ use crate::algebra::{NameTest, Pred, Query};
 /// Tests files against predicates, with the user and group names that the predicates need.
 pub(super) struct FileTest<'a> {
     fs: &'a dyn FileSystem,
-    /// The search roots, for conditions on the folders below them.
+    /// The search roots of the query, for conditions on the folders below them.
     roots: Vec<PathBuf>,
     /// User names by id; empty if no condition is on the owner.
     owners: HashMap<u32, String>,
@@ -18,7 +18,7 @@ pub(super) struct FileTest<'a> {
 }
 
 impl<'a> FileTest<'a> {
-    /// Reads the names that the predicate needs.
+    /// Reads the user and group names that the predicate needs.
     pub(super) fn new(pred: &Pred, of: &Query, fs: &'a dyn FileSystem) -> Result<Self, EvalError> {
         let roots = match of.source() {
             Query::Tree { roots, .. } => roots.iter().map(PathBuf::from).collect(),
@@ -30,7 +30,7 @@ impl<'a> FileTest<'a> {
         Ok(Self { fs, roots, owners, groups })
     }
 
-    /// Whether a predicate holds for a file. Unreadable content contains no text.
+    /// Whether a predicate holds for a file. A file that can't be read contains no text.
     pub(super) fn holds(&self, pred: &Pred, entry: &Entry) -> bool {
         pred.holds(&|property| match property {
             Pred::Extension(extension) => has_extension(entry.name_bytes(), extension),

@@ -17,7 +17,7 @@ pub struct Process {
     pub id: u64,
     /// The command's name as the kernel stores it (at most 15 bytes).
     pub name: Vec<u8>,
-    /// The owner's name.
+    /// The name of the process's owner.
     pub user: String,
     /// Resident memory in bytes.
     pub memory_bytes: u64,
@@ -36,17 +36,17 @@ pub(super) fn all(fs: &dyn FileSystem) -> Result<Vec<Process>, EvalError> {
         .iter()
         .filter(|entry| entry.kind == EntryKind::Folder)
         .filter_map(|entry| std::str::from_utf8(entry.name_bytes()).ok()?.parse().ok())
-        // A process may end while it is looked at.
+        // A process may end while it is being read.
         .filter_map(|id| one(id, uptime_s, &users, fs))
         .collect();
     found.sort_by_key(|process| process.id);
     Ok(found)
 }
 
-/// The process with this id, if it still exists.
+/// The process with this id; `None` if it no longer exists.
 fn one(id: u64, uptime_s: u64, users: &HashMap<u32, String>, fs: &dyn FileSystem) -> Option<Process> {
     let stat = text::content(Path::new(&format!("/proc/{id}/stat")), fs).ok()?;
-    // The name stands in parentheses and may hold some itself.
+    // The name is in parentheses and may contain some itself.
     let open = stat.iter().position(|byte| *byte == b'(')?;
     let close = stat.iter().rposition(|byte| *byte == b')')?;
     let name = stat.get(open + 1..close)?.to_vec();
@@ -58,7 +58,7 @@ fn one(id: u64, uptime_s: u64, users: &HashMap<u32, String>, fs: &dyn FileSystem
     let status = text::system_file(&format!("/proc/{id}/status"), fs).ok()?;
     let field = |wanted: &str| status.lines().find_map(|line| line.strip_prefix(wanted));
     let owner: u32 = field("Uid:")?.split_whitespace().next()?.parse().ok()?;
-    // A thread of the kernel has no memory of its own.
+    // A kernel thread has no memory of its own.
     let kilobytes: u64 = field("VmRSS:").and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(0);
     Some(Process {
         id,
@@ -69,7 +69,7 @@ fn one(id: u64, uptime_s: u64, users: &HashMap<u32, String>, fs: &dyn FileSystem
     })
 }
 
-/// Sorts processes; ties keep their order.
+/// Sorts processes by the sort keys; equal ones keep their order.
 pub(super) fn sort(mut processes: Vec<Process>, keys: &[SortKey]) -> Vec<Process> {
     processes.sort_by(|a, b| {
         by_keys(keys, |key| match key {
@@ -82,24 +82,24 @@ pub(super) fn sort(mut processes: Vec<Process>, keys: &[SortKey]) -> Vec<Process
     processes
 }
 
-/// User names by id.
+/// All user names by user id, from `/etc/passwd`.
 pub(super) fn users(fs: &dyn FileSystem) -> Result<HashMap<u32, String>, EvalError> {
     by_number("/etc/passwd", fs)
 }
 
-/// Group names by id.
+/// All group names by group id, from `/etc/group`.
 pub(super) fn groups(fs: &dyn FileSystem) -> Result<HashMap<u32, String>, EvalError> {
     by_number("/etc/group", fs)
 }
 
-/// Names by id from an account file.
+/// Names by numeric id from the account file at a path.
 fn by_number(list: &str, fs: &dyn FileSystem) -> Result<HashMap<u32, String>, EvalError> {
     let list = text::system_file(list, fs).map_err(|_| EvalError::NoSecondSource("the names of users"))?;
     let user = |line: &str| {
         let mut fields = line.split(':');
         Some((fields.clone().nth(2)?.parse().ok()?, fields.next()?.to_owned()))
     };
-    // The first entry of a number names it.
+    // If several entries have the same number, the first one names it.
     let mut users = HashMap::new();
     for (number, name) in list.lines().filter_map(user) {
         users.entry(number).or_insert(name);

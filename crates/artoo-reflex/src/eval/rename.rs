@@ -4,9 +4,9 @@ use artoo_proto::Timestamp;
 
 use crate::algebra::NameChange;
 
-/// The new name of the file at a position (from 1); `None` if the template has an unknown field.
+/// The new name for the file at a position (from 1) of the list; `None` if the template has an unknown field.
 pub(super) fn new_name(change: &NameChange, name: &str, modified: Timestamp, position: usize) -> Option<String> {
-    // A dot that is the first sign begins no extension.
+    // A dot at the start of a name begins no extension.
     let (stem, extension) = match name.rsplit_once('.') {
         Some((stem, extension)) if !stem.is_empty() => (stem, extension),
         _ => (name, ""),
@@ -38,7 +38,7 @@ pub(super) fn new_name(change: &NameChange, name: &str, modified: Timestamp, pos
                 rest = after;
             }
             made.push_str(rest);
-            // An extension that is not there leaves no dot behind.
+            // A missing extension leaves no trailing dot.
             let is_bare = extension.is_empty() && template.ends_with(".{ext}");
             if is_bare { made.trim_end_matches('.').to_owned() } else { made }
         }

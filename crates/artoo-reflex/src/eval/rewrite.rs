@@ -8,7 +8,7 @@ use crate::algebra::{NamePart, Rewrite};
 /// Columns between tab stops.
 const TAB_STOP: usize = 8;
 
-/// The occurrences of a text as lines.
+/// The occurrences of a text in lines, each as a line.
 pub(super) fn matches(lines: &[Line], text: &str, ignore_case: bool, whole_word: bool) -> Vec<Line> {
     let of_line = |line: &Line| -> Vec<Line> {
         let found = super::text::occurrences(&line.text, text.as_bytes(), ignore_case, whole_word);
@@ -17,7 +17,7 @@ pub(super) fn matches(lines: &[Line], text: &str, ignore_case: bool, whole_word:
     lines.iter().flat_map(of_line).collect()
 }
 
-/// The lines after a transformation.
+/// The lines after a transformation; an error for bytes that are not UTF-8 or characters of uncertain width.
 pub(super) fn rewritten(lines: Vec<Line>, how: &Rewrite) -> Result<Vec<Line>, EvalError> {
     let each = |change: fn(&[u8]) -> Vec<u8>| lines.iter().map(|line| Line::plain(change(&line.text))).collect();
     Ok(match how {
@@ -50,11 +50,12 @@ pub(super) fn rewritten(lines: Vec<Line>, how: &Rewrite) -> Result<Vec<Line>, Ev
     })
 }
 
+/// The error that the named property of a text can't be computed reliably.
 fn unknown(what: &'static str) -> EvalError {
     EvalError::NoSecondSource(what)
 }
 
-/// The pieces of a line wrapped at this many columns; only for characters whose width is certain.
+/// The pieces of a line wrapped at this many columns; an error if the width of a character is not certain.
 fn wrapped(line: &[u8], width: usize) -> Result<Vec<Vec<u8>>, EvalError> {
     if width == 0 || line.iter().any(|byte| !(byte.is_ascii_graphic() || matches!(byte, b' ' | b'\t'))) {
         return Err(unknown("the width of this text"));
@@ -75,7 +76,7 @@ fn wrapped(line: &[u8], width: usize) -> Result<Vec<Vec<u8>>, EvalError> {
     Ok(parts)
 }
 
-/// A part of each file's path as a line.
+/// A part of each file's path as a line, in the order of the files.
 pub(super) fn names(found: &[Entry], part: NamePart) -> Vec<Line> {
     let name = |entry: &Entry| match part {
         NamePart::Name => Some(entry.name_bytes().to_vec()),

@@ -8,10 +8,10 @@ use super::{EvalError, FileSystem, FileSystemError, unreadable};
 /// Maximum number of bytes of text held in memory; larger files are reported as not verified.
 pub(super) const MAX_TEXT_BYTES: usize = 256 << 20;
 
-/// Bytes read at a time while searching.
+/// Number of bytes of a file read at a time while searching it.
 const BLOCK_BYTES: usize = 64 << 10;
 
-/// A file's whole content.
+/// The whole content of a file; an error if it exceeds `MAX_TEXT_BYTES`.
 pub(super) fn content(path: &Path, fs: &dyn FileSystem) -> Result<Vec<u8>, EvalError> {
     let unreadable = unreadable(path);
     let mut bytes = Vec::new();
@@ -28,7 +28,7 @@ pub(super) fn system_file(path: &str, fs: &dyn FileSystem) -> Result<String, Eva
     content(Path::new(path), fs).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Splits bytes into lines without newlines.
+/// Splits bytes into lines, without their newlines.
 pub(super) fn split(mut bytes: Vec<u8>) -> Vec<Vec<u8>> {
     if bytes.last() == Some(&b'\n') {
         bytes.pop();
@@ -38,7 +38,7 @@ pub(super) fn split(mut bytes: Vec<u8>) -> Vec<Vec<u8>> {
     bytes.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect()
 }
 
-/// Whether a file contains a text, read block by block.
+/// Whether a file contains a text, read block by block; `None` if it can't be read.
 pub(super) fn file_holds(path: &Path, text: &[u8], ignore_case: bool, fs: &dyn FileSystem) -> Option<bool> {
     let mut reader = fs.open(path).ok()?;
     let mut window = Vec::new();
@@ -54,12 +54,12 @@ pub(super) fn file_holds(path: &Path, text: &[u8], ignore_case: bool, fs: &dyn F
         if holds(&window, text, ignore_case) {
             return Some(true);
         }
-        // What could still be the beginning of the text stays for the next block.
+        // The end of the window may be the beginning of the text, so it stays for the next block.
         window.drain(..window.len().saturating_sub(text.len().saturating_sub(1)));
     }
 }
 
-/// Whether bytes contain a text.
+/// Whether bytes contain a text, optionally ignoring ASCII case.
 pub(super) fn holds(bytes: &[u8], text: &[u8], ignore_case: bool) -> bool {
     if text.is_empty() {
         return true;

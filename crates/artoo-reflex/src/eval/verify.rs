@@ -6,7 +6,7 @@ mod files;
 mod lines;
 mod processes;
 
-/// What a verification found.
+/// The result of a check: passed or failed, with the evidence.
 pub use artoo_proto::CheckOutcome as Verification;
 use artoo_proto::escape;
 use serde_json::Value;
@@ -14,14 +14,14 @@ use serde_json::Value;
 use super::{Answer, EvalError, FileSystem, decimal, evaluate};
 use crate::algebra::{Function, Query, Relation, Ty};
 
-/// Maximum number of differing elements named in the evidence.
+/// Maximum number of differing elements listed in the evidence of a failed check.
 const SHOWN: usize = 3;
 
 /// Evaluates a serialised query again and compares the result with a tool's output.
 ///
-/// A number must be equal. A list must have the same elements in the query's order, each tested again; a limited list
-/// may omit nothing that sorts before its end. Text must be equal line by line. Facts that change by themselves may
-/// differ within a tolerance, which the evidence names.
+/// A number must be equal. A list must have the same elements in the query's order, and each is tested again; a limited
+/// list may omit nothing that sorts before its end. Text must be equal line by line. Facts that change by themselves
+/// may differ within a tolerance, which the evidence names.
 #[must_use]
 pub fn verify(query: &Value, output: &str, fs: &dyn FileSystem) -> Verification {
     let Ok(query) = serde_json::from_value::<Query>(query.clone()) else {
@@ -39,7 +39,7 @@ pub fn verify(query: &Value, output: &str, fs: &dyn FileSystem) -> Verification 
     checked.unwrap_or_else(|problem| Verification::fail(format!("could not be computed again: {problem}")))
 }
 
-/// Checks everything that is not a list of files.
+/// Checks a tool's output for any query that does not yield a list of files.
 fn value(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
     match query {
         Query::System { fact } => return facts::fact(fact, output, fs),
@@ -63,12 +63,12 @@ fn value(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verificatio
     })
 }
 
-/// The output shortened to one line, for the evidence.
+/// The tool's output shortened to one line, for the evidence.
 fn shown(output: &str) -> String {
     escape::shorten(&escape::one_line(output.trim()), 40)
 }
 
-/// A passed check with what was found and its tolerance, or a failed one that quotes the output.
+/// A passed check that reports what was found and the tolerance, or a failed one that quotes the output.
 fn judged(holds: bool, found: String, tolerance: &str, said: &str) -> Verification {
     match holds {
         true => Verification::pass(found + tolerance),
@@ -76,7 +76,7 @@ fn judged(holds: bool, found: String, tolerance: &str, said: &str) -> Verificati
     }
 }
 
-/// Checks a whole number.
+/// Checks that the output is this whole number.
 fn whole(expected: u64, output: &str) -> Verification {
     match output.trim().parse::<u64>() {
         Ok(said) if said == expected => Verification::pass(format!("computed again: {expected}")),
@@ -88,10 +88,10 @@ fn whole(expected: u64, output: &str) -> Verification {
     }
 }
 
-/// Tolerance for an average, which tools compute in floating point.
+/// Tolerance for an average, in billionths, as tools compute averages in floating point.
 const MEAN_TOLERANCE: i128 = decimal::UNIT / 1_000_000;
 
-/// Checks a decimal number.
+/// Checks that the output is this decimal number (in billionths), averages within a tolerance.
 fn decimal_number(query: &Query, expected: i128, output: &str) -> Verification {
     let output = output.trim();
     let is_number = output.strip_prefix('-').unwrap_or(output).chars().all(|c| c.is_ascii_digit() || c == '.');

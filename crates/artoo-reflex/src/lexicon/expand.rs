@@ -1,6 +1,6 @@
 //! Expands alternatives in the phrases of `lexicon.toml`; also compiled by the build script.
 
-/// All combinations of the alternatives `{a|b|}` in a phrase.
+/// All phrases that a pattern with alternatives `{a|b|}` expands to.
 pub(crate) fn expand(pattern: &str) -> Vec<String> {
     let mut done = Vec::new();
     let mut open = vec![pattern.to_owned()];

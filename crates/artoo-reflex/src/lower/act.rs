@@ -9,10 +9,10 @@ use crate::place::parent;
 
 /// The calls that carry out an act, in order.
 ///
-/// The selection is listed by `glob` alone, whose output names every path unambiguously.
+/// The files are listed only by `glob`, whose output names every path unambiguously.
 ///
 /// # Errors
-/// When the selection can't be listed so, or the tool can't do exactly this.
+/// `Unsupported` if `glob` can't list the selection, or the `files` tool can't do exactly this.
 pub fn perform(act: &Act) -> Result<Vec<RecipeStep>, Unsupported> {
     match act {
         Act::CreateFolder { paths } => {
@@ -36,7 +36,7 @@ pub fn perform(act: &Act) -> Result<Vec<RecipeStep>, Unsupported> {
     }
 }
 
-/// The destination as the `files` tool expects it: a folder ends in a slash.
+/// The destination as the `files` tool expects it: the path of a folder ends in a slash.
 fn target(to: &Target) -> String {
     match to {
         Target::Into(folder) => format!("{}/", folder.trim_end_matches('/')),
@@ -44,7 +44,7 @@ fn target(to: &Target) -> String {
     }
 }
 
-/// Lists a selection and acts on it; `at_once` if all files must be in one call.
+/// The steps that list a selection and act on its files; `at_once` if one call must get all files.
 fn over(of: &Query, input: Value, at_once: bool) -> Result<Vec<RecipeStep>, Unsupported> {
     let mut steps = Vec::new();
     for selection in by_folder(of, at_once)? {
@@ -59,7 +59,7 @@ fn over(of: &Query, input: Value, at_once: bool) -> Result<Vec<RecipeStep>, Unsu
     Ok(steps)
 }
 
-/// Lists and acts folder by folder, for files named one by one.
+/// Splits files listed by path into one query per folder; an error if `at_once` and there are several folders.
 fn by_folder(of: &Query, at_once: bool) -> Result<Vec<Query>, Unsupported> {
     let Query::Paths { paths, kind } = of else { return Ok(vec![of.clone()]) };
     let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
@@ -96,7 +96,7 @@ fn rename(change: &NameChange) -> Result<Value, Unsupported> {
     Ok(json!({ "act": "rename", "template": template }))
 }
 
-/// A call of the `files` tool.
+/// A step that calls the `files` tool; `paths_from` is the number of the step whose output lists the files.
 fn step(input: Value, paths_from: Option<usize>) -> RecipeStep {
     RecipeStep { call: ToolRequest { tool: "files".to_owned(), input }, answers: true, paths_from }
 }

@@ -4,10 +4,10 @@ use super::pipeline::Pipeline;
 use super::{Programs, Unsupported};
 use crate::algebra::{Command, Fact};
 
-/// Variables that programs started by artoo inherit; all others may hold secrets and are hidden from them.
+/// Environment variables that programs started by artoo inherit; all others may hold secrets and are hidden.
 const INHERITED: [&str; 7] = ["HOME", "USER", "LOGNAME", "TZ", "TMPDIR", "SHELL", "LANG"];
 
-/// The command line that prints a fact.
+/// The command line that prints the value of a fact.
 pub(super) fn fact(fact: &Fact, programs: Programs) -> Result<Pipeline, Unsupported> {
     let row = fact.row();
     let what = "this fact of the machine";

@@ -46,11 +46,11 @@ fn field(of: &Query, field: Field, programs: Programs) -> Result<Pipeline, Unsup
         (Field::Sha1, Programs::Gnu) => "xargs -0 -r sha1sum --",
         (Field::Sha1, Programs::Bsd) => "xargs -0 shasum -a 1 --",
         (Field::Md5, Programs::Gnu) => "xargs -0 -r md5sum --",
-        // Of a single file alone, so that no line of totals comes.
+        // `wc` gets each file alone, so that it prints no line of totals.
         (Field::Words, _) => "xargs -0 -r -n 1 wc -w --",
         (Field::Lines, _) => {
             let count = Argv::bytewise("xargs -0 -r grep -a -c -H -e").value("").and("--");
-            // Of an empty file grep says that it found nothing; that is no failure here.
+            // For an empty file `grep` reports that it found nothing, which is no failure here.
             return Ok(paths(of, programs)?.pipe(count).pipe(Argv::new("cat")));
         }
         (Field::Md5, Programs::Bsd) => return Err(Unsupported::System("MD5")),
@@ -73,7 +73,7 @@ pub(super) fn number(of: &Query, function: Function, programs: Programs) -> Resu
             }
             if let Some((skip, count)) = stretch {
                 programs.gnu_only("the first of an order")?;
-                // How many there are does not depend on their order.
+                // The number of files does not depend on their order.
                 all = all.pipe(Argv::new("tail -z -n").value(format!("+{}", skip.saturating_add(1))));
                 all = all.pipe(Argv::new("tail -z -n").value(count.to_string()));
             }
@@ -81,7 +81,7 @@ pub(super) fn number(of: &Query, function: Function, programs: Programs) -> Resu
         }
         (Function::TotalBytes, _) => {
             programs.gnu_only("a sum of sizes")?;
-            // Lengths rather than room on disk, and a file with two names twice.
+            // Sum file lengths rather than disk usage, and count a file with two names twice.
             let sum = Argv::new("du -l -b -c --files0-from=-");
             let files = if stretch.is_some() { paths(of, programs)? } else { unordered(find(source, keep, programs)?) };
             Ok(files.pipe(sum).pipe(Argv::new("tail -n 1")).pipe(Argv::new("cut -f 1")))
@@ -104,7 +104,7 @@ pub(super) fn number(of: &Query, function: Function, programs: Programs) -> Resu
     }
 }
 
-/// The command that prints groups as `number name`, in the query's order.
+/// The command that prints groups as `number name`, in the query's sort order.
 pub(super) fn groups(query: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
     let Layers { stretch, keys, source, .. } = Layers::of(query);
     let groups = unordered_groups(source, programs)?;

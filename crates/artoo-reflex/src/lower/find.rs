@@ -8,18 +8,21 @@ use crate::algebra::{Depth, Kind, NameTest, Pred, Query};
 
 /// A call of `find` without its print action, and the conditions on content that `grep` must test.
 pub(super) struct Found<'a> {
+    /// The call of `find` without its print action.
     pub(super) argv: Argv,
     /// Conditions on the content of the files.
     pub(super) contents: Vec<Content<'a>>,
 }
 
-/// A condition on the content of files.
+/// A condition on the content of files, tested by `grep`.
 pub(super) struct Content<'a> {
+    /// The text to look for in the files.
     pub(super) text: &'a str,
+    /// Whether the search ignores case.
     pub(super) ignore_case: bool,
     /// Whether the text must be a whole word.
     pub(super) whole_word: bool,
-    /// Whether the content must contain the text, or must not.
+    /// Whether the content must contain the text (`true`) or must not (`false`).
     pub(super) is_wanted: bool,
 }
 
@@ -29,12 +32,12 @@ pub(super) fn find<'a>(source: &Query, keep: &'a [Pred], programs: Programs) -> 
     let (mut argv, roots, kind) = match source {
         Query::Tree { roots, depth, hidden, kind } => {
             no_root_in_another(roots)?;
-            // A root that is a link is followed, as every tool here does.
+            // A root that is a link is followed, as in every tool here.
             let argv = roots.iter().fold(argv.and("-H"), |argv, root| argv.value(root.as_str()));
             let argv = argv.and("-mindepth 1");
             let argv = if *depth == Depth::Direct { argv.and("-maxdepth 1") } else { argv };
             let argv = if *hidden { argv } else { argv.and("-name .* -prune -o") };
-            // What the kernel makes up anew at each look is no part of a search through all.
+            // A search through everything skips the file systems that the kernel generates on each read.
             let through_all = *depth == Depth::Whole && roots.iter().any(|root| root == "/");
             let argv = if through_all { argv.and("-path /proc -prune -o -path /sys -prune -o") } else { argv };
             (argv, roots.as_slice(), *kind)
@@ -62,7 +65,7 @@ pub(super) fn find<'a>(source: &Query, keep: &'a [Pred], programs: Programs) -> 
     Ok(Found { argv, contents })
 }
 
-/// The predicate as a condition on content, if it is one.
+/// The predicate as a condition on file content; `None` if it tests anything else.
 fn content(pred: &Pred) -> Option<Content<'_>> {
     match pred {
         Pred::Contains { text, ignore_case } => {
@@ -87,14 +90,16 @@ pub(super) fn no_root_in_another(roots: &[String]) -> Result<(), Unsupported> {
     }
 }
 
-/// What the translation of a predicate depends on.
+/// The settings on which the translation of a predicate to `find` depends.
 pub(super) struct Expression<'a> {
+    /// The search roots of the query.
     pub(super) roots: &'a [String],
+    /// The program family, GNU or macOS.
     pub(super) programs: Programs,
 }
 
 impl Expression<'_> {
-    /// Adds a predicate to the arguments of `find`.
+    /// Appends the `find` expression of a predicate to the arguments.
     pub(super) fn add(&self, pred: &Pred, argv: Argv) -> Result<Argv, Unsupported> {
         Ok(match pred {
             Pred::All(parts) if parts.is_empty() => argv.and("-name *"),
@@ -111,7 +116,7 @@ impl Expression<'_> {
                 }
                 inner.and(")")
             }
-            // A leading dot as a class of its own: a pattern that leaves a folder out, no path that is to be opened.
+            // A leading dot is written as a character class, as the pattern excludes a folder and is no path to open.
             Pred::Not(part) => match part.as_ref() {
                 Pred::Inside(folder) => {
                     argv.and("! -path").value(format!("{}/*", literal(folder).replace("/.", "/[.]")))
@@ -133,7 +138,7 @@ impl Expression<'_> {
             Pred::Below(test) => self.below(test, argv)?,
             Pred::MinBytes(0) => argv.and("-name *"),
             Pred::MinBytes(bytes) => argv.and("-size").value(format!("+{}c", bytes - 1)),
-            // Sizes of find are compared in whole units, here of one byte.
+            // `find` compares sizes in whole units, here of one byte.
             Pred::MaxBytes(bytes) => argv.and("-size").value(format!("-{}c", bytes.saturating_add(1))),
             Pred::ModifiedFrom(moment) => self.since("-newermt", *moment, argv)?,
             Pred::ModifiedBefore(moment) => self.since("-newermt", *moment, argv.and("!"))?,
@@ -156,7 +161,7 @@ impl Expression<'_> {
         })
     }
 
-    /// Adds a test for a time at or after a moment: later than the nanosecond before it.
+    /// Appends a test for a time at or after a moment, written as "later than the nanosecond before".
     fn since(&self, test: &'static str, moment: Timestamp, argv: Argv) -> Result<Argv, Unsupported> {
         self.programs.gnu_only("a time of change to the millisecond")?;
         let ms = moment.as_millis();
@@ -171,7 +176,7 @@ impl Expression<'_> {
         Ok(argv.and(test).value(before))
     }
 
-    /// Adds a test for the name of a folder between a root and the file.
+    /// Appends a test that some folder between a search root and the file has a name that passes the test.
     fn below(&self, test: &NameTest, argv: Argv) -> Result<Argv, Unsupported> {
         let mut argv = argv.and("(");
         for (index, root) in self.roots.iter().enumerate() {

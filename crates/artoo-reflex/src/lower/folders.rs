@@ -23,7 +23,7 @@ pub(super) fn sizes(of: &Query, programs: Programs) -> Result<Pipeline, Unsuppor
     stretched(summed, stretch, "tail -n", |reversed| sort(keys, reversed))
 }
 
-/// The call of `find` that prints the wanted folders and all files.
+/// The call of `find` that prints the folders whose size is wanted, and all files below the roots.
 fn walk(roots: &[String], depth: Depth, hidden: bool, keep: &[Pred], programs: Programs) -> Result<Argv, Unsupported> {
     no_root_in_another(roots)?;
     if roots.iter().any(|root| root == "/") {
@@ -47,7 +47,7 @@ fn walk(roots: &[String], depth: Depth, hidden: bool, keep: &[Pred], programs: P
 
 /// The call of `sort` for folder sizes; ties are sorted by path.
 fn sort(keys: &[SortKey], reversed: bool) -> Result<Argv, Unsupported> {
-    // Blanks part the fields; the second key runs to the end of the line, blanks in a path included.
+    // The fields are separated by blanks; the second key extends to the end of the line, as a path may contain blanks.
     let mut argv = Argv::bytewise("sort");
     let path = keys.iter().position(|key| key.by == Key::Path);
     for key in keys.get(..path.unwrap_or(keys.len())).unwrap_or_default() {

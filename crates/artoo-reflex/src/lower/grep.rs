@@ -7,7 +7,7 @@ use crate::algebra::{NameTest, Pred};
 /// Maximum repetition count in a pattern of GNU `grep`.
 const REPETITION_MAX: u64 = 32_767;
 
-/// A call of `grep`.
+/// A call of `grep`: its options and patterns.
 pub(super) struct Grep<'a> {
     options: Vec<&'static str>,
     patterns: Vec<Pattern<'a>>,
@@ -16,12 +16,14 @@ pub(super) struct Grep<'a> {
 
 /// A pattern of `grep`: a fixed text or an extended regular expression.
 enum Pattern<'a> {
+    /// A text that is searched literally.
     Fixed { text: &'a str, ignore_case: bool },
+    /// An extended regular expression; `by_characters` if it must match characters rather than bytes.
     Regex { text: String, by_characters: bool },
 }
 
 impl<'a> Grep<'a> {
-    /// The call for a predicate; without one, every line matches.
+    /// The `grep` call for a predicate on lines; without a predicate, every line matches.
     pub(super) fn of(keep: Option<&'a Pred>) -> Result<Self, Unsupported> {
         let grep = |patterns, is_wanted| Ok(Self { options: vec!["-a"], patterns, is_wanted });
         match keep {
@@ -42,7 +44,7 @@ impl<'a> Grep<'a> {
         .and_then(Self::checked)
     }
 
-    /// Checks that all patterns ignore case, or none.
+    /// Checks that either all patterns ignore case or none does, as `grep` has one option for all.
     fn checked(self) -> Result<Self, Unsupported> {
         let cases: Vec<bool> = self.patterns.iter().map(Pattern::ignores_case).collect();
         match cases.windows(2).any(|pair| matches!(pair, [a, b] if a != b)) {
@@ -51,28 +53,28 @@ impl<'a> Grep<'a> {
         }
     }
 
-    /// Adds an option.
+    /// Adds an option to the `grep` call.
     pub(super) fn with(mut self, option: &'static str) -> Self {
         self.options.push(option);
         self
     }
 
-    /// The call that reads standard input.
+    /// The `grep` call that reads standard input.
     pub(super) fn argv(&self) -> Argv {
         self.after("grep")
     }
 
-    /// The call that reads a file.
+    /// The `grep` call that reads the file at a path.
     pub(super) fn of_file(&self, path: &str) -> Argv {
         self.argv().operands([path])
     }
 
-    /// The call that reads the files whose NUL-terminated names it gets.
+    /// The `grep` call that reads the files whose NUL-terminated names it gets on standard input.
     pub(super) fn of_names(&self) -> Argv {
         self.after("xargs -0 -r grep").and("--")
     }
 
-    /// The arguments after a program name.
+    /// The command line that starts with this program name and continues with the options and patterns.
     fn after(&self, program: &'static str) -> Argv {
         let by_characters = self.patterns.iter().any(|p| matches!(p, Pattern::Regex { by_characters: true, .. }));
         let argv = if by_characters { Argv::new(program) } else { Argv::bytewise(program) };
@@ -93,7 +95,7 @@ impl<'a> Grep<'a> {
 }
 
 impl<'a> Pattern<'a> {
-    /// The pattern for a predicate.
+    /// The `grep` pattern for a predicate on lines.
     fn of(pred: &'a Pred) -> Result<Self, Unsupported> {
         let by_bytes = |text: String| Ok(Self::Regex { text, by_characters: false });
         let by_characters = |text: String| Ok(Self::Regex { text, by_characters: true });
@@ -114,7 +116,7 @@ impl<'a> Pattern<'a> {
         }
     }
 
-    /// Whether the pattern ignores case.
+    /// Whether the pattern matches without regard to case.
     fn ignores_case(&self) -> bool {
         matches!(self, Self::Fixed { ignore_case: true, .. })
     }

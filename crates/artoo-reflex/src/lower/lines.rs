@@ -49,7 +49,7 @@ fn in_order_of_paths(of: &Query) -> Result<Query, Unsupported> {
 /// The command that prints plain lines, each with a newline.
 pub(super) fn text(query: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
     Ok(match query {
-        // Not `cat`: the last line gets its end, so that lines can be counted.
+        // Not `cat`: `grep` ends the last line with a newline, so that lines can be counted.
         Query::TextFile { path } => Pipeline::of(Grep::of(None)?.of_file(path)),
         Query::TextOf { of } => paths(&in_order_of_paths(of)?, programs)?.pipe(Grep::of(None)?.with("-h").of_names()),
         Query::ArchiveEntries { path } => entries(path, programs)?,
@@ -89,14 +89,14 @@ pub(super) fn text(query: &Query, programs: Programs) -> Result<Pipeline, Unsupp
     })
 }
 
-/// The program that counts lines.
+/// The program that counts the lines of its input.
 pub(super) fn count() -> Argv {
     Argv::new("wc -l")
 }
 
 /// The command that computes a number from lines.
 pub(super) fn number(of: &Query, function: Function, programs: Programs) -> Result<Pipeline, Unsupported> {
-    /// The regular expression of a number at the start of a line, and the `awk` scripts that add such numbers up.
+    /// The regular expression for a number at the start of a line, and the `awk` scripts that sum such numbers.
     const NUMBER: &str = "^[[:blank:]]*-?[0-9]+([.][0-9]+)?";
     const SUM: &str = "{ s += $1 } END { printf \"%.15g\\n\", s }";
     const AVERAGE: &str = "{ s += $1; n += 1 } END { if (n > 0) printf \"%.15g\\n\", s / n }";
@@ -105,7 +105,7 @@ pub(super) fn number(of: &Query, function: Function, programs: Programs) -> Resu
     match (function, of) {
         (Function::Characters, Query::TextFile { path }) => {
             programs.gnu_only("a count of characters")?;
-            // As it is: whether the last line has an end counts.
+            // The file is read unchanged, as a missing newline at its end changes the count.
             Ok(Pipeline::of(Argv::new("cat").operands([path.as_str()])).pipe(Argv::new("wc -m")))
         }
         (Function::Characters, _) => {
@@ -113,7 +113,7 @@ pub(super) fn number(of: &Query, function: Function, programs: Programs) -> Resu
             text(of, programs).map(|text| text.pipe(Argv::new("wc -m")))
         }
         (Function::Count, _) => text(of, programs).map(|text| text.pipe(count())),
-        // What wc takes for a word differs by version and locale: it counts no "ß" in the C locale.
+        // What `wc` counts as a word differs by version and locale: in the C locale it doesn't count "ß".
         (Function::Words, _) => {
             let a_word_a_line = Argv::bytewise("tr -s [:space:] \\n");
             let not_empty = Argv::bytewise("grep -a -v -x -F -e").value("");
@@ -129,7 +129,7 @@ pub(super) fn number(of: &Query, function: Function, programs: Programs) -> Resu
     }
 }
 
-/// The command that says whether two files are equal.
+/// The command that reports whether two files are equal.
 pub(super) fn identical(query: &Query) -> Result<Pipeline, Unsupported> {
     match query {
         Query::Compare { of, with, .. } => match (of.as_ref(), with.as_ref()) {
@@ -182,7 +182,7 @@ fn names(of: &Query, part: NamePart, programs: Programs) -> Result<Pipeline, Uns
     let lines = || Argv::new("tr \\0 \\n");
     Ok(match part {
         NamePart::Name => found.pipe(sed("s|.*/||")).pipe(lines()),
-        // What lies directly in the root keeps its slash.
+        // An entry directly in the root folder keeps its slash.
         NamePart::Folder => {
             let folder = sed("s|^/[^/]*$|//|").and("-e").value("s|\\(.\\)/[^/]*$|\\1|");
             found.pipe(folder).pipe(lines())
@@ -194,7 +194,7 @@ fn names(of: &Query, part: NamePart, programs: Programs) -> Result<Pipeline, Uns
     })
 }
 
-/// The command that lists an archive.
+/// The command that lists the entries of an archive.
 fn entries(path: &str, programs: Programs) -> Result<Pipeline, Unsupported> {
     let name = path.to_ascii_lowercase();
     let argv = match programs {
@@ -208,7 +208,7 @@ fn entries(path: &str, programs: Programs) -> Result<Pipeline, Unsupported> {
         }
         _ => return Err(Unsupported::Arrangement("an archive of this form")),
     };
-    // Absolute, so never an option; the last value of its program.
+    // The path is absolute, so it is never read as an option; it is the last value of its program.
     Ok(Pipeline::of(argv.value(path)))
 }
 
@@ -229,7 +229,7 @@ fn part(of: Pipeline, part: Part) -> Result<Pipeline, Unsupported> {
     })
 }
 
-/// The command that sorts lines.
+/// The command that sorts the lines of a query.
 fn sort(of: &Query, keys: &[SortKey], programs: Programs) -> Result<Pipeline, Unsupported> {
     let [key] = keys else { return Err(Unsupported::Arrangement("an order of lines by several keys")) };
     let down = key.order == Order::Descending;
@@ -249,7 +249,7 @@ fn sort(of: &Query, keys: &[SortKey], programs: Programs) -> Result<Pipeline, Un
     })
 }
 
-/// Adds line numbers, so that the original order can be restored.
+/// Adds a program that numbers the lines, so that the original order can be restored later.
 fn numbered(of: Pipeline, programs: Programs) -> Result<Pipeline, Unsupported> {
     programs.gnu_only("lines that occur twice, in their first order")?;
     Ok(of.pipe(Argv::new("cat -n")))
@@ -260,7 +260,7 @@ fn in_first_order(of: Pipeline) -> Pipeline {
     of.pipe(Argv::bytewise("sort -n")).pipe(Argv::new("cut -f 2-"))
 }
 
-/// The program that prints a field of each line.
+/// The program that prints one field of each line.
 fn column(number: u64, separator: &Separator) -> Result<Argv, Unsupported> {
     if number == 0 {
         return Err(Unsupported::Arrangement("a column before the first"));
@@ -268,12 +268,12 @@ fn column(number: u64, separator: &Separator) -> Result<Argv, Unsupported> {
     let field = format!("{{print ${number}}}");
     match separator {
         Separator::Whitespace => Ok(Argv::bytewise("awk").value(field)),
-        // Of the first field `cut` says the same, whatever the separator.
+        // For the first field, `cut` gives the same result with any separator.
         Separator::Text(sign) if number == 1 && sign == "\t" => Ok(Argv::bytewise("cut -f 1")),
         Separator::Text(sign) if number == 1 && sign.len() == 1 => {
             Ok(Argv::bytewise("cut -d").value(sign.as_str()).and("-f 1"))
         }
-        // Of the others it gives a line without separator whole, where the field is empty.
+        // For other fields, `cut` prints a line without separator whole, where the field should be empty.
         Separator::Text(sign) if sign == "\t" => Ok(Argv::bytewise("awk -F").value("\\t").value(field)),
         Separator::Text(sign) if sign.len() == 1 && !sign.contains(['^', '\\', ']', '[']) => {
             Ok(Argv::bytewise("awk -F").value(format!("[{sign}]")).value(field))

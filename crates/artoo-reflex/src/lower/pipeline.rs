@@ -8,23 +8,23 @@ use super::Unsupported;
 #[doc(alias = "limit")]
 const COMMAND_MAX_BYTES: usize = 4096;
 
-/// A program with its arguments, exactly as it gets them.
+/// A program with its arguments, exactly as the program receives them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Argv {
     words: Vec<String>,
 }
 
-/// Programs, each reading the output of the one before.
+/// Several programs, each reading the output of the previous one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Pipeline(Vec<Argv>);
 
 impl Argv {
-    /// A program with fixed options, separated by spaces.
+    /// A program call from text without user input: name and options, separated by spaces.
     pub(crate) fn new(fixed: &'static str) -> Self {
         Self { words: fixed.split(' ').map(str::to_owned).collect() }
     }
 
-    /// The same with `LC_ALL=C`, so that sorting and patterns work bytewise.
+    /// A program call with `LC_ALL=C`, so that sorting and patterns work bytewise.
     pub(crate) fn bytewise(fixed: &'static str) -> Self {
         Self::new("env LC_ALL=C").and(fixed)
     }
@@ -83,7 +83,7 @@ impl Pipeline {
     /// The command line for a shell.
     ///
     /// # Errors
-    /// When a word holds what the shell tool does not take (control or invisible characters), or all is too long.
+    /// `Unsupported` if a word has control or invisible characters, or the command line is too long.
     pub(crate) fn command(&self) -> Result<String, Unsupported> {
         let is_shown_as_it_is = |word: &String| escape::one_line(word) == *word;
         if !self.0.iter().flat_map(|argv| &argv.words).all(is_shown_as_it_is) {
@@ -96,18 +96,18 @@ impl Pipeline {
         Ok(command)
     }
 
-    /// The programs joined by ` | `.
+    /// The quoted programs joined by ` | `.
     fn print(&self) -> String {
         self.0.iter().map(Argv::print).collect::<Vec<_>>().join(" | ")
     }
 }
 
-/// Quotes an argument for a POSIX shell, unless it needs no quoting.
+/// Quotes an argument for a POSIX shell, if it needs quoting.
 ///
-/// A single quote is closed, put between double quotes, and opened again.
+/// A single quote inside is written by closing the quotes, adding the quote in double quotes, and opening again.
 fn quote(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ',' | ':' | '+' | '%');
-    // Before the first `=` of a word a shell may see a variable; an option and `env` want it plain.
+    // A shell may read the text before the first `=` of a word as a variable; options and `env` need it unquoted.
     let is_assignment = word
         .split_once('=')
         .is_some_and(|(name, value)| !name.is_empty() && name.chars().all(is_plain) && value.chars().all(is_plain));

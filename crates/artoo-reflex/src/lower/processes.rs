@@ -5,7 +5,7 @@ use super::selection::{Layers, by_field};
 use super::{Programs, Unsupported};
 use crate::algebra::{Key, NameTest, Pred, Query, SortKey};
 
-/// The command that prints processes as `id user kilobytes percent name`.
+/// The command that prints the processes of a query as `id user kilobytes percent name`.
 pub(super) fn shown(query: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
     programs.gnu_only("the list of processes")?;
     let Layers { stretch, keys, keep, source: Query::Processes } = Layers::of(query) else {
@@ -26,7 +26,7 @@ pub(super) fn shown(query: &Query, programs: Programs) -> Result<Pipeline, Unsup
     Ok(lines)
 }
 
-/// The call of `sort` for processes.
+/// The call of `sort` that sorts processes by these keys.
 fn sort(keys: &[SortKey]) -> Result<Argv, Unsupported> {
     let mut argv = Argv::bytewise("sort -s");
     for key in keys {
@@ -43,7 +43,7 @@ fn sort(keys: &[SortKey]) -> Result<Argv, Unsupported> {
 
 /// Adds a program that prints the processes that satisfy a predicate.
 fn filter(of: Pipeline, keep: &Pred) -> Result<Pipeline, Unsupported> {
-    /// The regular expression of a line of `ps` before the user's name, and between it and the command's.
+    /// The regular expressions for a `ps` line before the user's name, and between that and the command's name.
     const ID: &str = "^ *[0-9]+ +";
     const NUMBERS: &str = " +[0-9]+ +[0-9.]+ ";
     match keep {
@@ -53,7 +53,7 @@ fn filter(of: Pipeline, keep: &Pred) -> Result<Pipeline, Unsupported> {
     }
 }
 
-/// The regular expression of the lines of `ps` that satisfy a predicate.
+/// The regular expression for the lines of `ps` that satisfy a predicate.
 fn expression(pred: &Pred, id: &str, numbers: &str) -> Result<String, Unsupported> {
     let name = |text: String| Ok(format!("{id}[^ ]+{numbers}{text}$"));
     let text = super::grep::literal;

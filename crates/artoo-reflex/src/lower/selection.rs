@@ -5,13 +5,15 @@ use super::pipeline::{Argv, Pipeline};
 use super::{Programs, Unsupported};
 use crate::algebra::{Key, Order, Pred, Query, SortKey};
 
-/// The layers of a query, from the outside in: limit, sort order, conditions, source.
+/// The layers of a file query, from the outermost in: limit, sort order, conditions, source.
 pub(super) struct Layers<'a> {
-    /// The limit: elements skipped, and the maximum number.
+    /// The limit: the number of elements skipped, and the maximum number after them; `None` without a limit.
     pub(super) stretch: Option<(u64, u64)>,
+    /// The sort keys; empty if the query is not sorted.
     pub(super) keys: &'a [SortKey],
-    /// The conditions, all of which must hold.
+    /// The conditions, all of which an element must satisfy.
     pub(super) keep: &'a [Pred],
+    /// The source of the files below all other layers.
     pub(super) source: &'a Query,
 }
 
@@ -44,8 +46,8 @@ impl<'a> Layers<'a> {
     }
 }
 
-/// Adds the programs that sort and limit. The first elements are taken as the last of the reversed order, as `tail`
-/// reads its whole input and no program is killed by a closed pipe.
+/// Adds the programs that sort and limit a list. The first elements are taken as the last of the reversed order,
+/// as `tail` reads its whole input, so no program is killed by a closed pipe.
 pub(super) fn stretched(
     all: Pipeline,
     stretch: Option<(u64, u64)>,
@@ -61,19 +63,19 @@ pub(super) fn stretched(
     Ok(if skip == 0 { first } else { first.pipe(Argv::new(tail).value(format!("+{}", skip + 1))) })
 }
 
-/// Adds a sort key for a field of the lines to a call of `sort`.
+/// Adds a sort key for one field of the lines to a call of `sort`.
 pub(super) fn by_field(sort: Argv, field: &str, order: Order, reversed: bool) -> Argv {
     let r = if (order == Order::Descending) != reversed { "r" } else { "" };
     sort.and("-k").value(format!("{field}{r}"))
 }
 
-/// The command that prints the paths in any order.
+/// The command that prints the paths that `find` found and `grep` accepts, in any order.
 pub(super) fn unordered(found: Found<'_>) -> Pipeline {
     let start = Pipeline::of(found.argv.and("-print0"));
     found.contents.iter().fold(start, |pipeline, content| pipeline.pipe(grep(content)))
 }
 
-/// The program that keeps the files whose content satisfies a condition.
+/// The program that selects the files whose content satisfies a condition.
 fn grep(content: &Content<'_>) -> Argv {
     let argv = Argv::bytewise("xargs -0 -r grep --null -a -F");
     let argv = argv.and(if content.is_wanted { "-l" } else { "-L" });
@@ -82,7 +84,7 @@ fn grep(content: &Content<'_>) -> Argv {
     argv.and("-e").value(content.text).and("--")
 }
 
-/// The command that prints the paths in the query's order and limit.
+/// The command that prints the paths of a query, sorted and limited as the query says.
 pub(super) fn paths(query: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
     let Layers { stretch, keys, keep, source } = Layers::of_files(query)?;
     let found = find(source, keep, programs)?;
@@ -94,7 +96,7 @@ pub(super) fn paths(query: &Query, programs: Programs) -> Result<Pipeline, Unsup
     let ordered = stretched(keyed, stretch, "tail -z -n", |reversed| Ok(order.sort(reversed)))?;
     Ok(match order.keys.len() {
         0 => ordered,
-        // The keys stand before the path, a slash after each.
+        // Each key is before the path and followed by a slash; `cut` removes the keys.
         keys => ordered.pipe(Argv::bytewise("cut -z -d / -f").value(format!("{}-", keys + 1))),
     })
 }
@@ -106,13 +108,13 @@ struct RecordOrder {
 }
 
 impl RecordOrder {
-    /// The order from sort keys.
+    /// The record order for these sort keys; an error for a key that no record can hold.
     fn of(keys: &[SortKey]) -> Result<Self, Unsupported> {
         let mut order = Self { keys: Vec::new(), path: Order::Ascending };
         for key in keys {
             match key.by {
                 Key::Size | Key::Modified | Key::Name => order.keys.push((key.by, key.order)),
-                // No two paths are equal, so no key after it decides.
+                // No two paths are equal, so keys after the path have no effect.
                 Key::Path => {
                     order.path = key.order;
                     break;
@@ -123,7 +125,7 @@ impl RecordOrder {
         Ok(order)
     }
 
-    /// The command that prints the records, in any order.
+    /// The command that prints `key/path` records for the found files, in any order.
     fn keyed(&self, found: Found<'_>, programs: Programs) -> Result<Pipeline, Unsupported> {
         if self.keys.is_empty() {
             return Ok(unordered(found));
@@ -147,7 +149,7 @@ impl RecordOrder {
         Ok(unordered(found).pipe(stat))
     }
 
-    /// The call of `sort` for the records.
+    /// The call of `sort` that sorts the records.
     fn sort(&self, reversed: bool) -> Argv {
         if self.keys.is_empty() {
             let down = (self.path == Order::Descending) != reversed;

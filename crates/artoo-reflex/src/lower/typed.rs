@@ -21,7 +21,7 @@ pub(super) fn call(query: &Query) -> Result<ToolRequest, Unsupported> {
     }
 }
 
-/// The call of `read_file` for lines of one file.
+/// The call of `read_file` for the lines of one file; `report` is `list` or `count`.
 fn read_file(query: &Query, report: &str) -> Result<ToolRequest, Unsupported> {
     let mut input = Map::new();
     match report {
@@ -57,7 +57,7 @@ fn read_file(query: &Query, report: &str) -> Result<ToolRequest, Unsupported> {
     Ok(ToolRequest { tool: "read_file".to_owned(), input: Value::Object(input) })
 }
 
-/// Checks that a text is ASCII if its case is ignored.
+/// Returns `ignore_case`, or an error if the text is not ASCII and its case is ignored.
 fn ascii_case(text: &str, ignore_case: bool) -> Result<bool, Unsupported> {
     if ignore_case && !text.is_ascii() {
         return Err(Unsupported::Predicate("letters beyond a to z, ignoring case,"));
@@ -65,7 +65,7 @@ fn ascii_case(text: &str, ignore_case: bool) -> Result<bool, Unsupported> {
     Ok(ignore_case)
 }
 
-/// The call of `glob` for files.
+/// The call of `glob` for files; `report` says whether they are listed, counted, summed or shown with details.
 fn glob(query: &Query, report: &str) -> Result<ToolRequest, Unsupported> {
     let mut input = Map::new();
     let unlimited = match query {
@@ -108,7 +108,7 @@ fn glob(query: &Query, report: &str) -> Result<ToolRequest, Unsupported> {
         Kind::Any => "any",
         Kind::Link => return Err(Unsupported::Arrangement("a list of links")),
     };
-    // The tool passes over an excluded folder with all that lies below it; here only the folder itself is left out.
+    // The tool skips an excluded folder with everything below it; here only the folder itself must be excluded.
     if kind != "file" && input.get("recursive") == Some(&json!(true)) && keep.iter().any(|p| matches!(p, Pred::Not(_)))
     {
         return Err(Unsupported::Predicate("folders with an exception"));
@@ -120,14 +120,14 @@ fn glob(query: &Query, report: &str) -> Result<ToolRequest, Unsupported> {
     Ok(ToolRequest { tool: "glob".to_owned(), input: Value::Object(input) })
 }
 
-/// Adds the folder to search; returns the kind of entries.
+/// Adds the folder to search to the input of `glob`; returns the kind of entries.
 fn source(tree: &Query, input: &mut Map<String, Value>) -> Result<Kind, Unsupported> {
     match tree {
         Query::Tree { roots, depth, hidden, kind } => {
             let [root] = roots.as_slice() else {
                 return Err(Unsupported::Arrangement("several folders at once"));
             };
-            // The tool would walk what the kernel makes up anew at each look.
+            // The tool would walk the file systems that the kernel generates on each read.
             if root == "/" && *depth == Depth::Whole {
                 return Err(Unsupported::Arrangement("a change of things in all of the machine"));
             }
@@ -148,7 +148,7 @@ fn source(tree: &Query, input: &mut Map<String, Value>) -> Result<Kind, Unsuppor
     }
 }
 
-/// The common folder of all paths, and their names as patterns.
+/// The folder that contains all of the paths, and the names of the paths as patterns of `glob`.
 pub(super) fn one_folder(paths: &[String]) -> Result<(&str, Vec<String>), Unsupported> {
     let unsupported = Unsupported::Arrangement("things in several folders at once");
     let mut folder = None;
@@ -183,7 +183,7 @@ fn conditions(keep: &[Pred], root: &str, input: &mut Map<String, Value>) -> Resu
             }
             Pred::Not(inner) => {
                 exclude.push(match inner.as_ref() {
-                    // A pattern with a slash is one for the path below the root.
+                    // A pattern with a slash is matched against the path below the root.
                     Pred::Inside(folder) => match folder.strip_prefix(root.trim_end_matches('/')) {
                         Some(below) if below.starts_with('/') => literal_path(below),
                         _ => return Err(Unsupported::Predicate("a folder that lies elsewhere")),
@@ -211,12 +211,12 @@ fn conditions(keep: &[Pred], root: &str, input: &mut Map<String, Value>) -> Resu
         input.insert("patterns".to_owned(), json!(patterns));
     }
     input.insert("exclude".to_owned(), json!(exclude));
-    // Kinds of file are spelled out for both cases, so names keep theirs.
+    // Patterns for kinds of file spell out both cases, so names stay case-sensitive.
     input.insert("ignore_case".to_owned(), json!(false));
     Ok(())
 }
 
-/// The patterns, one of which must match.
+/// The alternative patterns of `glob` for a predicate, one of which must match.
 fn alternatives(pred: &Pred) -> Result<Vec<String>, Unsupported> {
     match pred {
         Pred::Any(parts) => parts.iter().map(pattern).collect(),
@@ -224,7 +224,7 @@ fn alternatives(pred: &Pred) -> Result<Vec<String>, Unsupported> {
     }
 }
 
-/// A predicate on a name as a pattern of `glob`.
+/// The pattern of `glob` for a predicate on a name.
 fn pattern(pred: &Pred) -> Result<String, Unsupported> {
     match pred {
         Pred::Extension(extension) => Ok(format!("*.{}", any_case(extension))),
@@ -239,18 +239,18 @@ fn pattern(pred: &Pred) -> Result<String, Unsupported> {
     }
 }
 
-/// A pattern that matches exactly this text.
+/// A `glob` pattern that matches exactly this text.
 fn literal(text: &str) -> String {
     let escape = |c: char| if c == '\\' { "\\\\".to_owned() } else { globset::escape(c.encode_utf8(&mut [0; 4])) };
     text.chars().map(escape).collect()
 }
 
-/// A pattern that matches exactly this path.
+/// A `glob` pattern that matches exactly this path.
 fn literal_path(path: &str) -> String {
     path.split('/').map(literal).collect::<Vec<_>>().join("/")
 }
 
-/// A user's pattern, if it means the same in the tool.
+/// A pattern typed by the user, or an error if it means something else in `glob`.
 fn wildcards(pattern: &str) -> Result<String, Unsupported> {
     if pattern.contains(['{', '}', '\\', '/']) || globset::Glob::new(pattern).is_err() {
         return Err(Unsupported::Predicate("this pattern"));
@@ -258,7 +258,7 @@ fn wildcards(pattern: &str) -> Result<String, Unsupported> {
     Ok(pattern.to_owned())
 }
 
-/// A pattern that matches an extension in any case: `[pP][dD][fF]`.
+/// A `glob` pattern that matches an extension in any case: `[pP][dD][fF]`.
 fn any_case(extension: &str) -> String {
     let class = |c: char| match c.is_ascii_alphabetic() {
         true => format!("[{}{}]", c.to_ascii_lowercase(), c.to_ascii_uppercase()),

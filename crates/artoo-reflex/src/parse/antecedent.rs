@@ -2,26 +2,26 @@
 
 use crate::algebra::{Act, Kind, Query, Step, Target, Ty};
 
-/// The step that "those" and "it" refer to.
+/// The earlier step that "those" and "it" refer to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Antecedent {
-    /// All steps of the request before; empty for an earlier step of the same request.
+    /// All steps of the previous request; empty if the antecedent is an earlier step of the same request.
     pub(super) steps: Vec<Step>,
     last: Step,
 }
 
 impl Antecedent {
-    /// The antecedent after a whole request.
+    /// The antecedent for a request that follows a whole request.
     pub(super) fn of_request(steps: &[Step]) -> Option<Self> {
         Some(Self { steps: steps.to_vec(), last: steps.last()?.clone() })
     }
 
-    /// The antecedent after a step of the same request.
+    /// The antecedent for a step that follows a step of the same request.
     pub(super) fn of_step(step: &Step) -> Self {
         Self { steps: Vec::new(), last: step.clone() }
     }
 
-    /// The files or lines that "those" refers to; `None` if ambiguous, as after a copy.
+    /// The query for the files or lines that "those" refers to; `None` if ambiguous, as after a copy.
     pub(super) fn selection(&self) -> Option<Query> {
         match &self.last {
             Step::Ask(query) => Some(things(query)),
@@ -35,7 +35,7 @@ impl Antecedent {
         }
     }
 
-    /// The folder that "there" refers to.
+    /// The folder that "there" refers to; `None` if the step has none.
     pub(super) fn folder(&self) -> Option<&str> {
         match &self.last {
             Step::Do(Act::CreateFolder { paths }) => match paths.as_slice() {
@@ -51,13 +51,13 @@ impl Antecedent {
         }
     }
 
-    /// Whether "those" refers to lines of text.
+    /// Whether "those" refers to lines of text rather than files.
     pub(super) fn is_text(&self) -> bool {
         self.selection().is_some_and(|query| query.ty() == Ok(Ty::Lines))
     }
 }
 
-/// The elements a question is about, without counts or properties.
+/// The elements that a question is about, without counts or properties.
 fn things(query: &Query) -> Query {
     match query {
         Query::Details { of }

@@ -1,4 +1,4 @@
-//! Builds a step from a draft. Each feature is taken out once; one that is left makes the request unreadable.
+//! Builds a step from a draft. Each feature is used once; an unused one makes the request unreadable.
 
 mod act;
 mod conditions;
@@ -17,56 +17,70 @@ use crate::algebra::{Act, Depth, Field, Function, Kind, NameChange, NameTest, Pr
 use crate::concept::{Reference, Verb};
 use crate::place::{PathKind, Place, file_name, parent};
 
-/// A step with the assumptions made for it.
+/// A step with the assumptions made to build it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Built {
-    /// The step.
+    /// The step that was built.
     pub(super) step: Step,
-    /// The assumptions, each in one sentence.
+    /// The assumptions made for the step, each in one sentence.
     pub(super) assumptions: Vec<String>,
-    /// The first path that the request names.
+    /// The first path that the request names; `None` if it names none.
     pub(super) scope: Option<String>,
-    /// Whether the step refers to an earlier result.
+    /// Whether the step refers to the result of an earlier step or request.
     pub(super) refers_back: bool,
-    /// Whether the step only finds files that a later step uses.
+    /// Whether the step only finds files for a later step, as in "find x and copy it".
     pub(super) names_only: bool,
 }
 
 /// Why known words don't make a request that can be answered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum BuildError {
+    /// The text could be a file name or content to look for.
     #[error("say “the word …” for a text in files or “files named …”, and in which folder")]
     NameOrText { text: String },
+    /// Files that one folder has and another lacks are asked for.
     #[error("files of one folder that another folder lacks can't be told")]
     Lacking,
+    /// The draft asks for nothing and changes nothing.
     #[error("nothing is asked for")]
     NothingAsked,
+    /// A feature of the draft is left unused.
     #[error("these words don't fit together")]
     Leftover,
+    /// Lines are asked for, but no file is named.
     #[error("no file is named")]
     NoFile,
+    /// No program of this name is in the folders of `PATH`.
     #[error("no program named {name} is in the folders of your search path (PATH)")]
     NoProgram { name: String },
+    /// The path could be a folder or a file, which makes a difference.
     #[error("{path} may be a folder or a file; say which")]
     FolderOrFile { path: String },
+    /// The question can't be asked of these elements.
     #[error("{question} can't be asked of {of}")]
     Question { question: &'static str, of: &'static str },
+    /// A detail is missing, which the text names.
     #[error("say {0}")]
     Incomplete(&'static str),
+    /// The request refers to an earlier result that is not known.
     #[error("what was spoken of before is not known; name the files or the folder")]
     NothingBefore,
+    /// The query does not type-check.
     #[error("{0}")]
     Type(#[from] TypeError),
 }
 
-/// What building a step needs besides the features.
+/// What building a step needs besides the draft; collects notes for the user.
 pub(super) struct BuildContext<'a> {
+    /// The environment, the clock and the file system.
     pub(super) context: &'a Context<'a>,
+    /// The earlier step that "those" refers to, if there is one.
     pub(super) antecedent: Option<&'a Antecedent>,
+    /// Assumptions made so far, each in one sentence.
     pub(super) notes: Vec<String>,
 }
 
-/// Builds the step of a draft.
+/// Builds the step that a draft means.
 pub(super) fn build(
     context: &Context<'_>,
     antecedent: Option<&Antecedent>,
@@ -97,7 +111,7 @@ pub(super) fn build(
     Ok(Built { step, assumptions, scope, refers_back, names_only })
 }
 
-/// Whether "the largest file" selects among the earlier result.
+/// Whether a phrase such as "the largest file" selects among the elements of the earlier result.
 fn is_one_of_them(draft: &Draft) -> bool {
     let mut rest = draft.clone();
     rest.noun = None;
@@ -136,7 +150,7 @@ fn checked(step: Step) -> Result<Step, BuildError> {
 
 /// Builds the query of a draft that is a question.
 fn question(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
-    // A question writes nothing anyway.
+    // A question writes nothing, so "and print the result" has no effect.
     draft.printed = None;
     if draft.fact.is_some() || draft.disk.is_some() {
         return machine::fact(cx, draft);
@@ -166,12 +180,12 @@ fn question(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, Build
     {
         return one_file(draft);
     }
-    // "of each .txt file" speaks of no single file.
+    // "of each .txt file" means no single file.
     if draft.each.is_some() && draft.field.is_some() && names_file && !draft.has_noun() {
         return Err(BuildError::Leftover);
     }
     if let Some(field) = draft.field {
-        // "the owner of each file": the noun went into "each".
+        // "the owner of each file": the words "each file" leave no noun in the draft.
         if draft.each.is_some() && !draft.has_noun() && draft.object.is_empty() && draft.reference.is_none() {
             draft.noun = Some(Kind::File);
         }
@@ -189,7 +203,7 @@ fn question(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, Build
     }
 }
 
-/// Whether the draft asks about lines of text.
+/// Whether the draft asks about lines of text rather than files.
 fn is_about_text(cx: &BuildContext<'_>, draft: &Draft) -> bool {
     let words = matches!(draft.ask, Some(Ask::Number(function)) if text::is_of_lines(function))
         || draft.lines.is_some()
@@ -206,7 +220,7 @@ fn is_about_text(cx: &BuildContext<'_>, draft: &Draft) -> bool {
     words || (of_lines && !draft.has_noun())
 }
 
-/// The query for size and date of a single file.
+/// The query for the size and the date of a single file that the draft names.
 fn one_file(draft: &mut Draft) -> Result<Query, BuildError> {
     draft.ask = None;
     draft.total = None;
@@ -217,7 +231,7 @@ fn one_file(draft: &mut Draft) -> Result<Query, BuildError> {
     Ok(Query::Details { of: Box::new(only(&place)) })
 }
 
-/// The query for the one file at a path; empty if it doesn't exist.
+/// The query for the one file or folder at a path; without elements if it doesn't exist.
 fn only(place: &Place) -> Query {
     let name = file_name(&place.path).unwrap_or_default();
     let tree = Query::Tree {
@@ -229,7 +243,7 @@ fn only(place: &Place) -> Query {
     Query::Filter { of: Box::new(tree), keep: Pred::Name(NameTest::Is(name.to_owned())) }
 }
 
-/// The query for "find notes.txt": searched by name, or at its path if it has folders.
+/// The query for a request like "find notes.txt": search by name, or look at the path if it has folders.
 fn find(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     let place = draft.object.pop().ok_or(BuildError::NoFile)?;
     if !place.bare {
@@ -242,13 +256,13 @@ fn find(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildErro
     files::build(cx, draft)
 }
 
-/// Whether the draft means "find the folder x in ~/y".
+/// Whether the draft means something like "find the folder x in ~/y".
 fn is_folder_looked_for(draft: &Draft) -> bool {
     let bare = matches!(draft.object.as_slice(), [place] if place.bare && place.kind == PathKind::Folder);
     bare && !draft.scope.is_empty() && !draft.has_noun() && draft.ask.is_none()
 }
 
-/// The property of each file that "lines" or "words" asks for.
+/// The property of files to show if a request asks for the lines or words of each file.
 fn field_of_lines(lines: LinesWanted) -> Option<Field> {
     match lines {
         LinesWanted::All => Some(Field::Lines),

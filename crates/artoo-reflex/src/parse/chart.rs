@@ -1,4 +1,4 @@
-//! The chart of the parser: for every span of words, all items it can be.
+//! The chart of the parser: for every span of words, all items that the span can mean.
 
 use super::item::{Context, Item};
 use super::lexical::{Phrases, lexical};
@@ -9,11 +9,11 @@ use crate::lex::Token;
 /// reading of an ambiguous request.
 const MAX_ITEMS: usize = 96;
 
-/// All items of all spans of words.
+/// All items found for all spans of words.
 pub(super) struct Chart {
     width: usize,
     cells: Vec<Vec<Item>>,
-    /// Positions where a step may end.
+    /// Token positions where a step may end.
     ends: Vec<usize>,
     /// Whether some span exceeded [`MAX_ITEMS`].
     pub(super) overflown: bool,
@@ -39,7 +39,7 @@ impl Chart {
         chart
     }
 
-    /// Adds the items of two neighbouring spans combined.
+    /// Adds the items that two neighbouring spans mean together.
     fn join(&mut self, context: &Context<'_>, start: usize, middle: usize, end: usize) {
         let mut built = Vec::new();
         for left in self.items(start, middle) {
@@ -52,7 +52,7 @@ impl Chart {
         }
     }
 
-    /// Adds an item to a span.
+    /// Adds an item to the span `start..end`, unless the span has it already; notes an overflow if the span is full.
     fn add(&mut self, start: usize, end: usize, item: Item) {
         let at = start * (self.width + 1) + end;
         let Some(cell) = self.cells.get_mut(at) else { return };

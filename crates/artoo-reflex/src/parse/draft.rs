@@ -1,4 +1,4 @@
-//! A draft: the features that a span of words expresses. Each is set at most once and taken out once.
+//! A draft: the features that a span of words expresses. Each feature is set at most once and used once.
 
 use std::collections::BTreeSet;
 
@@ -9,29 +9,29 @@ use crate::algebra::{
 use crate::concept::{ActWord, Disk, Hidden, Reference, Verb};
 use crate::place::Place;
 
-/// What is asked about the elements; listing them is the default.
+/// What a question asks about the elements; a question without it lists them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ask {
-    /// How many there are.
+    /// How many elements there are.
     Count,
-    /// "and count them", after "find".
+    /// How many elements there are, asked by "and count them" after "find".
     CountThem,
-    /// Their size.
+    /// The size of the elements.
     Size,
-    /// When they were modified.
+    /// When the elements were modified.
     WhenChanged,
-    /// Another number.
+    /// Another number computed from the elements.
     Number(Function),
 }
 
-/// Which lines or units of a text are asked for.
+/// Which lines or other units of a text a question asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LinesWanted {
-    /// All lines.
+    /// All lines of the text.
     All,
-    /// The rows of a table.
+    /// The rows of a table, without its heading.
     Rows,
-    /// A range of lines.
+    /// A range of the lines.
     Part(Part),
     /// The words of the text.
     Words,
@@ -39,47 +39,47 @@ pub(crate) enum LinesWanted {
     Numbers,
     /// The entries of an archive.
     Entries,
-    /// The characters of the text; only counted.
+    /// The characters of the text, which can only be counted.
     Characters,
 }
 
-/// The destination of an act, as worded.
+/// The destination of a copy, a move or another act, as worded in the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TargetWord {
-    /// "to x": a folder or a file.
+    /// "to x": x may be a folder or a file.
     Open(Place),
-    /// "into the folder x".
+    /// "into the folder x": x is a folder.
     Folder(Place),
-    /// "as x", "to the file x".
+    /// "as x" or "to the file x": x is a file.
     File(Place),
-    /// "there", "into it": the folder of the step before.
+    /// "there" or "into it": the folder of the previous step.
     There,
 }
 
-/// Declares [`Draft`] with its optional features.
+/// Declares [`Draft`] with its optional features, and how these are merged.
 macro_rules! draft {
     ($($(#[$doc:meta])* $field:ident: $ty:ty,)*) => {
-        /// The features of a span of words.
+        /// The features that a span of words expresses.
         #[derive(Debug, Clone, Default, PartialEq, Eq)]
         pub(crate) struct Draft {
             $($(#[$doc])* pub(crate) $field: Option<$ty>,)*
-            /// Kinds of file, any of which matches.
+            /// Kinds of file, as predicates on the extension; a file must match one of them.
             pub(crate) types: Vec<Pred>,
-            /// Conditions, all of which must hold.
+            /// Conditions on the elements, all of which must hold.
             pub(crate) preds: Vec<Pred>,
-            /// Whether the conditions are an "or" without brackets, which can't be combined with more conditions.
+            /// Whether the conditions were joined by "or" without brackets, so that no more conditions can be added.
             pub(crate) loose: bool,
-            /// Whether the draft ends in an exception whose extent is open: "except PDFs".
+            /// Whether the draft ends in an exception that the next words may extend: "except PDFs".
             pub(crate) excepts: bool,
-            /// Places after "in": folders, or the file for its lines.
+            /// Places after "in": folders to search, or the file whose lines are meant.
             pub(crate) scope: Vec<Place>,
-            /// Paths named without "in".
+            /// Paths of files or folders named without "in".
             pub(crate) object: Vec<Place>,
             /// Sort keys with their directions, the most important first.
             pub(crate) sort: Vec<(Key, Option<Order>)>,
-            /// Whether the noun is plural.
+            /// Whether the noun is plural; `None` if the draft has no noun.
             pub(crate) plural: Option<bool>,
-            /// Assumptions made while reading the words.
+            /// Assumptions made while reading the words, each as a sentence for the user.
             pub(crate) notes: BTreeSet<String>,
         }
 
@@ -93,69 +93,71 @@ macro_rules! draft {
 }
 
 draft! {
-    /// The verb of a question.
+    /// The verb of the question, such as "list".
     verb: Verb,
-    /// What is asked.
+    /// What the question asks about the elements, such as their number.
     ask: Ask,
     /// The kind of entry that the noun means.
     noun: Kind,
     /// A text that lines must contain, as in "matching 'x'"; says nothing about files.
     needle: String,
-    /// How many levels are searched.
+    /// How many levels below the folders are searched.
     depth: Depth,
-    /// Whether hidden files are included.
+    /// Whether hidden files are included, excluded or the only ones.
     hidden: Hidden,
-    /// The sort order of "largest", "newest".
+    /// The sort order that a superlative such as "largest" or "newest" means.
     superlative: (Key, Order),
-    /// A sort direction without a key.
+    /// A sort direction given without a sort key.
     order: Order,
-    /// The number of elements.
+    /// The maximum number of elements, as in "first 5".
     limit: u64,
-    /// The position in an order, as in "the second".
+    /// The position of one element in a sort order, as in "the second".
     nth: u64,
-    /// Which lines are asked for.
+    /// Which lines of a text the question asks for.
     lines: LinesWanted,
-    /// "total": a sum over all elements.
+    /// Set by "total": a sum over all elements.
     total: (),
+    /// Whether the case of texts is ignored; unset if the request doesn't say.
     ignore_case: bool,
-    /// Whether sizes and dates are listed too.
+    /// Set if sizes and dates are listed too.
     details: (),
+    /// Set by "in bytes", which is accepted where the answer has a size or a number.
     in_bytes: (),
-    /// "what is in": the direct content of a folder.
+    /// Set by "what is in": the direct content of a folder is listed.
     contents: (),
-    /// A reference to an earlier result.
+    /// A reference to an earlier result, such as "those".
     reference: Reference,
-    /// The verb of a change.
+    /// The verb of a change, such as "copy".
     act: ActWord,
-    /// The destination of a change.
+    /// The destination of a copy, a move or another change.
     target: TargetWord,
     /// The content of a new file.
     text: String,
-    /// The change of names.
+    /// How file names change in a renaming.
     change: NameChange,
-    /// The key of a grouping.
+    /// The key by which elements are grouped.
     group: GroupKey,
-    /// "each", "per file".
+    /// Set by "each" or "per file": the answer is given for each file.
     each: (),
-    /// A property of files.
+    /// A property of files that the question asks for.
     field: Field,
-    /// A fact of the machine.
+    /// A fact of the machine that the question asks for.
     fact: Fact,
-    /// A question about a file system.
+    /// A question about a file system, such as its free space.
     disk: Disk,
-    /// Whether processes are asked for.
+    /// Set if the question is about processes.
     processes: (),
-    /// Whether files with equal content are asked for.
+    /// Set if files with equal content are asked for.
     duplicates: (),
-    /// The number of a column.
+    /// The number of the column that is asked for.
     column: u64,
-    /// The column separator.
+    /// What separates the columns of a table.
     separator: Separator,
-    /// Whether repeated lines are merged, or only they are asked for.
+    /// Whether repeated lines are merged into one, or only repeated lines are asked for.
     once: Once,
-    /// Whether lines are numbered.
+    /// Set if lines are shown with their line numbers.
     numbered: (),
-    /// A text to replace, and its replacement.
+    /// The text to replace, and its replacement.
     replace: (String, String),
     /// A comparison with a second text.
     relation: Relation,
@@ -165,11 +167,11 @@ draft! {
     matches: (String, bool),
     /// A transformation of a text.
     rewrite: Rewrite,
-    /// Whether the texts looked for must be whole words.
+    /// Set if the texts to look for must be whole words.
     whole_word: (),
-    /// "and print the result": nothing is written.
+    /// Set by "and print the result": the change is shown and nothing is written.
     printed: (),
-    /// "find 'x'", a text in files or lines; whether it can't be a file name.
+    /// Set by "find 'x'", where x is text in files or lines; the value says whether x can't be a file name.
     found: bool,
 }
 
@@ -186,11 +188,13 @@ pub(super) use only;
 /// How repeated lines are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Once {
+    /// Each distinct line once.
     Unique,
+    /// Only lines that occur more than once, each once.
     Repeated,
 }
 
-/// Merges an optional feature; the outer `None` means that both sides set it.
+/// Merges an optional feature of two drafts; the outer `None` means that both have set it.
 fn one<T: Clone>(a: &Option<T>, b: &Option<T>) -> Option<Option<T>> {
     match (a, b) {
         (Some(_), Some(_)) => None,
@@ -205,16 +209,16 @@ impl Draft {
         let clash = (!self.types.is_empty() && !other.types.is_empty())
             || (!self.scope.is_empty() && !other.scope.is_empty())
             || (!self.object.is_empty() && !other.object.is_empty() && !self.takes_second_file(other))
-            // "a, b or c": whether "or" ends there is open.
+            // "a, b or c": it is unclear where "or" ends.
             || ((self.loose || other.loose) && !self.preds.is_empty() && !other.preds.is_empty())
-            // "find ABC files" says neither a text nor a kind of file.
+            // "find ABC files": it is unclear whether ABC is a text or a kind of file.
             || (self.found.is_some() && other.has_noun())
-            // Not "starting with 'x' files".
+            // In "starting with 'x' files", the noun must come before the condition.
             || (self.only_preds_of(|pred| matches!(pred, Pred::Name(_))) && other.has_noun());
         if clash {
             return None;
         }
-        // "directly in ~/x, not counting subfolders" says the same twice.
+        // "directly in ~/x, not counting subfolders" gives the same depth twice.
         let once = if self.depth == other.depth { &Self { depth: None, ..other.clone() } } else { other };
         let mut merged = self.merge_single(once)?;
         merged.types = [self.types.clone(), other.types.clone()].concat();
@@ -238,7 +242,7 @@ impl Draft {
         Some(merged)
     }
 
-    /// Whether the other draft adds the second file of a comparison.
+    /// Whether the other draft adds the second file of a comparison to this one.
     fn takes_second_file(&self, other: &Self) -> bool {
         self.relation.is_none() && other.relation.is_some() && self.object.len() == 1
     }
@@ -248,13 +252,13 @@ impl Draft {
         Self { preds: vec![pred], ..Self::default() }
     }
 
-    /// The draft with a note.
+    /// The draft with this note added.
     pub(crate) fn noted(mut self, note: impl Into<String>) -> Self {
         self.notes.insert(note.into());
         self
     }
 
-    /// Whether no feature is left after some are cleared; notes don't count.
+    /// Whether the draft has no features except those that `clear` resets; notes don't count.
     pub(crate) fn is_only(&self, clear: impl FnOnce(&mut Self)) -> bool {
         let mut rest = self.clone();
         clear(&mut rest);
@@ -311,7 +315,7 @@ impl Draft {
         !self.sort.is_empty() && only!(self, sort, order)
     }
 
-    /// Moves a sort direction to the last sort key.
+    /// Gives a sort direction without a key to the last sort key.
     pub(crate) fn fix_order(&mut self) {
         if let (Some((_, slot @ None)), Some(order)) = (self.sort.last_mut(), self.order) {
             *slot = Some(order);
@@ -336,12 +340,12 @@ impl Draft {
         self.verb.filter(|_| only!(self, verb))
     }
 
-    /// Whether the draft names a kind of entry or file.
+    /// Whether the draft names a kind of entry or a kind of file.
     pub(crate) fn has_noun(&self) -> bool {
         self.noun.is_some() || !self.types.is_empty()
     }
 
-    /// All kinds of file and conditions as one predicate.
+    /// The draft's kinds of file and conditions as one predicate.
     pub(crate) fn condition(&self) -> Pred {
         let mut all = self.preds.clone();
         if !self.types.is_empty() {
@@ -351,7 +355,7 @@ impl Draft {
     }
 }
 
-/// A predicate on names as one on lines.
+/// A predicate on names turned into one on lines: "starting with x" for a line.
 pub(crate) fn of_line(pred: Pred) -> Pred {
     pred.map(&|property| match property {
         Pred::Name(NameTest::Has(text)) => Pred::Contains { text, ignore_case: false },
@@ -362,10 +366,10 @@ pub(crate) fn of_line(pred: Pred) -> Pred {
     })
 }
 
-/// Merges sort keys; `None` if both sides have some and none completes the other.
+/// Merges the sort keys of two drafts; `None` if both have some and neither completes the other.
 fn merged_keys(a: &[(Key, Option<Order>)], b: &[(Key, Option<Order>)]) -> Option<Vec<(Key, Option<Order>)>> {
     match (a, b) {
-        // "by date, oldest first": the second says the direction of the first.
+        // "by date, oldest first": the second part gives the direction of the first.
         ([(by, None)], [(again, order @ Some(_))]) | ([(again, order @ Some(_))], [(by, None)]) if by == again => {
             Some(vec![(*by, *order)])
         }

@@ -1,4 +1,4 @@
-//! Turns the meanings of the lexicon into items: keywords, values and features.
+//! Turns the meanings of lexicon phrases into items of the chart: keywords, values and features.
 
 use super::draft::{Ask, Draft, LinesWanted, Once, TargetWord};
 use super::item::{Context, Item};
@@ -8,10 +8,10 @@ use crate::concept::{Concept, Counted, DepthWord, Hidden, Reference, TextUnit};
 use crate::lex::Decimal;
 use crate::lexicon::{Meaning, TypeForm, lexicon};
 
-/// Number of lines for "the beginning of", as `head` and `tail` print.
+/// Number of lines that "the beginning of" means, as many as `head` and `tail` print.
 const LINES_WITHOUT_A_NUMBER: u64 = 10;
 
-/// The items of a meaning; several if the word can stand alone or wait for an argument.
+/// The items for a meaning; several if a word can be used alone or wait for an argument.
 pub(super) fn items(context: &Context<'_>, meaning: &Meaning, start: usize) -> Vec<Item> {
     let concept = match meaning {
         Meaning::FileType { index, form } => return file_type(*index, *form).into_iter().collect(),
@@ -43,7 +43,7 @@ pub(super) fn items(context: &Context<'_>, meaning: &Meaning, start: usize) -> V
     }
 }
 
-/// The features that a word has by itself.
+/// The features that a word expresses by itself, if any.
 fn features(context: &Context<'_>, concept: &Concept) -> Option<Draft> {
     let none = Draft::default;
     Some(match concept {
@@ -85,7 +85,7 @@ fn features(context: &Context<'_>, concept: &Concept) -> Option<Draft> {
     })
 }
 
-/// The features of words about texts, acts and the machine.
+/// The features that words about texts, changes and the machine express by themselves.
 fn later_features(context: &Context<'_>, concept: &Concept) -> Option<Draft> {
     let none = Draft::default;
     Some(match concept {
@@ -137,7 +137,7 @@ fn later_features(context: &Context<'_>, concept: &Concept) -> Option<Draft> {
     })
 }
 
-/// The item of a word for a kind of file.
+/// The item for a word that means a kind of file, by the kind's index in the lexicon.
 fn file_type(index: usize, form: TypeForm) -> Option<Item> {
     let kind = lexicon().types.get(index)?;
     let types: Vec<Pred> = kind.extensions.iter().cloned().map(Pred::Extension).collect();

@@ -1,4 +1,4 @@
-//! Items of the chart: keywords that wait for an argument, values, and drafts.
+//! Items of the chart: what a span of words can mean, as keywords, values or drafts.
 
 use std::path::Path;
 
@@ -12,171 +12,176 @@ use crate::eval::{EntryKind, FileSystem};
 use crate::lex::Decimal;
 use crate::place::{PathKind, Place, resolve};
 
-/// One reading of a span of words.
+/// One reading of a span of words in the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Item {
-    /// A word without meaning.
+    /// A word without meaning, such as "the".
     Skip,
     /// A keyword that waits for an argument.
     Mark(Concept),
-    /// A comma that joins.
+    /// A comma that joins two items of a list.
     Comma,
     /// An opening bracket.
     Open,
     /// A closing bracket.
     Close,
-    /// An adjective for kinds of file, which needs a noun: predicates and notes.
+    /// An adjective for kinds of file that needs a noun after it: the kinds as predicates, and notes for the user.
     TypeWord(Vec<Pred>, Vec<String>),
     /// Text that can be a name, a path or content.
     Text(Text),
-    /// A number, and whether it was written in words.
+    /// A number, and whether it was written in words ("three").
     Number(Decimal, bool),
-    /// An ordinal such as "3rd".
+    /// An ordinal such as "3rd", as its number.
     Ordinal(u64),
-    /// A size and its unit, in bytes.
+    /// A size, and the unit it was written in, both in bytes.
     Bytes { value: u64, unit: u64 },
-    /// A length of time.
+    /// A length of time such as "3 days": the amount and its unit.
     Age { amount: u64, unit: TimeUnit },
     /// A number of characters.
     Characters(u64),
-    /// A time range.
+    /// A time range, such as that of "last week".
     Stretch(Stretch),
     /// A month, perhaps with a day, without a year.
     MonthDay { month: i8, day: Option<i8> },
-    /// A point in time.
+    /// A point in time, such as "2024-05-15T14:00Z".
     Moment(Timestamp),
-    /// A path.
+    /// A file or folder that the request names.
     Path(Place),
-    /// Several paths: "a.txt and b.txt".
+    /// Several files or folders that the request names: "a.txt and b.txt".
     Paths(Vec<Place>),
     /// A time range that needs a word such as "modified": "in 2023".
     When(Stretch),
-    /// The first part of a construction.
+    /// The first part of a construction that needs more words after it, such as "between X and".
     Partial(Partial),
-    /// Features.
+    /// The features that the words express, such as a condition or a sort key.
     Draft(Box<Draft>),
 }
 
-/// The first part of a construction that waits for the rest.
+/// The first part of a construction that needs more words after it; each variant shows the words read so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Partial {
     /// Read so far: "more than 3 days", before "old".
     AgeBound { bound: Bound, amount: u64, unit: TimeUnit },
-    /// Read so far: "between X".
+    /// Read so far: "between X", X being a number, size or date.
     Between(Box<Item>),
-    /// Read so far: "between X and".
+    /// Read so far: "between X and", X being the lower end of the range.
     BetweenAnd(Box<Item>),
-    /// Read so far: "X and", of kinds of file or nouns.
+    /// Read so far: "X and", where X is a kind of file or a noun.
     Joining(Box<Item>),
-    /// Read so far: "X or", of conditions.
+    /// Read so far: "X or", where X is a condition.
     EitherOf(Box<Draft>),
-    /// Read so far: "named a and".
+    /// Read so far: "named a and"; another name follows.
     AlsoNamed(Box<Draft>),
-    /// Read so far: "containing 'x' and", before another text.
+    /// Read so far: "containing 'x' and"; another text follows.
     BothOf(Box<Draft>),
-    /// Read so far: "containing 'x' but not".
+    /// Read so far: "containing 'x' but not"; the text to exclude follows.
     ButNot(Box<Draft>),
-    /// Read so far: "( X".
+    /// Read so far: "( X"; the closing bracket follows.
     Opened(Box<Item>),
-    /// Read so far: "in python files".
+    /// Read so far: "in python files": the files whose lines are meant.
     InFiles(Box<Draft>),
-    /// Read so far: "replace x", "replacing x", before "with y"; whether the verb stands where a clause begins.
+    /// Read so far: "replace x" or "replacing x", before "with y": x, and whether the verb begins a clause.
     Replacing(String, bool),
-    /// Read so far: "replace x with".
+    /// Read so far: "replace x with": x, and whether the verb begins a clause.
     ReplacingWith(String, bool),
-    /// Read so far: "and in", "and also in", of folders.
+    /// Read so far: "in x and" or "in x,": the folders so far; another folder follows.
     JoiningScope(Box<Draft>),
-    /// Read so far: "to the PDFs", after "add the prefix 'x'".
+    /// Read so far: "to the PDFs", after "add the prefix 'x'": the files whose names change.
     OntoFiles(Box<Draft>),
-    /// Read so far: "by size and then".
+    /// Read so far: "by size and then"; another sort key follows.
     JoiningKeys(Box<Draft>),
-    /// Read so far: "a.txt and", of paths.
+    /// Read so far: "a.txt and": the paths before "and"; another path follows.
     JoiningPaths(Vec<Place>),
-    /// Read so far: "lines 5".
+    /// Read so far: "lines 5": the first line number of a range.
     LinesFrom { from: u64, plural: bool },
-    /// Read so far: "between line 5".
+    /// Read so far: "between line 5": the first line number of a range.
     LinesBetween(u64),
-    /// Read so far: "lines 5 to".
+    /// Read so far: "lines 5 to": the first line number; the last one follows.
     LinesFromTo(u64),
-    /// Read so far: "first 5", "last 5".
+    /// Read so far: "first 5" or "last 5": the end of the list and the number of elements.
     Numbered(Edge, u64),
     /// Read so far: "with 'x'", before "in the name" or, if the text can be content, "in it".
     WithText { text: String, is_content: bool },
-    /// Read so far: "a text file nor": its second half follows.
+    /// Read so far: "a text file nor"; the second kind of file follows.
     Nor(Box<Item>),
-    /// Read so far: "a text file nor a pdf": "neither" stands before it.
+    /// Read so far: "a text file nor a pdf"; waits for a "neither" before it.
     NeitherNor(Box<Item>),
-    /// Read so far: "the last 3 non-empty": lines follow.
+    /// Read so far: "the last 3 non-empty"; a noun for lines follows.
     NumberedOf { edge: Edge, count: u64, exact: bool, draft: Box<Draft> },
-    /// Read so far: ".rs extension", after "with".
+    /// Read so far: ".rs extension", after "with": the condition on the extension.
     ExtensionPhrase(Pred),
-    /// Read so far: "folder named", "file named": a path's name follows.
+    /// Read so far: "folder named" or "file named"; the name of a path follows.
     Named(PathKind),
-    /// Read so far: "search x".
+    /// Read so far: "search x", x being a file or folder.
     SearchIn(Place),
-    /// Read so far: "search x for", x a file.
+    /// Read so far: "search x for", x being a file.
     SearchFor(Place),
-    /// Read so far: "3 days after today", negative before it.
+    /// Read so far: "3 days after today": the number of days, negative for "before today".
     Days(i32),
-    /// Read so far: "when was x".
+    /// Read so far: "when was x", x being the file or folder; "modified" follows.
     WhenWas(Place),
 }
 
 /// Text that can be a name, a path or content, depending on the words around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Text {
+    /// The text itself, without quotation marks.
     pub(crate) text: String,
+    /// The form of the text.
     pub(crate) kind: TextKind,
 }
 
-/// The form of a text, which decides what it can be.
+/// The form of a text, which decides whether it can be a name, a path or content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TextKind {
-    /// Text in quotation marks.
+    /// A text in quotation marks.
     Quoted,
-    /// Text after "the word": content, never a path.
+    /// A text after "the word": content, never a path.
     Phrase,
-    /// A name with an extension.
+    /// A file name with an extension, such as `notes.txt`.
     FileName,
-    /// An extension with its dot.
+    /// A file extension with its dot, such as `.pdf`.
     Extension,
-    /// A pattern with wildcards.
+    /// A pattern with wildcards, such as `*.log`.
     Glob,
     /// A word that the lexicon doesn't know.
     Bare,
-    /// An unknown word in the plural: can name a folder, but isn't content.
+    /// A plural word that the lexicon doesn't know: it can name a folder, but isn't content.
     BarePlural,
     /// A word for a kind of file, which can also name a folder ("the logs folder").
     KindWord,
-    /// A number.
+    /// A number in digits.
     Digits,
-    /// A word with a meaning of its own, which is text only after "named" or "the word".
+    /// A word that the lexicon knows, which is text only after "named" or "the word".
     Known,
-    /// A function word, which is text only after "the word".
+    /// A function word such as "the", which is text only after "the word".
     Function,
     /// A path with slashes.
     Path,
 }
 
-/// What the grammar needs to know besides the words.
+/// What the grammar needs to know besides the words: the environment, the clock and the file system.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
+    /// The folders, the system and the time zone of the user.
     pub(crate) environment: &'a Environment,
+    /// The current time, for words such as "today".
     pub(crate) clock: Clock,
+    /// The file system in which names are looked up.
     pub(crate) fs: &'a dyn FileSystem,
-    /// Whether the result of the request before is unknown, so that "those" can't be resolved.
+    /// Whether the result of the previous request is unknown, so that "those" can't be resolved.
     pub(crate) is_lost: bool,
 }
 
 impl Context<'_> {
-    /// The place a name stands for; its kind is that of the existing entry, else guessed from the name.
+    /// The file or folder that a typed name means: its kind is that of the existing entry, else guessed from the name.
     pub(crate) fn resolve(&self, typed: &str) -> Option<Place> {
         let place = resolve(typed, self.environment)?;
         let kind = self.on_disk(&place.path).unwrap_or(place.kind);
         Some(Place { kind, ..place })
     }
 
-    /// The kind of the entry at a path, links followed; `None` if it doesn't exist.
+    /// Whether the entry at a path is a file or a folder, links followed; `None` if it doesn't exist.
     pub(crate) fn on_disk(&self, path: &str) -> Option<PathKind> {
         let path = Path::new(path);
         match self.fs.metadata(path).ok()?.kind {
@@ -187,14 +192,14 @@ impl Context<'_> {
         }
     }
 
-    /// Whether a folder exists at a path.
+    /// Whether a folder exists at this path.
     pub(crate) fn is_folder(&self, path: &str) -> bool {
         self.on_disk(path) == Some(PathKind::Folder)
     }
 }
 
 impl Item {
-    /// An item with these features.
+    /// An item that holds these features.
     pub(crate) fn draft(draft: Draft) -> Self {
         Self::Draft(Box::new(draft))
     }
@@ -204,18 +209,18 @@ impl Item {
         matches!(self, Self::Mark(mark) if mark == concept)
     }
 
-    /// Whether the item has a verb of a change.
+    /// Whether the item holds a verb for a change, such as "copy".
     pub(crate) fn is_act(&self) -> bool {
         matches!(self, Self::Draft(draft) if draft.act.is_some())
     }
 
-    /// The value, if the item is a whole number.
+    /// The item's number, if it is a whole number.
     pub(crate) fn whole(&self) -> Option<u64> {
         let Self::Number(value, _) = self else { return None };
         value.whole()
     }
 
-    /// The length of time; a unit alone counts as one ("older than a week").
+    /// The length of time that the item means; a unit alone counts as one ("older than a week").
     pub(crate) fn age(&self) -> Option<(u64, TimeUnit)> {
         if let Self::Mark(Concept::TimeUnit(unit)) = self {
             return Some((1, *unit));
@@ -224,9 +229,9 @@ impl Item {
         Some((*amount, *unit))
     }
 
-    /// The time range that the item means.
+    /// The time range that the item means, a number being read as a year; `None` if it means none.
     pub(crate) fn stretch(&self, clock: Clock) -> Option<Stretch> {
-        /// Numbers that are read as years.
+        /// Whole numbers that are read as years.
         const YEARS: std::ops::RangeInclusive<u64> = 1970..=2100;
         if let Self::Stretch(stretch) = self {
             Some(*stretch)
@@ -240,7 +245,7 @@ impl Item {
         }
     }
 
-    /// The item as features, if it has some without further words.
+    /// The item as a draft, if it expresses features without further words; a text becomes one if it names a file.
     pub(crate) fn as_draft(&self, context: &Context<'_>) -> Option<Draft> {
         use TextKind::{Bare, Extension, FileName, Quoted};
         let place = if let Self::Draft(draft) = self {

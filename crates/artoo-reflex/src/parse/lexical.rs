@@ -10,23 +10,26 @@ use crate::lex::{Class, Token};
 use crate::lexicon::{Meaning, lexicon};
 use crate::place::Place;
 
-/// An item for the tokens `start..end`.
+/// A lexical item: what the tokens `start..end` can mean.
 pub(super) struct Lexical {
+    /// Position of the first token of the item.
     pub(super) start: usize,
+    /// Position after the last token of the item.
     pub(super) end: usize,
+    /// What the tokens mean.
     pub(super) item: Item,
 }
 
-/// Which phrases of the lexicon are tried at a position.
+/// Which phrases of the lexicon are tried at each position of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phrases {
-    /// Only the longest.
+    /// Only the longest phrase that matches at the position.
     Longest,
-    /// All of them.
+    /// All phrases that match at the position.
     All,
 }
 
-/// The first items of the chart.
+/// The first items of the chart, from the lexicon and from literals such as paths.
 pub(super) fn lexical(context: &Context<'_>, tokens: &[Token], phrases: Phrases) -> Vec<Lexical> {
     let mut found = Vec::new();
     let begins = clause_starts(tokens);
@@ -41,11 +44,11 @@ pub(super) fn lexical(context: &Context<'_>, tokens: &[Token], phrases: Phrases)
         for end in (start + 1..=tokens.len().min(start + lexicon().longest)).rev() {
             let run = tokens.get(start..end).unwrap_or_default();
             let meanings = meanings(run);
-            // "archive files …" at the start of a clause is no kind of file.
+            // At the start of a clause, "archive" in "archive files …" is a verb, no kind of file.
             let acts =
                 meanings.iter().any(is_act) || (run.len() > 1 && begins.contains(&start) && begins_with_act(run));
             for meaning in meanings {
-                // A verb that acts is one where a clause begins, and nowhere else.
+                // A verb for a change is a verb only at the start of a clause.
                 if acts && is_act(meaning) != begins.contains(&start) && !asks(meaning) {
                     continue;
                 }
@@ -70,7 +73,7 @@ pub(super) fn lexical(context: &Context<'_>, tokens: &[Token], phrases: Phrases)
     found
 }
 
-/// The existing folders that a word after "in" or "of" names, and whether it can't mean anything else.
+/// The existing folders that a word after "in" or "of" names, and whether the word can mean nothing else.
 fn existing_folders(context: &Context<'_>, tokens: &[Token], at: usize) -> (Vec<Item>, bool) {
     let is_kind = |meaning: &Meaning| matches!(meaning, Meaning::FileType { .. });
     let Some(token) = tokens.get(at).filter(|_| expects_folder_name(tokens, at)) else { return (Vec::new(), false) };
@@ -89,7 +92,7 @@ fn existing_folders(context: &Context<'_>, tokens: &[Token], at: usize) -> (Vec<
     (places.into_iter().map(Item::Path).collect(), is_only)
 }
 
-/// Whether a word follows "in", "of" or the like, or is x in "search x for".
+/// Whether the word at a position follows "in", "of" or similar, or is the x in "search x for".
 fn expects_folder_name(tokens: &[Token], at: usize) -> bool {
     let is_name = |token: &Token| matches!(token.class, Class::Word | Class::FileName);
     let is_article = |token: &Token| matches!(token.folded.as_str(), "the" | "my" | "our");
@@ -104,16 +107,16 @@ fn expects_folder_name(tokens: &[Token], at: usize) -> bool {
     let means = |found: &[Meaning], wanted: &[Concept]| {
         found.iter().any(|meaning| matches!(meaning, Meaning::Concept(concept) if wanted.contains(concept)))
     };
-    // "the number of photos" is no "of photos".
+    // In "the number of photos", "of" belongs to the phrase before "photos".
     let is_part = (2..=lexicon().longest).any(|words| !behind(words).is_empty());
     let searches =
         means(behind(1), &[Concept::Verb(Verb::Find)]) && tokens.get(at + 1).is_some_and(|token| token.folded == "for");
     searches || means(behind(1), &[Concept::Inside]) || (!is_part && means(behind(1), &[Concept::Within]))
 }
 
-/// An existing path with spaces in it, such as "Camera Roll".
+/// The item for an existing path with spaces in it, such as "Camera Roll".
 fn spaced_name(context: &Context<'_>, tokens: &[Token], start: usize) -> Option<Lexical> {
-    /// Maximum number of words in such a path.
+    /// Maximum number of words of a path with spaces.
     const MOST_WORDS: usize = 6;
     let longest = tokens.len().min(start + MOST_WORDS);
     (start + 2..=longest).rev().find_map(|end| {
@@ -129,18 +132,18 @@ fn spaced_name(context: &Context<'_>, tokens: &[Token], start: usize) -> Option<
     })
 }
 
-/// Whether "every" stands before an ordinal.
+/// Whether "every" or "each" precedes an ordinal.
 fn is_one_of_many(tokens: &[Token], at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|before| tokens.get(before));
     before.is_some_and(|token| matches!(token.folded.as_str(), "every" | "each"))
 }
 
-/// Whether a meaning is a verb of a change.
+/// Whether a meaning is a verb for a change.
 fn is_act(meaning: &Meaning) -> bool {
     matches!(meaning, Meaning::Concept(Concept::Do(_)))
 }
 
-/// Whether a meaning asks something although its phrase starts with a verb of a change ("add up the sizes of").
+/// Whether a meaning is a question although its phrase starts with a verb for a change ("add up the sizes of").
 pub(super) fn asks(meaning: &Meaning) -> bool {
     let Meaning::Concept(concept) = meaning else { return false };
     matches!(
@@ -158,12 +161,12 @@ pub(super) fn asks(meaning: &Meaning) -> bool {
     )
 }
 
-/// Whether the first word is a verb of a change.
+/// Whether the first word of a run of tokens is a verb for a change.
 fn begins_with_act(run: &[Token]) -> bool {
     run.first().is_some_and(|token| lexicon().meanings(&token.folded).iter().any(is_act))
 }
 
-/// The positions where clauses start: at the start, after punctuation or "and", after "please".
+/// The positions where clauses start: at the start, after punctuation or "and", and after "please".
 pub(super) fn clause_starts(tokens: &[Token]) -> Vec<usize> {
     let mut starts = Vec::new();
     let mut begins = true;
@@ -197,7 +200,7 @@ pub(super) fn clause_starts(tokens: &[Token]) -> Vec<usize> {
     starts
 }
 
-/// The known word that an unknown word is a typo of.
+/// The known word that an unknown word is a typo of; `None` if there is none.
 pub(super) fn corrected(token: &Token) -> Option<&'static str> {
     if token.class != Class::Word || lexicon().knows(&token.folded) {
         return None;
@@ -205,7 +208,7 @@ pub(super) fn corrected(token: &Token) -> Option<&'static str> {
     lexicon().correction_of(&token.folded)
 }
 
-/// The meanings of a run of words, with typos corrected.
+/// The lexicon's meanings of a run of words, with typos corrected.
 fn meanings(run: &[Token]) -> &'static [Meaning] {
     let mut words = Vec::new();
     for token in run {
@@ -217,7 +220,7 @@ fn meanings(run: &[Token]) -> &'static [Meaning] {
     lexicon().meanings(&words.join(" "))
 }
 
-/// Adds the items of a token that is not in the lexicon.
+/// Appends the items of a token that is not in the lexicon, such as a path or a number.
 fn literal(context: &Context<'_>, tokens: &[Token], at: usize, found: &mut Vec<Lexical>) {
     let Some(token) = tokens.get(at) else { return };
     let mut add = |item| found.push(Lexical { start: at, end: at + 1, item });
@@ -256,18 +259,18 @@ fn literal(context: &Context<'_>, tokens: &[Token], at: usize, found: &mut Vec<L
         Class::Close => add(Item::Close),
         Class::Variable => {
             add(Item::draft(Draft { fact: Some(Fact::Variable { name: token.raw.clone() }), ..Draft::default() }));
-            // "in $HOME" is a place.
+            // "in $HOME" names a folder.
             if token.raw == "HOME" {
                 add(Item::Mark(Concept::PlaceAfterPreposition("~".to_owned())));
             }
         }
         Class::Word => add(text(word_kind(token))),
-        // What parts two steps is no part of either.
+        // A separator of two steps belongs to neither.
         Class::Symbol | Class::Step => {}
     }
 }
 
-/// The item of a typed path; wildcards in its last part make it a folder and a pattern.
+/// The item for a typed path; wildcards in its last part make it a folder and a pattern.
 fn path(context: &Context<'_>, typed: &str) -> Option<Item> {
     let has_wildcard = |text: &str| text.contains(['*', '?', '[']);
     if !has_wildcard(typed) {
@@ -283,19 +286,19 @@ fn path(context: &Context<'_>, typed: &str) -> Option<Item> {
     }
     let place = context.resolve(&format!("{folder}/"))?;
     let types = if pattern == "*" { Vec::new() } else { vec![Pred::Name(NameTest::Glob(pattern.to_owned()))] };
-    // "*" of a shell stands for no hidden name.
+    // As in a shell, "*" matches no hidden name.
     let hidden = (depth == Depth::Direct && !pattern.starts_with('.')).then_some(Hidden::Exclude);
     let draft = Draft { scope: vec![place], depth: Some(depth), types, hidden, ..Draft::default() };
     Some(Item::draft(if hidden.is_some() { draft.noted("hidden files left out") } else { draft }))
 }
 
-/// The form of a word as text.
+/// The form of a word that is used as text.
 fn word_kind(token: &Token) -> TextKind {
     let folded = token.folded.as_str();
     if lexicon().is_vague(folded) {
         return TextKind::Function;
     }
-    // A word in capitals that means nothing by itself stands for itself: "INFO", though there is "cpu info".
+    // An unknown word in capitals is a text: "INFO", although the lexicon has "cpu info".
     let in_capitals = token.raw.len() > 1 && token.raw.chars().all(|c| c.is_ascii_uppercase());
     if in_capitals && lexicon().meanings(folded).is_empty() {
         return TextKind::Bare;
@@ -306,7 +309,7 @@ fn word_kind(token: &Token) -> TextKind {
         return if is_plural && is_plain { TextKind::BarePlural } else { TextKind::Bare };
     }
     let meanings = lexicon().meanings(folded);
-    // Words that hold a sentence together are never names; every other word can be one where a name is due.
+    // Function words are never names; every other word can be one where a name is expected.
     let is_function = |meaning: &Meaning| {
         matches!(
             meaning,

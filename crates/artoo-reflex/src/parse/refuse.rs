@@ -1,4 +1,4 @@
-//! Builds refusals: what was understood, what wasn't, and what the user can do.
+//! Builds refusals, which say what was understood, what wasn't, and what the user can do.
 
 use artoo_proto::Abstention;
 
@@ -18,18 +18,18 @@ const MODEL: &str = "For everything else artoo needs a language model: set OPENA
 /// What the built-in reader can do.
 const ABILITIES: &str = "Without a language model artoo counts, lists, finds and sorts files (by name, kind, size, age, content), shows and compares text, tells facts of this machine, and creates, copies, moves, renames, packs and deletes files after asking.";
 
-/// A refusal with this advice.
+/// A refusal from what was understood, the words that were not, and advice to the user.
 fn abstention(understood: String, not_understood: Vec<String>, advice: &str) -> Abstention {
     let remedy = if advice.is_empty() { format!("{ABILITIES} {MODEL}") } else { format!("{advice} {MODEL}") };
     Abstention { understood, not_understood, remedy }
 }
 
-/// The refusal of an empty request.
+/// The refusal for an empty request.
 pub(super) fn empty() -> Abstention {
     abstention(String::new(), Vec::new(), "")
 }
 
-/// The refusal of a request that is too long.
+/// The refusal for a request that is too long.
 pub(super) fn too_long() -> Abstention {
     abstention(
         String::new(),
@@ -38,24 +38,24 @@ pub(super) fn too_long() -> Abstention {
     )
 }
 
-/// The refusal of a request with too many readings.
+/// The refusal for a request with too many readings.
 pub(super) fn too_many_readings() -> Abstention {
     abstention(String::new(), Vec::new(), "The request can be read in too many ways; put it in fewer words.")
 }
 
-/// The refusal of an unknown kind of change.
+/// The refusal for a request whose verb asks for an unknown kind of change.
 pub(super) fn act(verb: &str) -> Abstention {
     let advice = "Without a language model artoo does not change the machine in this way.";
     abstention(String::new(), vec![verb.to_owned()], advice)
 }
 
-/// The refusal of a change with a corrected typo.
+/// The refusal for a change with a corrected typo, as the correction may be wrong.
 pub(super) fn typo_in_change(said: &str, meant: &str) -> Abstention {
     let advice = format!("Did you mean “{meant}”? Nothing is changed on a guess; write the word out.");
     abstention(String::new(), vec![said.to_owned()], &advice)
 }
 
-/// The refusal of a word that starts with a comma (",DE,"), which could be part of a text.
+/// The refusal for a word that starts with a comma (",DE,"), which could be part of a text; `None` without one.
 pub(super) fn glued_comma(text: &str, tokens: &[Token]) -> Option<Abstention> {
     let begins = |pair: &[Token]| {
         matches!(pair, [comma, word] if comma.class == Class::Comma
@@ -67,12 +67,12 @@ pub(super) fn glued_comma(text: &str, tokens: &[Token]) -> Option<Abstention> {
     Some(abstention(String::new(), vec![format!(",{}", word.raw)], advice))
 }
 
-/// The English sentences of the steps.
+/// The steps of a reading in English.
 fn english_of(steps: &[Built]) -> String {
     english_steps(&super::steps_of(steps))
 }
 
-/// The refusal of a request with several readings.
+/// The refusal for a request with several readings, which it lists.
 pub(super) fn ambiguous(readings: &[Vec<Built>]) -> Abstention {
     let both: Vec<String> = readings.iter().take(2).map(|reading| format!("“{}”", english_of(reading))).collect();
     let advice = format!("The request can mean {}; say which.", both.join(" or "));
@@ -84,7 +84,7 @@ pub(super) fn acting_verb<'a>(text: &'a str, tokens: &[Token]) -> Option<&'a str
     clause_starts(tokens).into_iter().find_map(|at| act_at(text, tokens, at))
 }
 
-/// The verb of an unknown kind of change at a token, unless a longer phrase there asks something.
+/// The verb of an unknown kind of change at a token, unless a longer phrase there is a question.
 fn act_at<'a>(text: &'a str, tokens: &[Token], at: usize) -> Option<&'a str> {
     let is_known = |meaning: &Meaning| asks(meaning) || matches!(meaning, Meaning::Concept(Concept::Do(_)));
     let mut verb = None;
@@ -104,7 +104,7 @@ fn act_at<'a>(text: &'a str, tokens: &[Token], at: usize) -> Option<&'a str> {
     verb
 }
 
-/// Whether a request refers to an earlier result and names nothing itself.
+/// Whether a request refers to an earlier result and names no file or folder itself.
 pub(super) fn refers_back(tokens: &[Token]) -> bool {
     let means = |token: &Token, test: fn(&Meaning) -> bool| lexicon().meanings(&token.folded).iter().any(test);
     let is_word = |token: &Token| matches!(token.class, Class::Word | Class::Number(_) | Class::Comma | Class::Stop);
@@ -118,7 +118,7 @@ pub(super) fn refers_back(tokens: &[Token]) -> bool {
     tokens.iter().all(|token| is_word(token) && !means(token, names)) && tokens.iter().any(|token| means(token, refers))
 }
 
-/// The refusal of a request without a reading: the unexplained words, and what the rest means.
+/// The refusal for a request without a reading: the unexplained words, and what the rest means.
 pub(super) fn unexplained(context: &Context<'_>, text: &str, tokens: &[Token], errors: &[BuildError]) -> Abstention {
     let words = |tokens: &[Token]| -> Vec<String> {
         tokens
@@ -135,7 +135,7 @@ pub(super) fn unexplained(context: &Context<'_>, text: &str, tokens: &[Token], e
         })
         .cloned()
         .collect();
-    // A whole parse whose features clash: every word is known, and the clash is what to tell.
+    // If every word is known but the features don't fit together, tell the user why.
     let says_why = |error: &&BuildError| !matches!(error, BuildError::Leftover | BuildError::NothingAsked);
     if let Some(error) = errors.iter().find(says_why).or(errors.first()) {
         let mut said = error.to_string();
@@ -145,7 +145,7 @@ pub(super) fn unexplained(context: &Context<'_>, text: &str, tokens: &[Token], e
         let blamed = if let BuildError::NameOrText { text } = error { vec![text.clone()] } else { Vec::new() };
         return abstention(String::new(), blamed, &format!("{said}."));
     }
-    // The fewest words without which the rest is a request: those are what is not understood.
+    // The words not understood are the smallest number of words without which the rest is a request.
     if !unknown.is_empty() {
         let rest: Vec<Token> = tokens.iter().filter(|token| !unknown.contains(token)).cloned().collect();
         return abstention(meaning(context, &rest).unwrap_or_default(), words(&unknown), "");
@@ -164,13 +164,13 @@ pub(super) fn unexplained(context: &Context<'_>, text: &str, tokens: &[Token], e
     abstention(String::new(), words(tokens), "")
 }
 
-/// Maximum number of neighbouring words left out to find the unexplained ones.
+/// Maximum number of neighbouring words that are left out to find the unexplained ones.
 const LONGEST_RUN_LEFT_OUT: usize = 3;
 
-/// Maximum length of a request for which unexplained words are searched; this parses it many times.
+/// Maximum number of tokens of a request in which unexplained words are searched; it is parsed many times for that.
 const MAX_TOKENS_TO_EXPLAIN: usize = 20;
 
-/// What tokens would mean as a request, in English.
+/// What a run of tokens means as a request, in English; `None` if it has no reading.
 fn meaning(context: &Context<'_>, tokens: &[Token]) -> Option<String> {
     let boundaries = StepBoundaries::of(tokens);
     let chart = Chart::fill(context, tokens, Phrases::Longest, &boundaries.ends);

@@ -14,9 +14,9 @@ use super::item::{Context, Item};
 
 pub(super) use self::place::home_folder;
 
-/// All items that `left` and `right` make together; `at_end` if `right` ends the request.
+/// All items that the neighbours `left` and `right` mean together; `at_end` if `right` ends the request.
 pub(crate) fn combine(context: &Context<'_>, left: &Item, right: &Item, at_end: bool) -> Vec<Item> {
-    // A function word belongs to what follows; only the last ones have nothing that does.
+    // A function word belongs to the words after it; only at the end of the request it has none.
     if matches!(left, Item::Skip | Item::Comma) {
         return vec![right.clone()];
     }

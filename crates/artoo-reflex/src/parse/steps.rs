@@ -17,18 +17,18 @@ const MAX_STEPS: usize = 5;
 /// Maximum number of tokens between two steps (", and after that").
 const MOST_WORDS_BETWEEN: usize = 4;
 
-/// Positions where one step can end and the next begin.
+/// Positions in a request where one step can end and the next begin.
 pub(super) struct StepBoundaries {
     /// The number of tokens of the request.
     width: usize,
-    /// The token ranges between two steps.
+    /// The token ranges that separate two steps, such as that of "then".
     between: Vec<(usize, usize)>,
-    /// The positions where a step can end.
+    /// The token positions where a step can end.
     pub(super) ends: Vec<usize>,
 }
 
 impl StepBoundaries {
-    /// The boundaries in a request.
+    /// The step boundaries in a request.
     pub(super) fn of(tokens: &[Token]) -> Self {
         let mut between = Vec::new();
         for start in 1..tokens.len() {
@@ -64,7 +64,7 @@ fn is_between(tokens: &[Token], start: usize, end: usize) -> bool {
     }
 }
 
-/// Whether a verb or a question stands here, perhaps after function words.
+/// Whether a verb or a question starts at a position, perhaps after function words.
 fn begins_a_step(tokens: &[Token], at: usize) -> bool {
     let mut at = at;
     while let Some(token) = tokens.get(at) {
@@ -128,7 +128,7 @@ pub(super) fn readings(
     Vec::new()
 }
 
-/// The readings from a position on, with this many boundaries left.
+/// The readings of the tokens from a position on, split at this number of boundaries.
 fn explore(
     context: &Context<'_>,
     chart: &Chart,
@@ -153,7 +153,7 @@ fn explore(
     found
 }
 
-/// The readings of one span: a step, or the steps of "again".
+/// The readings of one token range: a single step, or the steps that "again" repeats.
 fn stretch(
     context: &Context<'_>,
     chart: &Chart,
@@ -182,7 +182,7 @@ fn stretch(
     found
 }
 
-/// The questions of the request before; a change is not repeated.
+/// The steps of the previous request, repeated by "again"; `None` if one of them is a change.
 fn again(before: &Antecedent) -> Option<Vec<Built>> {
     let repeated = |step: &Step| match step {
         Step::Ask(_) => Some(Built {

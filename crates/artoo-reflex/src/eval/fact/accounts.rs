@@ -7,10 +7,10 @@ use super::{entry_of, lines, variable};
 use crate::algebra::Fact;
 use crate::eval::{Answer, EvalError, FileSystem, text};
 
-/// The file of user accounts.
+/// Path of the file of user accounts.
 const USERS: &str = "/etc/passwd";
 
-/// The file of groups.
+/// Path of the file of user groups.
 const GROUPS: &str = "/etc/group";
 
 /// The value of a fact about users and groups.
@@ -36,14 +36,14 @@ pub(super) fn own_id(name: &str, fs: &dyn FileSystem) -> Result<u64, EvalError> 
     ids.split_whitespace().nth(1).and_then(|id| id.parse().ok()).ok_or(none)
 }
 
-/// The fields of the first line of an account file that has this value in this field.
+/// The fields of the first line of an account file whose field at this index has this value; `None` without one.
 fn account(file: &str, field: usize, value: &str, fs: &dyn FileSystem) -> Result<Option<Vec<String>>, EvalError> {
     let list = text::system_file(file, fs)?;
     let mut accounts = list.lines().map(|line| line.split(':').map(str::to_owned).collect::<Vec<_>>());
     Ok(accounts.find(|fields| fields.get(field).is_some_and(|found| found == value)))
 }
 
-/// A field of the current user's line in `/etc/passwd`.
+/// One field (from 0) of the current user's line in `/etc/passwd`.
 fn own_field(field: usize, fs: &dyn FileSystem) -> Result<String, EvalError> {
     let account = account(USERS, 2, &own_id("Uid", fs)?.to_string(), fs)?;
     let found = account.and_then(|fields| fields.into_iter().nth(field));
@@ -56,11 +56,11 @@ fn group_name(id: &str, fs: &dyn FileSystem) -> Result<String, EvalError> {
     name.ok_or(EvalError::NoSecondSource("the name of a group"))
 }
 
-/// The names of the groups of this process.
+/// The names of all groups that this process has.
 fn own_groups(fs: &dyn FileSystem) -> Result<BTreeSet<String>, EvalError> {
     let supplementary = entry_of("/proc/self/status", "Groups", ':', fs)?;
     let own = entry_of("/proc/self/status", "Gid", ':', fs)?;
-    // The real and the effective group come first of four.
+    // The first two of the four ids are the real and the effective group.
     let ids = supplementary.split_whitespace().chain(own.split_whitespace().take(2));
     ids.map(|id| group_name(id, fs)).collect()
 }
@@ -86,7 +86,7 @@ fn groups_of(user: &str, fs: &dyn FileSystem) -> Result<BTreeSet<String>, EvalEr
     Ok(found)
 }
 
-/// The users logged in according to utmp; empty if there is no such file.
+/// The names of the users logged in according to utmp; empty if there is no such file.
 fn logged_in(fs: &dyn FileSystem) -> BTreeSet<String> {
     /// Length of a utmp entry, range of the user name in it, and the type of a user's session.
     const ENTRY: usize = 384;

@@ -12,7 +12,7 @@ use crate::eval::{
     Answer, EntryKind, FileSystem, FileSystemError, archive, digest, evaluate, files, rename, text, verify,
 };
 
-/// Checks that an act was performed; returns the evidence.
+/// Checks that an act was performed as asked; returns the evidence in English.
 pub(super) fn check(act: &Act, changes: &Changes, fs: &dyn FileSystem) -> Result<String, NotPerformed> {
     match act {
         Act::CreateFolder { paths } => {
@@ -61,7 +61,7 @@ pub(super) fn check(act: &Act, changes: &Changes, fs: &dyn FileSystem) -> Result
     }
 }
 
-/// Checks that nothing was removed and exactly the expected paths were created.
+/// Checks that nothing was removed and that exactly the expected paths were created; returns the evidence.
 fn made(changes: &Changes, expected: BTreeMap<PathBuf, String>, fs: &dyn FileSystem) -> Result<String, NotPerformed> {
     changes.nothing_gone()?;
     changes.made_exactly(&expected, fs)?;
@@ -69,10 +69,10 @@ fn made(changes: &Changes, expected: BTreeMap<PathBuf, String>, fs: &dyn FileSys
     Ok(format!("read again: {count} made as asked for, nothing else"))
 }
 
-/// The destination path of a file; inside the destination if that was a folder before.
+/// The destination path of a copied or moved file: inside the destination if that was a folder before.
 fn target(source: &Path, to: &Target, changes: &Changes, fs: &dyn FileSystem) -> Result<PathBuf, NotPerformed> {
     let Some(name) = source.file_name() else { return not_performed("the root can't be carried anywhere") };
-    // What a folder holds has its real path, also where the folder's own name is a link.
+    // An entry in a folder has its real path even if the folder's own path is a link.
     let inside = |folder: &str| fs.real(&Path::new(folder).join(name));
     Ok(match to {
         Target::Into(folder) => inside(folder),
@@ -107,7 +107,7 @@ fn inventory(path: &Path, fs: &dyn FileSystem) -> Result<BTreeMap<PathBuf, Strin
     Ok(all)
 }
 
-/// Checks that each source is gone and all of it is at its target with equal hashes.
+/// Checks that each source was removed and everything in it exists at its target with equal hashes.
 fn relocated(
     of: &Query,
     changes: &Changes,
@@ -139,7 +139,7 @@ fn relocated(
     ))
 }
 
-/// Checks that nothing exists at a path.
+/// Checks that nothing exists at a path any more.
 fn is_gone(path: &Path, fs: &dyn FileSystem) -> Result<(), NotPerformed> {
     match fs.metadata(path) {
         Err(FileSystemError::NotFound) => Ok(()),
@@ -147,19 +147,19 @@ fn is_gone(path: &Path, fs: &dyn FileSystem) -> Result<(), NotPerformed> {
     }
 }
 
-/// The disk as it was before files were moved or deleted.
+/// A view of the disk as it was before files were moved or deleted.
 fn before_change<'a>(changes: &'a Changes, now_at: &BTreeMap<PathBuf, PathBuf>, fs: &'a dyn FileSystem) -> Before<'a> {
     let kind = |digest: &str| if digest == FOLDER { EntryKind::Folder } else { EntryKind::File };
     let gone = changes.gone.iter().map(|(path, digest)| (path.clone(), kind(digest), now_at.get(path).cloned()));
     Before::new(fs, changes.made.keys(), gone)
 }
 
-/// The disk as it was before files were created.
+/// A view of the disk as it was before files were created.
 fn before_creation<'a>(changes: &'a Changes, fs: &'a dyn FileSystem) -> Before<'a> {
     Before::new(fs, changes.made.keys(), std::iter::empty())
 }
 
-/// The listed paths whose names change, with their new paths.
+/// The listed paths whose file names change, each with its new path.
 fn new_names<'a>(
     changes: &'a Changes,
     change: &NameChange,
@@ -178,7 +178,7 @@ fn new_names<'a>(
             let is_plain = !new.is_empty() && !new.contains('/') && new != "." && new != "..";
             is_plain.then(|| source.with_file_name(new))
         };
-        // A name may hold the day of the last change, which moved with the file: it must fit where the file is now.
+        // A name may contain the date of the last change, which moved with the file, so the current file decides.
         let siblings = changes.made.keys().filter(|made| made.parent() == source.parent());
         let by_day = siblings
             .filter_map(|made| Some((made, fs.metadata(made).ok()?.modified)))
@@ -196,14 +196,14 @@ fn new_names<'a>(
     Ok(targets)
 }
 
-/// Checks that the listed paths are what the query selected before the act.
+/// Checks that the listed paths are those that the query selected before the act.
 fn selected(of: &Query, changes: &Changes, before: &Before<'_>, fs: &dyn FileSystem) -> Result<(), NotPerformed> {
     let query = serde_json::to_value(real(of, fs)).map_err(|_| NotPerformed("the check holds no act".to_owned()))?;
     let found = verify(&query, &lines(&changes.listed), before);
     if found.pass { Ok(()) } else { not_performed(format!("the selection, computed again: {}", found.evidence)) }
 }
 
-/// Paths as the lines of a listing.
+/// Paths as the lines of a tool's listing.
 fn lines(paths: &[PathBuf]) -> String {
     paths.iter().map(|path| shown(path) + "\n").collect()
 }
@@ -227,7 +227,7 @@ fn real(of: &Query, fs: &dyn FileSystem) -> Query {
     query
 }
 
-/// Checks that the selected files are gone, and nothing else.
+/// Checks that the selected files no longer exist, and that nothing else was removed; returns the evidence.
 fn deleted(of: &Query, changes: &Changes, fs: &dyn FileSystem) -> Result<String, NotPerformed> {
     if let Some(path) = changes.made.keys().next() {
         return not_performed(format!("{} was made, which was not asked for", shown(path)));
@@ -242,7 +242,7 @@ fn deleted(of: &Query, changes: &Changes, fs: &dyn FileSystem) -> Result<String,
     if let Some(path) = roots.iter().find(|root| !changes.gone.contains_key(**root)) {
         return not_performed(format!("{} was not deleted", shown(path)));
     }
-    // What is gone has only its name left: the conditions on names are tested, on all that was there.
+    // Only the names of deleted files are known: test the conditions on names, for everything that existed before.
     let of = real(of, fs);
     let before = before_change(changes, &BTreeMap::new(), fs);
     let Answer::Files(fitting) = evaluate(&by_known_conditions(&of), &before)? else {
@@ -257,7 +257,7 @@ fn deleted(of: &Query, changes: &Changes, fs: &dyn FileSystem) -> Result<String,
         return Ok(format!("looked again: {count} are gone, as listed; their order can't be computed any more"));
     }
     match evaluate(&of, fs) {
-        // With the folder itself gone nothing is left in it.
+        // If the folder itself was removed, nothing is left in it.
         Err(crate::eval::EvalError::Unreadable { source: FileSystemError::NotFound, .. }) => {}
         Ok(Answer::Files(left)) => {
             if let Some(entry) = left.first() {
@@ -277,7 +277,7 @@ fn has_stretch(query: &Query) -> bool {
     matches!(query, Query::Limit { .. }) || query.operand().is_some_and(has_stretch)
 }
 
-/// The query with only those conditions that can be tested on deleted files: paths and names.
+/// The query with only those conditions that can be tested on deleted files: those on paths and names.
 fn by_known_conditions(query: &Query) -> Query {
     match query {
         Query::Limit { of, .. } | Query::Sort { of, .. } => by_known_conditions(of),
@@ -349,7 +349,7 @@ fn unpacked(changes: &Changes, into: &Path, fs: &dyn FileSystem) -> Result<usize
         }
     }
     let files = expected.values().filter(|digest| *digest != FOLDER).count();
-    // A folder of the archive may have been there before.
+    // A folder that the archive contains may have existed before.
     expected.retain(|path, digest| digest != FOLDER || changes.made.contains_key(path));
     let in_folder = changes.made.keys().all(|path| path.starts_with(into) || into.starts_with(path));
     if !in_folder {

@@ -7,16 +7,16 @@ use artoo_proto::Timestamp;
 
 use crate::eval::{Entry, EntryKind, FileSystem, FileSystemError, Space};
 
-/// A file system that shows another one as it was before an act.
+/// A view of a file system as it was before an act: created paths are hidden, removed ones shown.
 pub(super) struct Before<'a> {
     fs: &'a dyn FileSystem,
     made: BTreeSet<PathBuf>,
-    /// Removed paths: the kind of entry, and the new path if it was moved.
+    /// Removed paths, each with the kind of entry and, if the entry was moved, its new path.
     gone: BTreeMap<PathBuf, (EntryKind, Option<PathBuf>)>,
 }
 
 impl<'a> Before<'a> {
-    /// The view from the paths that were created and those that were removed.
+    /// The view that undoes the creation and the removal of these paths.
     pub(super) fn new(
         fs: &'a dyn FileSystem,
         made: impl Iterator<Item = &'a PathBuf>,
@@ -29,7 +29,7 @@ impl<'a> Before<'a> {
         }
     }
 
-    /// The entry of a removed path; if it was deleted, only its path and kind are known.
+    /// The entry that was at a removed path; of a deleted entry only path and kind are known.
     fn removed_entry(&self, path: &Path) -> Option<Entry> {
         let (kind, now_at) = self.gone.get(path)?;
         let unknown = Entry {

@@ -21,7 +21,7 @@ pub(super) fn applied(of: &Query, with: &Query, output: &str, fs: &dyn FileSyste
 /// The first text with the output of `diff` applied; `None` if it doesn't apply.
 fn patched<'a>(first: &[String], changes: impl Iterator<Item = &'a str>) -> Option<Vec<String>> {
     let mut made = Vec::new();
-    // Lines of the first file that are taken over or passed.
+    // The number of lines of the first file that were copied or skipped so far.
     let mut at = 0;
     for line in changes {
         if let Some(removed) = line.strip_prefix("< ") {
@@ -33,7 +33,7 @@ fn patched<'a>(first: &[String], changes: impl Iterator<Item = &'a str>) -> Opti
             made.push(added.to_owned());
         } else if line != "---" {
             let (before, adds) = head(line)?;
-            // Behind the line named where lines are only added, else up to it.
+            // If lines are only added, copy up to and including the named line, else up to the line before it.
             let upto = if adds { before } else { before.checked_sub(1)? };
             made.extend_from_slice(first.get(at..upto)?);
             at = upto;
@@ -43,7 +43,7 @@ fn patched<'a>(first: &[String], changes: impl Iterator<Item = &'a str>) -> Opti
     Some(made)
 }
 
-/// The first line number of a header such as `5,7c8`, and whether lines are only added there.
+/// The first line number in a `diff` header such as `5,7c8`, and whether lines are only added there.
 fn head(line: &str) -> Option<(usize, bool)> {
     let at = line.find(['a', 'c', 'd'])?;
     let before = line.get(..at)?.split(',').next()?.parse().ok()?;

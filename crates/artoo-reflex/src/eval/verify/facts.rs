@@ -9,28 +9,28 @@ use super::{Verification, judged, shown};
 use crate::algebra::{Fact, Source, Ty};
 use crate::eval::{Answer, EvalError, FileSystem, fact, unreadable};
 
-/// Tolerance for free and used disk space, which other programs change.
+/// Tolerance in bytes for free and used disk space, which other programs change.
 const DISK_TOLERANCE_BYTES: u64 = 256 << 20;
 
-/// Tolerance for the disk usage of a folder that contains artoo's own data folder.
+/// Tolerance in bytes for the disk usage of a folder that contains artoo's own data folder.
 const OWN_DATA_TOLERANCE_BYTES: u64 = 1 << 20;
 
-/// Tolerance for free and used memory, in percent of all memory.
+/// Tolerance for free and used memory, in percent of the total memory.
 const MEMORY_TOLERANCE_PERCENT: u64 = 5;
 
-/// Tolerance for the current time; it is also printed without seconds.
+/// Tolerance in milliseconds for the current time, which is also printed without seconds.
 const CLOCK_TOLERANCE_MS: i64 = 90_000;
 
-/// Tolerance for the boot time, which changes when the clock is corrected.
+/// Tolerance in seconds for the boot time, which changes when the clock is corrected.
 const BOOT_TOLERANCE_S: u64 = 90;
 
-/// Tolerance for the uptime, which is printed in minutes.
+/// Tolerance in seconds for the uptime, which is printed in minutes.
 const UPTIME_TOLERANCE_S: u64 = 150;
 
-/// Tolerance for a load average, besides half of its value.
+/// Absolute tolerance for a load average, in addition to half of its value.
 const LOAD_TOLERANCE: f64 = 1.0;
 
-/// Checks the output against the fact's second source.
+/// Checks a tool's output against the fact's second source.
 pub(super) fn fact(fact: &Fact, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
     let said = output.trim();
     let row = fact.row();
@@ -68,7 +68,7 @@ pub(super) fn fact(fact: &Fact, output: &str, fs: &dyn FileSystem) -> Result<Ver
     }
 }
 
-/// The fact's value as text.
+/// The fact's value from its second source, as text.
 fn text(fact: &Fact, fs: &dyn FileSystem) -> Result<String, EvalError> {
     match fact::value(fact, fs)? {
         Answer::Text(text) => Ok(text),
@@ -76,7 +76,7 @@ fn text(fact: &Fact, fs: &dyn FileSystem) -> Result<String, EvalError> {
     }
 }
 
-/// Checks a number, within the tolerance of the fact.
+/// Checks a printed number against the fact's value, within the tolerance of the fact.
 fn number(fact: &Fact, said: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
     let Answer::Number(expected) = fact::value(fact, fs)? else { return Err(EvalError::Meaningless) };
     let Ok(value) = said.parse::<u64>() else {
@@ -111,7 +111,7 @@ fn holds_own_data(folder: &str, fs: &dyn FileSystem) -> bool {
     own.is_some_and(|own| own.starts_with(folder))
 }
 
-/// Checks a boot time such as `2024-05-15 08:00:00`.
+/// Checks that two boot times such as `2024-05-15 08:00:00` are equal within the tolerance.
 fn same_moment(expected: &str, said: &str) -> Verification {
     let moment = |text: &str| text.replacen(' ', "T", 1).parse::<jiff::civil::DateTime>().ok();
     let apart = moment(expected).zip(moment(said)).map(|(a, b)| a.duration_since(b).as_secs().unsigned_abs());
@@ -119,7 +119,7 @@ fn same_moment(expected: &str, said: &str) -> Verification {
     judged(holds, format!("the kernel says {expected}"), &format!("; within {BOOT_TOLERANCE_S} seconds"), said)
 }
 
-/// Checks that the output contains these lines `name: value`.
+/// Checks that the output contains each of these lines `name: value`.
 fn details(known: &[(&'static str, String)], said: &str) -> Verification {
     for (name, expected) in known {
         let line = said.lines().find_map(|line| line.trim_start().strip_prefix(name)?.strip_prefix(':'));
@@ -133,11 +133,11 @@ fn details(known: &[(&'static str, String)], said: &str) -> Verification {
     Verification::pass(format!("learnt a second way: {}; the rest is the program's own word", names.join(", ")))
 }
 
-/// Checks that the output is the current time in a format.
+/// Checks that the output is the current time in a `strftime` format, within the tolerance.
 fn clock(format: &str, said: &str, fs: &dyn FileSystem) -> Verification {
     let now = fs.now();
     let at = |ms: i64| Timestamp::from_millis(now.as_millis().saturating_add(ms));
-    // In steps of half a minute back and forth, so that every minute between is met.
+    // Try times in steps of half a minute, so that every minute within the tolerance is covered.
     let moments = (-CLOCK_TOLERANCE_MS..=CLOCK_TOLERANCE_MS).step_by(30_000).map(at);
     let matches = |at: Timestamp| fact::clock(format, at, fs) == said;
     match moments.into_iter().any(matches) {
@@ -146,7 +146,7 @@ fn clock(format: &str, said: &str, fs: &dyn FileSystem) -> Verification {
     }
 }
 
-/// Checks the output of `uptime -p` against seconds.
+/// Checks the output of `uptime -p` against the uptime in seconds.
 fn uptime(seconds: &str, said: &str) -> Verification {
     let unit = |word: &str| -> Option<u64> {
         match word.trim_end_matches('s') {
@@ -173,7 +173,7 @@ fn uptime(seconds: &str, said: &str) -> Verification {
     judged(holds, format!("the kernel counts {seconds} seconds"), &format!("; within {UPTIME_TOLERANCE_S}"), said)
 }
 
-/// Checks three load averages.
+/// Checks that three printed load averages are within the tolerance of the expected ones.
 fn load(expected: &str, said: &str) -> Verification {
     let numbers = |text: &str| -> Option<Vec<f64>> {
         let text = text.rsplit(':').next()?;
@@ -186,7 +186,7 @@ fn load(expected: &str, said: &str) -> Verification {
     judged(holds, format!("the kernel says {expected}"), &tolerance, said)
 }
 
-/// Checks the table of file systems: size, used and available bytes, mount point.
+/// Checks the output's table of file systems: size, used and available bytes, mount point.
 fn disks(output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
     let mut checked = 0;
     for line in output.lines().skip(1) {

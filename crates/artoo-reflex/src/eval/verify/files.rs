@@ -9,16 +9,16 @@ use crate::algebra::{Field, Pred, Query, SortKey};
 use crate::eval::files::{compare, totals};
 use crate::eval::{Answer, Entry, EntryKind, EvalError, FileSystem, Row, evaluate, pred};
 
-/// The layers of a selection of files, from the outside in.
+/// The layers of a file query, from the outermost in: details, limit, sort order, and the selected files.
 struct Selection<'a> {
     with_details: bool,
     stretch: Option<(u64, u64)>,
     order: Option<&'a [SortKey]>,
-    /// The selection before sorting and limiting.
+    /// The query for the selected files before sorting and limiting.
     members: &'a Query,
 }
 
-/// Splits a query into its layers.
+/// Splits a file query into its layers.
 fn selection(query: &Query) -> Selection<'_> {
     let mut found = Selection { with_details: false, stretch: None, order: None, members: query };
     loop {
@@ -40,15 +40,15 @@ fn selection(query: &Query) -> Selection<'_> {
     }
 }
 
-/// Finds the entry that a path in the output stands for: escaped as the typed tools do, or raw if unambiguous.
+/// The entries by the spelling of their path in a tool's output: escaped as typed tools do, or raw if unambiguous.
 struct Spellings<'a>(HashMap<String, Option<&'a Entry>>);
 
 impl<'a> Spellings<'a> {
-    /// The spellings of these entries.
+    /// The table of the spellings of these entries' paths.
     fn of(entries: impl Iterator<Item = &'a Entry>) -> Self {
         let mut known: HashMap<String, Option<&'a Entry>> = HashMap::new();
         let mut add = |spelling: String, entry: &'a Entry| {
-            // What two different files could be is neither.
+            // A spelling that two different files share means neither.
             let slot = known.entry(spelling).or_insert(Some(entry));
             if slot.is_some_and(|other| other.path != entry.path) {
                 *slot = None;
@@ -65,7 +65,7 @@ impl<'a> Spellings<'a> {
         Self(known)
     }
 
-    /// The entry for a path of the output, or the failed check.
+    /// The entry that a path in the output means, or a failed check if there is none or more than one.
     fn get(&self, spelling: &str) -> Result<&'a Entry, Verification> {
         let shown = || escape::shorten(&escape::one_line(spelling), 200);
         match self.0.get(spelling) {
@@ -91,7 +91,7 @@ pub(super) fn listed(query: &Query, output: &str, fs: &dyn FileSystem) -> Result
             Ok(entry) => entry,
             Err(failure) => return Ok(failure),
         };
-        // The length of what is no file means nothing, and tools differ in it.
+        // Only regular files have a meaningful length; tools differ for other entries.
         let same_size = |bytes| entry.kind != EntryKind::File || entry.bytes == bytes;
         if facts.is_some_and(|(bytes, modified)| !same_size(bytes) || !same_second(entry.modified, modified)) {
             return Ok(Verification::fail(format!("size or time of {} is not what was read again", entry.shown())));
@@ -104,7 +104,7 @@ pub(super) fn listed(query: &Query, output: &str, fs: &dyn FileSystem) -> Result
     complete(&selection, &members, &shown, fs)
 }
 
-/// Checks a list of known members for duplicates, completeness and order.
+/// Checks that the output has no duplicates, lacks no selected file, and is sorted as the query says.
 fn complete(
     selection: &Selection<'_>,
     members: &[Entry],
@@ -142,7 +142,7 @@ fn complete(
             }
         }
     } else if selection.stretch.is_some() {
-        // Without an order the first are those of the order of paths.
+        // Without a sort order, the first elements are the first by path.
         let expected = members.iter().skip(skip).take(count);
         if !expected.eq(shown.iter().copied()) {
             return Ok(Verification::fail("these are not the first in the order of paths"));
@@ -155,7 +155,7 @@ fn complete(
     }))
 }
 
-/// Reads the entry again and tests it; the reason if it doesn't satisfy the query.
+/// Reads a listed entry again and tests it; the reason why it doesn't satisfy the query, or `None` if it does.
 fn broken_condition(members: &Query, entry: &Entry, fs: &dyn FileSystem) -> Result<Option<&'static str>, EvalError> {
     let Ok(current) = fs.metadata(&entry.path) else { return Ok(Some("is no longer there")) };
     let always = Pred::All(Vec::new());
@@ -164,14 +164,14 @@ fn broken_condition(members: &Query, entry: &Entry, fs: &dyn FileSystem) -> Resu
     Ok((!holds).then_some("does not satisfy the conditions when read again"))
 }
 
-/// Parses a line `bytes<TAB>time<TAB>path`.
+/// Parses an output line `bytes<TAB>time<TAB>path`.
 fn details(line: &str) -> Option<(Option<(u64, Timestamp)>, &str)> {
     let (bytes, rest) = line.split_once('\t')?;
     let (modified, path) = rest.split_once('\t')?;
     Some((Some((bytes.parse().ok()?, moment(modified)?)), path))
 }
 
-/// Parses a time as the typed tools print it, or as `stat` does in UTC.
+/// Parses a time as the typed tools print it, or as `stat` prints it in UTC.
 fn moment(said: &str) -> Option<Timestamp> {
     match said.strip_suffix(" +0000") {
         Some(said) => {
@@ -187,7 +187,7 @@ fn same_second(a: Timestamp, b: Timestamp) -> bool {
     a.as_millis().div_euclid(1000) == b.as_millis().div_euclid(1000)
 }
 
-/// Checks that the output has one property of each file.
+/// Checks that the output lists one property of each file correctly.
 pub(super) fn rows(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
     let Answer::Rows(expected) = evaluate(query, fs)? else { return Err(EvalError::Meaningless) };
     let field = if let Query::Field { field, .. } = query { *field } else { Field::Sha256 };
@@ -219,7 +219,7 @@ pub(super) fn rows(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<V
     Ok(Verification::pass(format!("read again: the same {} values", expected.len())))
 }
 
-/// Splits a line into value and path.
+/// Splits an output line into the property's value and the path.
 fn row(field: Field, line: &str) -> Option<(&str, &str)> {
     match field {
         Field::Sha256 | Field::Sha1 | Field::Md5 => line.split_once("  "),

@@ -9,7 +9,8 @@ use super::{Verification, judged, shown};
 use crate::algebra::Query;
 use crate::eval::{FileSystem, Line, text};
 
-/// Checks a whole file byte by byte; `None` if it differs or can't be read, so that the lines are compared.
+/// Checks that the output is a whole file, byte by byte; `None` if it differs or can't be read, to compare lines
+/// instead.
 pub(super) fn same_file(path: &str, output: &str, fs: &dyn FileSystem) -> Option<Verification> {
     let read = text::content(Path::new(path), fs).ok()?;
     let bare = |bytes: &[u8]| bytes.len() - usize::from(bytes.ends_with(b"\n"));
@@ -18,7 +19,7 @@ pub(super) fn same_file(path: &str, output: &str, fs: &dyn FileSystem) -> Option
     (!read.is_empty() && read == said).then(|| Verification::pass(format!("read again: the same {count} lines")))
 }
 
-/// Whether the output is exactly these lines, compared without copying them.
+/// Whether the output is exactly these lines; the lines are not copied for it.
 fn is_exactly(expected: &[Line], said: &str) -> bool {
     let mut rest = said.as_bytes();
     let is_next = |(index, line): (usize, &Line)| {
@@ -30,7 +31,7 @@ fn is_exactly(expected: &[Line], said: &str) -> bool {
 
 /// Checks that the output is these lines in this order.
 pub(super) fn same(query: &Query, expected: &[Line], output: &str) -> Verification {
-    // A path with a line break or the like would make the text ambiguous.
+    // A path that contains a line break or similar would make the output ambiguous.
     let hostile = expected.iter().filter_map(|line| line.file.as_ref()).find(|file| {
         let bytes = file.as_os_str().as_encoded_bytes();
         std::str::from_utf8(bytes).map_or(true, |path| escape::one_line(path) != path)
@@ -45,13 +46,13 @@ pub(super) fn same(query: &Query, expected: &[Line], output: &str) -> Verificati
     }
     let bytes: Vec<Vec<u8>> = expected.iter().map(Line::shown).collect();
     let is_text = bytes.iter().all(|line| std::str::from_utf8(line).is_ok());
-    // Bytes that are not UTF-8 reach the output as replacement characters; the end of the last line may be lost.
+    // Bytes that are not UTF-8 appear in the output as replacement characters; the last newline may be missing.
     let expected: Vec<String> = bytes.iter().map(|line| String::from_utf8_lossy(line).into_owned()).collect();
     let text = expected.join("\n");
     if said == text || said == escape::visible(&text) {
         return Verification::pass(format!("read again: the same {count} lines"));
     }
-    // Of what is no text, a last line says so.
+    // For content that is not text, the output has a last line that says so.
     let remark = said.strip_prefix(&text).map(|rest| rest.strip_prefix('\n').unwrap_or(rest));
     let is_remark = |rest: &str| {
         let rest = rest.strip_prefix('\n').unwrap_or(rest);
@@ -60,7 +61,7 @@ pub(super) fn same(query: &Query, expected: &[Line], output: &str) -> Verificati
     if !is_text && remark.is_some_and(is_remark) {
         return Verification::pass(format!("read again: the same {count} lines, not all of it text"));
     }
-    // A text that ends in empty lines may have lost more than one line end on its way.
+    // A text that ends in empty lines may have lost more than one newline in the output.
     if !expected.is_empty() && said.trim_end_matches('\n') == text.trim_end_matches('\n') {
         return Verification::pass(format!("read again: the same {count} lines, up to empty ones at the end"));
     }
@@ -74,7 +75,7 @@ pub(super) fn same(query: &Query, expected: &[Line], output: &str) -> Verificati
     Verification::fail(format!("read again: {count} lines; the output differs from line {at} on"))
 }
 
-/// Checks groups printed as `number name` or `name<tab>number`, in the query's order.
+/// Checks the output's groups, printed as `number name` or `name<tab>number`, in the query's order.
 pub(super) fn groups(expected: &[(Vec<u8>, u64)], output: &str) -> Verification {
     let mut names: HashMap<String, u64> = HashMap::new();
     for (name, number) in expected {
@@ -98,14 +99,14 @@ pub(super) fn groups(expected: &[(Vec<u8>, u64)], output: &str) -> Verification 
     if said.len() != count {
         return Verification::fail(format!("computed again: {count} groups; the output has {}", said.len()));
     }
-    // What the keys don't tell apart stays in the order of names, so there is one right order.
+    // Groups that are equal by the sort keys stay in the order of names, so only one order is right.
     if said != expected {
         return Verification::fail("the output is not in the order asked for");
     }
     Verification::pass(format!("computed again: the same {count} groups"))
 }
 
-/// Parses a line into a known group and its number.
+/// Parses an output line into a known group and its number; `None` if it names no known group.
 fn group_line<'a>(line: &'a str, known: &HashMap<String, u64>) -> Option<(&'a str, u64)> {
     if let Some((name, number)) = line.rsplit_once('\t')
         && known.contains_key(name)
@@ -116,7 +117,7 @@ fn group_line<'a>(line: &'a str, known: &HashMap<String, u64>) -> Option<(&'a st
     Some((name, number.parse().ok()?))
 }
 
-/// Checks a yes or no, or the sentence of `diff` about two equal or different files.
+/// Checks that the output is the expected yes or no, or `diff`'s sentence about equal or different files.
 pub(super) fn truth(query: &Query, expected: bool, output: &str) -> Verification {
     if let Query::Aggregate { .. } = query {
         let answer = if expected { "yes" } else { "no" };

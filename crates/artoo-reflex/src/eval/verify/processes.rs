@@ -4,10 +4,10 @@ use super::{Verification, judged, shown};
 use crate::algebra::{Query, SortKey};
 use crate::eval::{Answer, EvalError, FileSystem, Process, evaluate, process};
 
-/// Tolerance for the number of processes, besides a tenth of them.
+/// Tolerance for the number of processes, in addition to a tenth of them.
 const PROCESSES_TOLERANCE: usize = 12;
 
-/// Checks a number of processes, within the tolerance.
+/// Checks that the output is the number of processes, within the tolerance.
 pub(super) fn count(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
     let Answer::Number(expected) = evaluate(query, fs)? else { return Err(EvalError::Meaningless) };
     let tolerance = tolerance(expected) as u64;
@@ -16,12 +16,12 @@ pub(super) fn count(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<
     Ok(judged(holds, format!("counted again: {expected}"), &tolerance, output))
 }
 
-/// How many of this many processes may have started or ended.
+/// How many of `count` processes may have started or ended between the command and the check.
 fn tolerance(count: u64) -> usize {
     PROCESSES_TOLERANCE + usize::try_from(count / 10).unwrap_or(usize::MAX)
 }
 
-/// Checks lines `id user kilobytes percent name`.
+/// Checks a printed list of processes with lines `id user kilobytes percent name`.
 pub(super) fn list(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
     let (keys, stretch, members) = parts(query);
     let Answer::Processes(known) = evaluate(members, fs)? else { return Err(EvalError::Meaningless) };
@@ -52,7 +52,7 @@ pub(super) fn list(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<V
     Ok(Verification::pass(format!("looked again: {there} of {all} are there, and they come and go")))
 }
 
-/// The sort keys, the limit and the unlimited query of a list of processes.
+/// The sort keys, the limit (skipped and maximum number), and the query below both, of a query for processes.
 fn parts(query: &Query) -> (&[SortKey], Option<(u64, u64)>, &Query) {
     match query {
         Query::Limit { of, skip, count } => {
@@ -64,7 +64,7 @@ fn parts(query: &Query) -> (&[SortKey], Option<(u64, u64)>, &Query) {
     }
 }
 
-/// Parses a line of `ps`: id, user, resident kilobytes, percent of a processor, name.
+/// Parses an output line of `ps`: id, user, resident kilobytes, percent of a processor, name.
 fn listed(line: &str) -> Option<Process> {
     let mut rest = line.trim_start();
     let mut field = || {

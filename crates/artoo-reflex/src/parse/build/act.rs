@@ -7,7 +7,7 @@ use crate::algebra::{Act, Depth, Kind, NameChange, NameTest, Pred, Query, Step, 
 use crate::concept::ActWord;
 use crate::place::{ARCHIVE_ENDINGS, PathKind, Place, file_name, is_archive, parent};
 
-/// Builds the act of a draft.
+/// Builds the act (change of files) that a draft means.
 pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step, BuildError> {
     draft.verb = None;
     let word = draft.act.ok_or(BuildError::NothingAsked)?;
@@ -38,7 +38,7 @@ pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step
 
 /// The query for the files the act changes.
 fn selected(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
-    // "a file named x" is that one file, not every file of that name below.
+    // "a file named x" means a single file, not every file of that name below the folder.
     let names_one = draft.plural == Some(false)
         && draft.types.is_empty()
         && draft.superlative.is_none()
@@ -48,7 +48,7 @@ fn selected(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, Build
     }
     let of = selection(cx, draft)?;
     draft.act = None;
-    // A folder goes with everything in it.
+    // Copying or moving a folder includes everything in it.
     if matches!(&of, Query::Paths { kind: Kind::Folder, .. }) {
         draft.depth.take_if(|depth| *depth == Depth::Whole);
     }
@@ -82,13 +82,13 @@ fn create(draft: &mut Draft) -> Result<Step, BuildError> {
     let paths: Vec<String> = objects.iter().map(|place| inside(folder.as_deref(), place)).collect();
     let all = |kind: PathKind| !objects.is_empty() && objects.iter().all(|place| place.kind == kind);
     if all(PathKind::Folder) {
-        // "an empty folder" is what a new one is.
+        // A new folder is always empty, so "an empty folder" adds no condition.
         draft.preds.retain(|pred| !matches!(pred, Pred::MaxBytes(0) | Pred::EmptyFolder));
         return Ok(Step::Do(Act::CreateFolder { paths }));
     }
     match (objects.as_slice(), paths.as_slice()) {
         ([], _) => Err(BuildError::Incomplete("the name of what is created")),
-        // "create an archive x.zip containing y" asks for no text.
+        // "create an archive x.zip containing y" means packing y, not a text.
         ([place], _) if place.kind == PathKind::File && is_archive(&place.path) => {
             Err(BuildError::Incomplete("what is packed (“pack … into …”)"))
         }
@@ -101,7 +101,7 @@ fn create(draft: &mut Draft) -> Result<Step, BuildError> {
     }
 }
 
-/// The content of a new file, with a newline at its end.
+/// The content of a new file: the given text with a newline at its end.
 fn content(draft: &mut Draft) -> Result<String, BuildError> {
     let mut text = draft.text.take();
     let mut is_empty = false;
@@ -120,7 +120,7 @@ fn content(draft: &mut Draft) -> Result<String, BuildError> {
     }
 }
 
-/// Builds a copy or a move.
+/// Builds an act that copies or moves files.
 fn transfer(cx: &mut BuildContext<'_>, draft: &mut Draft, word: ActWord) -> Result<Step, BuildError> {
     let target = draft.target.take().ok_or(BuildError::Incomplete("where to"))?;
     let of = selected(cx, draft)?;
@@ -140,12 +140,12 @@ fn transfer(cx: &mut BuildContext<'_>, draft: &mut Draft, word: ActWord) -> Resu
     Ok(Step::Do(if word == ActWord::Copy { Act::Copy { of, to } } else { Act::Move { of, to } }))
 }
 
-/// The folder that "there" refers to.
+/// The folder that "there" refers to; an error if it is unknown.
 fn there(cx: &BuildContext<'_>) -> Result<String, BuildError> {
     cx.antecedent.and_then(super::Antecedent::folder).map(str::to_owned).ok_or(BuildError::NothingBefore)
 }
 
-/// Whether a selection has at most one element.
+/// Whether a selection has at most one element for certain.
 fn is_one(of: &Query) -> bool {
     match of {
         Query::Paths { paths, .. } => paths.len() == 1,
@@ -157,7 +157,7 @@ fn is_one(of: &Query) -> bool {
     }
 }
 
-/// Builds a renaming.
+/// Builds an act that renames files.
 fn rename(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step, BuildError> {
     let changes_extension = draft.act == Some(ActWord::ChangeExtension);
     let target = draft.target.take();
@@ -181,7 +181,7 @@ fn rename(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step, BuildErr
     Ok(Step::Do(Act::Rename { of, change }))
 }
 
-/// The change of names for "to notes.md": a bare name, or a path in the same folder.
+/// The name change that "to notes.md" means: a new name, or a path in the same folder.
 fn new_name(of: &Query, place: Place, changes_extension: bool) -> Result<NameChange, BuildError> {
     let name = file_name(&place.path).unwrap_or_default().to_owned();
     if changes_extension {
@@ -219,7 +219,7 @@ fn archive(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step, BuildEr
     Ok(Step::Do(Act::Archive { of, to: place.path }))
 }
 
-/// The archive's path, given as "called x.zip".
+/// The path of the new archive, given as "called x.zip".
 fn named(cx: &BuildContext<'_>, draft: &mut Draft) -> Option<Place> {
     let [Pred::Name(NameTest::Is(name))] = draft.preds.as_slice() else { return None };
     let place = cx.context.resolve(name)?;
@@ -243,7 +243,7 @@ fn extract(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step, BuildEr
     Ok(Step::Do(Act::Extract { of, to }))
 }
 
-/// The default destination of an archive: a folder of the same name beside it.
+/// The default folder to unpack an archive into: one with the archive's name beside the archive.
 fn beside(cx: &mut BuildContext<'_>, of: &Query) -> Result<String, BuildError> {
     let missing = BuildError::Incomplete("into which folder");
     let Query::Paths { paths, kind: Kind::File } = of else { return Err(missing) };

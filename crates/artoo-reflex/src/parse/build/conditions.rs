@@ -1,10 +1,10 @@
-//! Takes conditions on files out of a draft, and applies what was said about case and whole words.
+//! Collects the conditions on files of a draft, and applies what the request says about case and whole words.
 
 use super::super::draft::Draft;
 use super::BuildContext;
 use crate::algebra::Pred;
 
-/// Takes the predicates on files out of the draft.
+/// Removes the predicates on files from the draft and returns them.
 pub(super) fn predicates(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Vec<Pred> {
     let mut preds = std::mem::take(&mut draft.preds);
     draft.loose = false;
@@ -36,12 +36,12 @@ pub(super) fn predicates(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Vec<Pr
     preds
 }
 
-/// Whether a predicate tests content.
+/// Whether a predicate tests the content of files.
 pub(super) fn has_content(pred: &Pred) -> bool {
     pred.has(&|property| matches!(property, Pred::Contains { .. } | Pred::Word { .. }))
 }
 
-/// The predicate with case ignored, or not, in content.
+/// The predicate with its texts in content matched with or without regard to case.
 pub(super) fn with_case(pred: Pred, ignore_case: bool) -> Pred {
     pred.map(&|property| match property {
         Pred::Contains { text, .. } => Pred::Contains { text, ignore_case },
@@ -50,7 +50,7 @@ pub(super) fn with_case(pred: Pred, ignore_case: bool) -> Pred {
     })
 }
 
-/// The predicate with texts in content as whole words.
+/// The predicate with its texts in content matched as whole words.
 pub(super) fn as_word(pred: Pred) -> Pred {
     pred.map(&|property| match property {
         Pred::Contains { text, ignore_case } => Pred::Word { text, ignore_case },
@@ -58,7 +58,7 @@ pub(super) fn as_word(pred: Pred) -> Pred {
     })
 }
 
-/// The predicate with case ignored in names.
+/// The predicate with its tests of names made to ignore case.
 fn in_any_case(pred: Pred) -> Pred {
     pred.map(&|property| match property {
         Pred::Name(test) => Pred::NameIgnoringCase(test),

@@ -9,10 +9,10 @@ use crate::algebra::{Function, GroupKey, Key, Kind, Order, Pred, Query, SortKey,
 use crate::concept::{Reference, Verb};
 use crate::place::{PathKind, Place, file_name};
 
-/// Builds the query of a draft about files or folders.
+/// Builds the query that a draft about files or folders means.
 pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     let verb = draft.verb;
-    // "the size of each folder" is that of the folders, not of the files by folder.
+    // "the size of each folder" asks for the folders' total sizes, not for file sizes grouped by folder.
     if draft.group == Some(GroupKey::Folder) && draft.ask == Some(Ask::Size) && !draft.has_noun() {
         return Err(BuildError::Leftover);
     }
@@ -29,7 +29,7 @@ pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Quer
         return grouped(draft, of);
     }
     let query = ask(draft, verb, of)?;
-    // "sort the files" says nothing of how.
+    // "sort the files" does not say by which key.
     if verb == Some(Verb::Sort) && !is_sorted(&query) {
         return Err(BuildError::Incomplete("what decides the order"));
     }
@@ -51,7 +51,7 @@ pub(super) fn selection(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<
     order(cx, draft, of)
 }
 
-/// The query for "those", "the PDFs among them", "the largest one".
+/// The query for phrases that refer back: "those", "the PDFs among them", "the largest one".
 fn referred(cx: &mut BuildContext<'_>, draft: &mut Draft, reference: Reference) -> Result<Query, BuildError> {
     let before = cx.antecedent.and_then(super::Antecedent::selection).ok_or(BuildError::NothingBefore)?;
     let kind_agrees = draft.noun.is_none_or(|kind| kind == before.kind() || before.kind() == Kind::Any);
@@ -59,7 +59,7 @@ fn referred(cx: &mut BuildContext<'_>, draft: &mut Draft, reference: Reference) 
         return Err(BuildError::Leftover);
     }
     draft.noun = None;
-    // "which is the largest", "the newest of them": one.
+    // "which is the largest" and "the newest of them" mean a single element.
     if draft.plural.is_none() {
         draft.plural = Some(false);
     }
@@ -67,7 +67,7 @@ fn referred(cx: &mut BuildContext<'_>, draft: &mut Draft, reference: Reference) 
     Ok(Query::Filter { of: Box::new(before), keep: Pred::All(preds) }.normalise())
 }
 
-/// The query for files listed by path, if the draft lists some.
+/// The query for the files that a draft lists by path; `None` if it lists none.
 fn paths(draft: &mut Draft) -> Option<Query> {
     let is_named = !draft.object.is_empty()
         && !draft.has_noun()
@@ -99,7 +99,7 @@ fn paths(draft: &mut Draft) -> Option<Query> {
     Some(Query::Paths { paths: objects.iter().map(|place| inside(folder.as_deref(), place)).collect(), kind })
 }
 
-/// The path of a place, or of a bare name within a folder.
+/// The path of a place; a bare name is resolved within the folder, if one is given.
 pub(super) fn inside(folder: Option<&str>, place: &Place) -> String {
     match folder {
         Some(folder) => {
@@ -109,7 +109,7 @@ pub(super) fn inside(folder: Option<&str>, place: &Place) -> String {
     }
 }
 
-/// Counts or lists, as the draft asks; for elements without a size.
+/// Counts or lists elements that have no size, as the draft asks.
 pub(super) fn counted(draft: &mut Draft, of: Query) -> Result<Query, BuildError> {
     let sorted = matches!(&of, Query::Sort { keys, .. } if keys.iter().any(|key| key.by != Key::Name));
     match draft.ask.take() {
@@ -120,7 +120,7 @@ pub(super) fn counted(draft: &mut Draft, of: Query) -> Result<Query, BuildError>
     }
 }
 
-/// The query for "per extension": counts or sizes of groups.
+/// The query that groups files, as in "per extension": counts or sizes of the groups.
 fn grouped(draft: &mut Draft, of: Query) -> Result<Query, BuildError> {
     let Some(by) = draft.group.take() else { return Err(BuildError::NothingAsked) };
     let ranked = draft.superlative.take().is_some_and(|(key, _)| key == Key::Value);
@@ -157,7 +157,7 @@ pub(super) fn ranked_groups(draft: &mut Draft, groups: Query, ranked: bool, plur
     }
 }
 
-/// A query for a number.
+/// A query for a number computed from all elements.
 fn aggregate(of: Query, function: Function) -> Query {
     Query::Aggregate { of: Box::new(of), function }
 }
@@ -173,7 +173,7 @@ fn ask(draft: &mut Draft, verb: Option<Verb>, of: Query) -> Result<Query, BuildE
     let ordered = if let Query::Limit { of, .. } = &of { of.as_ref() } else { &of };
     let first_key = if let Query::Sort { keys, .. } = ordered { keys.first().map(|key| key.by) } else { None };
     let measured = matches!(first_key, Some(Key::Size | Key::Modified));
-    // What is only sorted has no use for its order when it is counted; the first of an order can be counted.
+    // Sorting has no effect on a plain count, but the first elements of a sort order can be counted.
     let is_sorted = matches!(of, Query::Sort { .. });
     let sizes = |of: Query| Query::Field { of: Box::new(of), field: crate::algebra::Field::TotalSize };
     match draft.ask.take() {
@@ -182,7 +182,7 @@ fn ask(draft: &mut Draft, verb: Option<Verb>, of: Query) -> Result<Query, BuildE
             draft.in_bytes = in_bytes;
             Ok(aggregate(of, Function::Count))
         }
-        // "the size of the 3 largest files": of each or of all is open.
+        // "the size of the 3 largest files": it is unclear whether each size or their sum is meant.
         Some(Ask::Size) if matches!(&of, Query::Limit { count, .. } if *count > 1) && is_single && total.is_none() => {
             Err(BuildError::Question {
                 question: "one size", of: "several files (say “total size” or “sizes”)"
@@ -209,12 +209,12 @@ fn ask(draft: &mut Draft, verb: Option<Verb>, of: Query) -> Result<Query, BuildE
     }
 }
 
-/// A query for files with sizes and dates.
+/// A query that lists files with their sizes and dates.
 fn details(of: Query) -> Query {
     Query::Details { of: Box::new(of) }
 }
 
-/// Whether a query sorts its elements.
+/// Whether a query sorts its elements by any key.
 fn is_sorted(query: &Query) -> bool {
     match query {
         Query::Sort { .. } => true,

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::BuildContext;
 use crate::algebra::Pred;
 
-/// Predicates that exclude the trash, caches and artoo's own data, where they exist below the roots.
+/// Predicates that exclude the trash, caches and artoo's own data, if these folders exist below the roots.
 pub(super) fn left_out(cx: &mut BuildContext<'_>, roots: &[String]) -> Vec<Pred> {
     let context = cx.context;
     let variable = |name: &str| context.fs.variable(name).and_then(|value| String::from_utf8(value).ok());
@@ -16,7 +16,7 @@ pub(super) fn left_out(cx: &mut BuildContext<'_>, roots: &[String]) -> Vec<Pred>
         set_or("XDG_CACHE_HOME", "~/.cache"),
         set_or("ARTOO_DATA_DIR", "~/.artoo"),
     ];
-    // Other disks hold a trash of their own for each user.
+    // Other disks have a trash folder for each user.
     if let Ok(home) = context.fs.metadata(Path::new(&context.environment.home)) {
         places.extend(roots.iter().map(|root| format!("{root}/.Trash-{}", home.owner)));
     }

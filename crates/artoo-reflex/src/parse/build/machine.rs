@@ -8,7 +8,7 @@ use crate::algebra::{Depth, Fact, Function, Kind, NameTest, Pred, Query, Ty};
 use crate::concept::Disk;
 use crate::place::PathKind;
 
-/// Builds the query for a fact.
+/// Builds the query for the fact of the machine that a draft asks for.
 pub(super) fn fact(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     let fact = match (draft.fact.take(), draft.disk.take()) {
         (Some(Fact::Program { name }), None) if cx.context.fs.variable("PATH").is_some() => {
@@ -21,7 +21,7 @@ pub(super) fn fact(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query
     if fact.ty() == Ty::Lines {
         return super::text::of_fact(cx, draft, fact);
     }
-    // "how many processors" asks what the fact is.
+    // "how many processors" asks for the fact itself, not for a count.
     if fact == Fact::Processors && draft.ask == Some(Ask::Count) {
         draft.ask = None;
     }
@@ -52,7 +52,7 @@ fn program(cx: &mut BuildContext<'_>, draft: &mut Draft, name: &str) -> Result<Q
     counted(draft, of)
 }
 
-/// The fact about the file system that contains a place; the current folder if none is named.
+/// The fact about the file system that contains the draft's place, or the current folder if it names none.
 fn of_disk(cx: &mut BuildContext<'_>, draft: &mut Draft, disk: Disk) -> Result<Fact, BuildError> {
     let named = match (draft.scope.as_slice(), draft.object.as_slice()) {
         ([place], []) | ([], [place]) => Some(place.path.clone()),
@@ -82,7 +82,7 @@ fn of_disk(cx: &mut BuildContext<'_>, draft: &mut Draft, disk: Disk) -> Result<F
     })
 }
 
-/// Builds the query for processes.
+/// Builds the query for the processes that a draft asks for.
 pub(super) fn processes(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     draft.processes = None;
     let preds = std::mem::take(&mut draft.preds).into_iter().map(of_process).collect();
@@ -93,7 +93,7 @@ pub(super) fn processes(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<
     counted(draft, of)
 }
 
-/// A condition on content as one on a process name, for "processes containing x".
+/// A condition on content turned into one on a process name, for "processes containing x".
 fn of_process(pred: Pred) -> Pred {
     match pred {
         Pred::Contains { text, ignore_case: false } => Pred::Name(crate::algebra::NameTest::Has(text)),

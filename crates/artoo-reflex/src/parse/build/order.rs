@@ -1,10 +1,10 @@
-//! Applies sort order and limit: superlatives, sort keys, "the first 5", "the second".
+//! Applies the sort order and limit of a draft: superlatives, sort keys, "the first 5", "the second".
 
 use super::super::draft::{Ask, Draft};
 use super::{BuildContext, BuildError};
 use crate::algebra::{Key, Kind, Order, Query, SortKey, Ty};
 
-/// Number of files for "the largest files" without a number.
+/// Number of files that "the largest files" means without a number.
 const FILES_WITHOUT_A_NUMBER: u64 = 10;
 
 /// Sorts and limits a query as the draft says.
@@ -14,7 +14,7 @@ pub(super) fn order(cx: &mut BuildContext<'_>, draft: &mut Draft, of: Query) -> 
     let of_kind = |key: Key| if key == Key::Size && is_folder { Key::TotalSize } else { key };
     let nth = draft.nth.take();
     if let Some((by, direction)) = draft.superlative.take() {
-        // "the 10 largest files by size" says the same twice.
+        // "the 10 largest files by size" gives the same sort key twice.
         if (draft.sort == [(by, None)] || draft.sort == [(by, Some(direction))]) && draft.order.is_none() {
             draft.sort.clear();
         }
@@ -53,7 +53,7 @@ pub(super) fn order(cx: &mut BuildContext<'_>, draft: &mut Draft, of: Query) -> 
     Ok(limited(sorted(ordered, vec![SortKey { by: Key::Path, order: Order::Ascending }]), skip, count))
 }
 
-/// The sort keys of the draft with their directions.
+/// The sort keys of the draft, each with its direction.
 pub(super) fn keys(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Vec<SortKey>, BuildError> {
     draft.fix_order();
     let mut keys = Vec::new();
@@ -79,12 +79,12 @@ pub(super) fn keys(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Vec<S
     Ok(keys)
 }
 
-/// Sorts a query by these keys.
+/// The query with its elements sorted by these keys.
 fn sorted(of: Query, keys: Vec<SortKey>) -> Query {
     Query::Sort { of: Box::new(of), keys }
 }
 
-/// Limits a sorted query as the draft says.
+/// The query limited to `count` elements after the first `skip`.
 fn limited(of: Query, skip: u64, count: u64) -> Query {
     Query::Limit { of: Box::new(of), skip, count }
 }

@@ -9,10 +9,10 @@ use crate::algebra::{Part, Pred, Query, Separator};
 /// Maximum number of bytes read to detect the form of a file.
 const SAMPLE_MAX_BYTES: u64 = 1 << 20;
 
-/// Column separators with their names.
+/// The column separators that are tried, each with its English name.
 const SEPARATORS: [(&str, &str); 4] = [(",", "commas"), (";", "semicolons"), ("\t", "tabs"), ("|", "vertical bars")];
 
-/// The first complete lines of an existing file, without empty ones.
+/// The first complete lines of a file, without empty ones; `None` if the file can't be read.
 fn sample(cx: &BuildContext<'_>, path: &str) -> Option<Vec<String>> {
     let mut bytes = Vec::new();
     cx.context.fs.open(Path::new(path)).ok()?.take(SAMPLE_MAX_BYTES).read_to_end(&mut bytes).ok()?;
@@ -31,7 +31,7 @@ pub(super) fn is_binary(cx: &BuildContext<'_>, path: &str) -> bool {
     })
 }
 
-/// The column separator: found on every line of the file, else guessed from its name.
+/// The column separator and how it was found: on every line of the file, else guessed from the file's name.
 pub(super) fn separator(cx: &BuildContext<'_>, source: &Query) -> Result<(Separator, &'static str), BuildError> {
     let path = if let Query::TextFile { path } = source { path.as_str() } else { "" };
     let usual = match path.to_ascii_lowercase().rsplit('.').next() {
@@ -60,7 +60,7 @@ pub(super) fn separator(cx: &BuildContext<'_>, source: &Query) -> Result<(Separa
     }
 }
 
-/// The lines of a table without its heading and empty lines.
+/// The query for the rows of a table: its lines without the heading and empty lines.
 pub(super) fn rows(cx: &mut BuildContext<'_>, source: Query, keep: &mut Vec<Pred>) -> Result<Query, BuildError> {
     let Query::TextFile { path } = &source else { return Ok(source) };
     let lower = path.to_ascii_lowercase();

@@ -12,20 +12,20 @@ use crate::algebra::{
 use crate::concept::Verb;
 use crate::place::{PathKind, Place, is_archive};
 
-/// Whether a function computes a number from lines.
+/// Whether a function computes its number from lines.
 pub(super) fn is_of_lines(function: Function) -> bool {
     use Function::{Average, Characters, Maximum, Minimum, Sum, Words};
     matches!(function, Words | Characters | Sum | Average | Minimum | Maximum)
 }
 
-/// Builds the query of a draft about text.
+/// Builds the query that a draft about lines of text means.
 pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     let mut keep = conditions(draft);
     let rows = draft.lines.take_if(|lines| *lines == LinesWanted::Rows).is_some();
     if rows {
         draft.lines = Some(LinesWanted::All);
     }
-    // "the values in column 2", "the numbers, sorted numerically": the lines that hold them.
+    // "the values in column 2", "the numbers, sorted numerically": the lines that contain them are meant.
     let by_value = draft.column.is_some() || draft.sort.iter().any(|(key, _)| *key == Key::Numeric);
     if draft.lines == Some(LinesWanted::Numbers) && draft.ask.is_none() && by_value {
         draft.lines = Some(LinesWanted::All);
@@ -33,14 +33,14 @@ pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Quer
     if draft.each.is_some() {
         return each(cx, draft, &keep);
     }
-    // "files in ~/a but not in ~/b" speaks of no lines.
+    // "files in ~/a but not in ~/b" is not about lines.
     if draft.relation.is_some() && draft.has_noun() && draft.lines.is_none() {
         return Err(BuildError::Leftover);
     }
     let speaks_of_many = draft.has_noun() || draft.reference.is_some();
     let names_second = draft.relation.is_some() && draft.object.len() == if speaks_of_many { 1 } else { 2 };
     let second = if names_second { draft.object.pop() } else { None };
-    // "the lines with their counts", "the words sorted by frequency": each once anyway.
+    // "the lines with their counts", "the words sorted by frequency": each line appears once anyway.
     if draft.sort.iter().any(|(key, _)| *key == Key::Value) && draft.group.is_none() && draft.ask.is_none() {
         (draft.group, draft.ask) = (Some(GroupKey::Text), Some(Ask::Count));
     }
@@ -50,7 +50,7 @@ pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Quer
             draft.lines = Some(LinesWanted::All);
         }
     }
-    // "a.txt and b.txt in ~/x": the folder holds both.
+    // "a.txt and b.txt in ~/x": both files are in the folder.
     let folder = if let [folder] = draft.scope.as_slice() { Some(folder.path.clone()) } else { None };
     let mut source = source(cx, draft, !keep.is_empty())?;
     if rows && draft.ask == Some(Ask::Count) {
@@ -71,7 +71,7 @@ pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Quer
         draft.rewrite = None;
         in_descending_order(draft)?;
     }
-    // Each once, or counted: of what is written, not of the lines as they were.
+    // Duplicates are removed or counted after the text is transformed.
     let is_part = matches!(draft.lines, Some(LinesWanted::Part(_)));
     if !is_part {
         text = rewritten(cx, draft, text)?;
@@ -96,7 +96,7 @@ pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Quer
     legible(cx, asked)
 }
 
-/// An error if a binary file would be shown as text.
+/// Returns the query, or an error if it would show a binary file as text.
 fn legible(cx: &BuildContext<'_>, asked: Query) -> Result<Query, BuildError> {
     match asked.source() {
         Query::TextFile { path } if asked.ty() == Ok(Ty::Lines) && table::is_binary(cx, path) => {
@@ -106,7 +106,7 @@ fn legible(cx: &BuildContext<'_>, asked: Query) -> Result<Query, BuildError> {
     }
 }
 
-/// The comparison with a second file, if the draft has one.
+/// The comparison of the text with a second file; the text itself if the draft has no second file.
 fn compared(draft: &mut Draft, text: Query, second: Option<Place>, folder: Option<&str>) -> Result<Query, BuildError> {
     let Some(relation) = draft.relation.take() else { return Ok(text) };
     let second = second.ok_or(BuildError::Incomplete("which two files"))?;
@@ -117,7 +117,7 @@ fn compared(draft: &mut Draft, text: Query, second: Option<Place>, folder: Optio
     Ok(Query::Compare { of: Box::new(text), with, relation })
 }
 
-/// Sets descending order, for "sorted in reverse order".
+/// Makes the sort order of the draft descending, for "sorted in reverse order".
 fn in_descending_order(draft: &mut Draft) -> Result<(), BuildError> {
     if draft.order.replace(Order::Descending).is_some() {
         return Err(BuildError::Leftover);
@@ -125,7 +125,7 @@ fn in_descending_order(draft: &mut Draft) -> Result<(), BuildError> {
     Ok(())
 }
 
-/// Adds the transformations of the draft: "occurrences of 'x'", "in upper case", "wrapped at 40 characters".
+/// Adds the draft's transformations to a text: "occurrences of 'x'", "in upper case", "wrapped at 40 characters".
 fn rewritten(cx: &mut BuildContext<'_>, draft: &mut Draft, text: Query) -> Result<Query, BuildError> {
     let mut text = text;
     if let Some((wanted, whole_word)) = draft.matches.take() {
@@ -147,7 +147,7 @@ fn rewritten(cx: &mut BuildContext<'_>, draft: &mut Draft, text: Query) -> Resul
         }
     };
     for how in [cased, draft.rewrite.take()].into_iter().flatten() {
-        // What parts the fields of a table is no white space.
+        // Columns of a table may be separated by something other than white space.
         if how == Rewrite::LastField && table::separator(cx, text.source())?.0 != Separator::Whitespace {
             return Err(BuildError::Incomplete("the column's number"));
         }
@@ -165,7 +165,7 @@ fn is_names(text: &Query) -> bool {
     }
 }
 
-/// The query for "how many lines does each file have" or "how often does each word occur".
+/// The query for a number per element: "how many lines does each file have", "how often does each word occur".
 fn each(cx: &mut BuildContext<'_>, draft: &mut Draft, keep: &[Pred]) -> Result<Query, BuildError> {
     let wanted = draft.lines.and_then(field_of_lines);
     let frequency = draft.ask == Some(Ask::Count) && !draft.has_noun() && draft.object.len() == 1;
@@ -186,15 +186,15 @@ fn each(cx: &mut BuildContext<'_>, draft: &mut Draft, keep: &[Pred]) -> Result<Q
     }
 }
 
-/// Takes the predicates on lines out of the draft.
+/// Removes the predicates on lines from the draft and returns them.
 fn conditions(draft: &mut Draft) -> Vec<Pred> {
     let mut keep = Vec::new();
-    // Of names, all that is said is said of the files.
+    // In a request for names, all conditions apply to the files.
     if draft.names.is_some() {
         return keep;
     }
     for pred in std::mem::take(&mut draft.preds) {
-        // "empty" of a line: nothing but white space.
+        // A line is "empty" if it has only white space.
         let as_line = pred.clone().map(&|property| match property {
             Pred::MaxBytes(0) | Pred::MinBytes(1) => of_line(property),
             other => other,
@@ -244,7 +244,7 @@ fn source(cx: &mut BuildContext<'_>, draft: &mut Draft, has_match: bool) -> Resu
         draft.once = once;
         return Ok(Query::Names { of: Box::new(of), part });
     }
-    // "the file /etc/hosts" is that file, never files in it.
+    // "the file /etc/hosts" means that file, not files in it.
     if draft.noun == Some(Kind::File)
         && draft.plural == Some(false)
         && draft.types.is_empty()
@@ -291,7 +291,7 @@ fn source(cx: &mut BuildContext<'_>, draft: &mut Draft, has_match: bool) -> Resu
     }
 }
 
-/// The path of the file whose lines are meant.
+/// The path of the file whose lines the draft means; an error if it names none or several.
 fn path(draft: &mut Draft, has_match: bool) -> Result<String, BuildError> {
     let says_lines = draft.lines.is_some() || draft.column.is_some() || draft.relation.is_some();
     match (draft.object.as_slice(), draft.scope.as_slice()) {
@@ -304,7 +304,7 @@ fn path(draft: &mut Draft, has_match: bool) -> Result<String, BuildError> {
         ([place], []) if place.kind == PathKind::Folder => {
             Err(BuildError::Question { question: "lines of text", of: "a folder" })
         }
-        // Without a word for lines, "read x" or "the contents of x" may speak of a folder.
+        // Without a word for lines, "read x" or "the contents of x" may mean a folder.
         ([place], []) if place.kind == PathKind::Unknown && !says_lines && !has_match => {
             Err(BuildError::FolderOrFile { path: place.path.clone() })
         }
@@ -323,7 +323,7 @@ fn path(draft: &mut Draft, has_match: bool) -> Result<String, BuildError> {
     }
 }
 
-/// Adds the column or the words that the draft asks for.
+/// Adds the column, words or other units that the draft asks for to a text.
 fn fields(cx: &mut BuildContext<'_>, draft: &mut Draft, text: Query) -> Result<Query, BuildError> {
     let mut text = text;
     if let Some(number) = draft.column.take() {
@@ -364,7 +364,7 @@ fn frequencies(draft: &mut Draft, text: &Query) -> Result<Option<Query>, BuildEr
     Ok(Some(ranked_groups(draft, groups, ranked, plural)))
 }
 
-/// Sorts the lines as the draft says.
+/// Sorts the lines of a text as the draft asks.
 fn ordered(cx: &mut BuildContext<'_>, draft: &mut Draft, verb: Option<Verb>, text: Query) -> Result<Query, BuildError> {
     for (key, _) in &mut draft.sort {
         if matches!(key, Key::Name | Key::Path) {
@@ -390,25 +390,25 @@ fn ordered(cx: &mut BuildContext<'_>, draft: &mut Draft, verb: Option<Verb>, tex
     Ok(if keys.is_empty() { text } else { Query::Sort { of: Box::new(text), keys } })
 }
 
-/// Number of lines for "the longest lines" without a number.
+/// Number of lines that "the longest lines" means without a number.
 const LINES_WITHOUT_A_NUMBER: u64 = 10;
 
-/// Whether the lines come from several files.
+/// Whether the lines come from several files, by the query's source.
 fn is_of_many(text: &Query) -> bool {
     matches!(text, Query::TextOf { .. }) || text.operand().is_some_and(is_of_many)
 }
 
-/// Adds the range of lines that the draft asks for.
+/// Limits a text to the range of lines that the draft asks for.
 fn part(draft: &mut Draft, text: Query) -> Result<Query, BuildError> {
     let Some(LinesWanted::Part(part)) = draft.lines else { return Ok(text) };
     draft.lines = None;
-    // "the first lines of every log": of each or of all is open.
+    // "the first lines of every log": it is unclear whether those of each file or of all files are meant.
     if is_of_many(&text) {
         return Err(BuildError::Question { question: "a stretch of lines", of: "several files" });
     }
     let numbered = matches!(part, Part::Range { .. } | Part::From(_));
-    // "lines 3 to 5 that contain x": of all lines or of those is open.
-    // "the first 3 lines, sorted": sorted before or after is open.
+    // "lines 3 to 5 that contain x": it is unclear whether the range is taken before or after filtering.
+    // "the first 3 lines, sorted": it is unclear whether sorting comes before or after.
     let sorted = |keys: &[SortKey]| keys.iter().any(|key| matches!(key.by, Key::Text | Key::Numeric));
     if matches!(&text, Query::Sort { keys, .. } if sorted(keys)) {
         return Err(BuildError::Question { question: "an order", of: "a stretch of lines (say “then”)" });
@@ -420,7 +420,7 @@ fn part(draft: &mut Draft, text: Query) -> Result<Query, BuildError> {
     Ok(Query::Part { of: Box::new(text), part })
 }
 
-/// Shows the lines, or computes the number that the draft asks for.
+/// The query that shows the lines, or computes the number from them that the draft asks for.
 fn number(draft: &mut Draft, verb: Option<Verb>, text: Query) -> Result<Query, BuildError> {
     let is_part = matches!(text, Query::Part { .. });
     let sized = draft.lines.take();
@@ -440,7 +440,7 @@ fn number(draft: &mut Draft, verb: Option<Verb>, text: Query) -> Result<Query, B
     Ok(Query::Aggregate { of: Box::new(text), function })
 }
 
-/// The query for the lines of a fact, filtered and counted like those of a file.
+/// The query for the lines of a fact, filtered and counted like the lines of a file.
 pub(super) fn of_fact(cx: &mut BuildContext<'_>, draft: &mut Draft, fact: Fact) -> Result<Query, BuildError> {
     let keep = conditions(draft);
     let source = Query::System { fact };

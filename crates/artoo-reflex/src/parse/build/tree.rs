@@ -1,4 +1,4 @@
-//! Builds the source of a query about files: the places searched, how deep, and which entries.
+//! Builds the source of a query about files: the folders searched, how deep, and which entries.
 
 use super::super::draft::{Ask, Draft};
 use super::conditions::predicates;
@@ -8,10 +8,10 @@ use crate::algebra::{Depth, Function, Key, Kind, NameTest, Pred, Query};
 use crate::concept::{Hidden, Verb};
 use crate::place::{PathKind, Place};
 
-/// The query for the entries below the places of a draft, with its conditions.
+/// The query for the entries below the folders that a draft names, with its conditions.
 pub(super) fn tree(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     let places = places(draft)?;
-    // "show the current folder" asks which one it is.
+    // "show the current folder" asks for its path.
     let here = cx.context.resolve(".");
     let is_here = matches!((places.as_slice(), &here), ([place], Some(here)) if place.path == here.path);
     let (kind, whole) = kind(draft, !places.is_empty(), is_here)?;
@@ -37,17 +37,17 @@ pub(super) fn tree(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query
             true
         }
         None => {
-            // A search goes everywhere; a look into one folder shows what a folder shows, and counts it.
+            // A search includes hidden files; a listing or count of one folder leaves them out.
             let hidden = depth == Depth::Whole || names_hidden || whole || !(is_content || is_look);
             cx.notes.push(if hidden { "hidden files included" } else { "hidden files left out" }.to_owned());
             hidden
         }
     };
-    // A later step without a place may go on where the one before was, or not.
+    // Without a folder, a later step may or may not mean the folder of the previous step.
     if places.is_empty() && cx.antecedent.is_some_and(|before| before.steps.is_empty()) {
         return Err(BuildError::Incomplete("in which folder"));
     }
-    // After a turn, "only the PNGs" may be said of what was spoken of.
+    // After an earlier request, "only the PNGs" may refer to its result.
     if places.is_empty() && cx.antecedent.is_some() && draft.verb.is_none() && draft.ask.is_none() {
         return Err(BuildError::Incomplete("in which folder, or “of those”"));
     }
@@ -65,7 +65,7 @@ pub(super) fn tree(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query
     } else {
         places.into_iter().map(|place| place.path).collect()
     };
-    // "in ~/a but not in ~/b": what is not below cannot be left out; other files of that name may be meant.
+    // "in ~/a but not in ~/b": if ~/b is not below ~/a, files of the same name may be meant.
     let is_below = |folder: &String| roots.iter().any(|root| std::path::Path::new(folder).starts_with(root));
     if preds
         .iter()
@@ -80,7 +80,7 @@ pub(super) fn tree(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query
     Ok(Query::Filter { of: Box::new(tree), keep: Pred::All(preds) }.normalise())
 }
 
-/// The folder of a condition "below this folder", negated or not.
+/// The folder of a condition "below this folder", negated or not; `None` for other conditions.
 fn inside_of(pred: &Pred) -> Option<&String> {
     match pred {
         Pred::Inside(folder) => Some(folder),
@@ -100,7 +100,7 @@ fn is_elsewhere(cx: &BuildContext<'_>, roots: &[String], pred: &Pred) -> bool {
     besides && !roots.iter().any(|root| exists(root))
 }
 
-/// Files only, if entries are sorted by size: folders have no size of their own.
+/// The kind of entries to search: only files if they are sorted by size, as folders have no size of their own.
 fn measured_kind(cx: &mut BuildContext<'_>, draft: &Draft, kind: Kind) -> Kind {
     let by_size = draft.sort.first().map(|(key, _)| *key).or(draft.superlative.map(|(key, _)| key)) == Some(Key::Size);
     if kind != Kind::Any || !by_size || draft.act.is_some() {
@@ -113,7 +113,7 @@ fn measured_kind(cx: &mut BuildContext<'_>, draft: &Draft, kind: Kind) -> Kind {
 /// Whether the request only lists or counts what is here, like `ls`.
 fn is_look_around(draft: &Draft, places: &[Place], is_here: bool) -> bool {
     let counts = matches!(draft.ask, Some(Ask::Count | Ask::CountThem | Ask::Number(Function::Any)));
-    // "which files are here" asks for the same as "list the files here"; a search goes everywhere.
+    // "which files are here" means the same as "list the files here"; a search also looks into subfolders.
     let lists = draft.ask.is_none() && matches!(draft.verb, None | Some(Verb::List | Verb::Show));
     let is_look = (lists || counts) && draft.act.is_none();
     let says_nothing = draft.types.is_empty() && draft.preds.is_empty();
@@ -121,7 +121,7 @@ fn is_look_around(draft: &Draft, places: &[Place], is_here: bool) -> bool {
     is_look && says_nothing && is_all && draft.field.is_none() && (places.is_empty() || is_here)
 }
 
-/// A condition on empty files as one on empty folders.
+/// A condition on empty files turned into one on empty folders.
 fn of_folder(pred: Pred) -> Pred {
     match pred {
         Pred::MaxBytes(0) => Pred::EmptyFolder,
@@ -130,7 +130,7 @@ fn of_folder(pred: Pred) -> Pred {
     }
 }
 
-/// Takes the folders to search out of the draft.
+/// Removes the folders to search from the draft and returns them.
 fn places(draft: &mut Draft) -> Result<Vec<Place>, BuildError> {
     let scope = std::mem::take(&mut draft.scope);
     let object = std::mem::take(&mut draft.object);
@@ -139,12 +139,12 @@ fn places(draft: &mut Draft) -> Result<Vec<Place>, BuildError> {
         ([], [object]) if object.kind == PathKind::File => {
             Err(BuildError::Question { question: "what lies in it", of: "a file" })
         }
-        // "the folder ~/x" is a path, not the folders in it.
+        // "the folder ~/x" means that path, not the folders in it.
         ([], [_]) if draft.plural == Some(false) && draft.superlative.is_none() && draft.nth.is_none() => {
             Err(BuildError::Leftover)
         }
         ([], [object]) => {
-            // "list ~/x": without a word for what is wanted, it must be plain that a folder is meant.
+            // "list ~/x": without a noun, it must be certain that ~/x is a folder.
             let says_what = draft.has_noun() || draft.ask.is_some() || draft.superlative.is_some();
             match (says_what, draft.verb, object.kind) {
                 (true, _, _) | (_, Some(Verb::List), _) | (_, Some(Verb::Show), PathKind::Folder) => {

@@ -8,14 +8,14 @@ use crate::algebra::{NameChange, Pred};
 use crate::concept::{ActWord, Concept};
 use crate::place::{PathKind, Place};
 
-/// Adds what two neighbouring items mean together.
+/// Adds the items that two neighbouring items mean together by the rules of this module.
 pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
     found.extend(target(context, left, right));
     found.extend(content(left, right));
     found.extend(change(left, right));
 }
 
-/// "to ~/x", "into the folder x", "as y.txt".
+/// The item for phrases such as "to ~/x", "into the folder x", "as y.txt".
 fn target(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let place = match right {
         Item::Path(place) => Some(place.clone()),
@@ -58,13 +58,13 @@ fn target(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// A folder's path from a word that also has another meaning.
+/// The folder named by a word that also has another meaning or starts with a dot; `None` for any other item.
 fn named_folder(context: &Context<'_>, item: &Item) -> Option<Place> {
     let Item::Text(Text { text, kind: TextKind::Known | TextKind::Extension }) = item else { return None };
     context.resolve(text)
 }
 
-/// "with the text 'x'".
+/// The item for phrases such as "with the text 'x'".
 fn content(left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (
@@ -75,7 +75,7 @@ fn content(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// "with the prefix 'x'", "with the new extension md".
+/// The item for phrases such as "with the prefix 'x'", "with the new extension md".
 fn change(left: &Item, right: &Item) -> Option<Item> {
     let changed = |change| Some(Item::draft(Draft { change: Some(change), ..Draft::default() }));
     let added = |change| {

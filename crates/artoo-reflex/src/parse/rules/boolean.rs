@@ -7,7 +7,7 @@ use crate::algebra::{NameTest, Part, Pred};
 use crate::concept::{Concept, NameRelation};
 use crate::place::{PathKind, file_name};
 
-/// Adds what two neighbouring items mean together.
+/// Adds the items that two neighbouring items mean together by the rules of this module.
 pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
     found.extend(either(left, right));
     found.extend(grouped_choice(left, right));
@@ -15,7 +15,7 @@ pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &
     found.extend(without(context, left, right));
 }
 
-/// Whether the predicate tests content.
+/// Whether the predicate tests the content of files or lines.
 fn is_content(pred: &Pred) -> bool {
     matches!(pred, Pred::Contains { .. })
 }
@@ -25,10 +25,11 @@ fn is_condition(draft: &Draft) -> bool {
     (draft.only_preds() && is_one_condition(&draft.preds)) || draft.only_types_with_conditions()
 }
 
-/// "larger than 1 MB or older than 3 days", "PDFs over 1 MB or images over 5 MB", "named a or b".
+/// The item for phrases such as "larger than 1 MB or older than 3 days", "PDFs over 1 MB or images over 5 MB", "named
+/// a or b".
 fn either(left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
-        // "except PDFs or images" excepts both.
+        // "except PDFs or images" excludes both.
         (Item::Draft(draft), Item::Mark(Concept::Or)) if draft.excepts => None,
         (Item::Draft(draft), Item::Mark(Concept::Or)) if is_condition(draft) || draft.only_types() => {
             Some(Item::Partial(Partial::EitherOf(draft.clone())))
@@ -83,8 +84,8 @@ fn either(left: &Item, right: &Item) -> Option<Item> {
             Some(union(first, &Draft::pred(second), false))
         }
         (Item::Partial(Partial::EitherOf(first)), Item::Draft(second)) => {
-            // Kinds of file alone are joined as kinds.
-            // "PDFs over 1 MB or images over 5 MB"; "or older, ending in .pdf" holds on to what stands before.
+            // Kinds of file without conditions are joined as kinds, not here.
+            // "PDFs over 1 MB or images over 5 MB"; "or older, ending in .pdf" belongs to the condition before.
             let both =
                 first.only_types_with_conditions() && (second.only_types_with_conditions() || second.only_types());
             let types_first = first.only_types() && second.only_types_with_conditions();
@@ -97,7 +98,7 @@ fn either(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The draft for "this or that".
+/// The item for two conditions joined by "or"; `loose` if neither brackets nor "either" enclose them.
 fn union(first: &Draft, second: &Draft, loose: bool) -> Item {
     let pred = Pred::Any(vec![first.condition(), second.condition()]).normalise();
     Item::draft(Draft {
@@ -113,7 +114,7 @@ fn union(first: &Draft, second: &Draft, loose: bool) -> Item {
     })
 }
 
-/// The same condition with another text: "named a or b".
+/// The condition `first` with the text of an item, as b in "named a or b"; `None` if they don't fit.
 fn again(first: &Pred, item: &Item) -> Option<Pred> {
     let first = if let Pred::Any(parts) = first { parts.first()? } else { first };
     match first {
@@ -125,7 +126,7 @@ fn again(first: &Pred, item: &Item) -> Option<Pred> {
                 NameTest::Has(_) => NameRelation::Has,
                 NameTest::Glob(_) => NameRelation::Glob,
             };
-            // A word of the language is a name only in quotation marks: "named a.txt or empty".
+            // A word of the lexicon is a name only in quotation marks: "named a.txt or empty".
             let text = name_text(item).filter(|text| !matches!(text.kind, TextKind::Known | TextKind::KindWord))?;
             test(relation, text).map(Pred::Name)
         }
@@ -136,7 +137,7 @@ fn again(first: &Pred, item: &Item) -> Option<Pred> {
     }
 }
 
-/// "either a or b", "(a and b)".
+/// The item for phrases such as "either a or b", "(a and b)".
 fn grouped_choice(left: &Item, right: &Item) -> Option<Item> {
     let tight = |item: &Item| match item {
         Item::Draft(draft) if draft.only_types_with_conditions() && draft.noun.is_none() => {
@@ -164,7 +165,7 @@ fn grouped_choice(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// "lying below ~/x/y", "outside of old", "inside a folder named x".
+/// The item for phrases such as "lying below ~/x/y", "outside of old", "inside a folder named x".
 fn by_place(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     if left.is_mark(&Concept::LyingBelow) {
         let place = match right {
@@ -193,7 +194,7 @@ fn by_place(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     None
 }
 
-/// "except PDFs", "that are not images", "not larger than 1 MB", "not in node_modules".
+/// The item for phrases such as "except PDFs", "that are not images", "not larger than 1 MB", "not in node_modules".
 fn without(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     if !left.is_mark(&Concept::Except) {
         return None;
@@ -261,7 +262,7 @@ fn without(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// Whether the predicates are one condition; a range has two bounds.
+/// Whether the predicates are a single condition; a range with two bounds counts as one.
 fn is_one_condition(preds: &[Pred]) -> bool {
     matches!(
         preds,
@@ -271,7 +272,7 @@ fn is_one_condition(preds: &[Pred]) -> bool {
     )
 }
 
-/// The name of a folder.
+/// The folder name that an item means, for a condition on containing folders.
 fn below(context: &Context<'_>, item: &Item) -> Option<String> {
     match item {
         Item::Path(place) if place.bare => file_name(&place.path).map(str::to_owned),
@@ -292,7 +293,7 @@ fn below(context: &Context<'_>, item: &Item) -> Option<String> {
     }
 }
 
-/// The condition "not in a folder of this name".
+/// The item for the condition "not in a folder of this name".
 fn not_below(name: String) -> Item {
     let pred = Pred::Not(Box::new(Pred::Below(NameTest::Is(name))));
     Item::draft(Draft::pred(pred))

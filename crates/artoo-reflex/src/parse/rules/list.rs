@@ -6,7 +6,7 @@ use crate::algebra::{Key, Kind, NameTest, Order, Part, Pred};
 use crate::concept::{Concept, Edge};
 use crate::place::{PathKind, Place, file_name};
 
-/// Adds what two neighbouring items mean together.
+/// Adds the items that two neighbouring items mean together by the rules of this module.
 pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
     found.extend(numbered(left, right));
     found.extend(lines(left, right));
@@ -15,7 +15,7 @@ pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &
     found.extend(joined(context, left, right));
 }
 
-/// "first 5", "5 largest", "5 PDFs", "newest 3", "last 5 modified".
+/// The item for phrases such as "first 5", "5 largest", "5 PDFs", "newest 3", "last 5 modified".
 fn numbered(left: &Item, right: &Item) -> Option<Item> {
     let limited = |draft: &Draft, limit: u64| {
         let fits = draft.limit.is_none() && draft.ask.is_none() && draft.verb.is_none() && draft.lines.is_none();
@@ -59,7 +59,7 @@ fn numbered(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// "first 5 lines", "the last line", "lines 5 to 10", "line 7", "the 7th line".
+/// The item for phrases such as "first 5 lines", "the last line", "lines 5 to 10", "line 7", "the 7th line".
 fn lines(left: &Item, right: &Item) -> Option<Item> {
     let part = |part| Some(Item::draft(Draft { lines: Some(LinesWanted::Part(part)), ..Draft::default() }));
     match (left, right) {
@@ -86,7 +86,7 @@ fn lines(left: &Item, right: &Item) -> Option<Item> {
             let from = number.whole().filter(|from| *from > 0)?;
             Some(Item::Partial(Partial::LinesFrom { from, plural: *plural }))
         }
-        // "lines 5 and 7" are two lines, no stretch.
+        // "lines 5 and 7" are two lines, not a range.
         (Item::Partial(Partial::LinesFrom { from, .. }), Item::Mark(Concept::To)) => {
             Some(Item::Partial(Partial::LinesFromTo(*from)))
         }
@@ -109,7 +109,7 @@ fn lines(left: &Item, right: &Item) -> Option<Item> {
             let plain = LinesWanted::All;
             Some(Item::draft(Draft { lines: Some(plain), plural: Some(*plural), ..(**draft).clone() }))
         }
-        // "line 7" waits for what follows; it is complete as soon as that is something else.
+        // "line 7" may be the start of a range; it is complete if no second number follows.
         (Item::Partial(Partial::LinesFrom { from, plural: false }), Item::Draft(draft)) => draft
             .merge(&Draft {
                 lines: Some(LinesWanted::Part(Part::Range { from: *from, to: *from })),
@@ -120,7 +120,7 @@ fn lines(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// "lines between 5 and 9", "between line 5 and line 9", "lines 5 to 10".
+/// The item for phrases such as "lines between 5 and 9", "between line 5 and line 9", "lines 5 to 10".
 fn stretch(left: &Item, right: &Item) -> Option<Item> {
     let part = |part| Some(Item::draft(Draft { lines: Some(LinesWanted::Part(part)), ..Draft::default() }));
     match (left, right) {
@@ -145,7 +145,7 @@ fn stretch(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// "by size", "newest first" after a noun, "how much space … take up".
+/// The item for phrases such as "by size", "newest first" after a noun, "how much space … take up".
 fn order(left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Mark(Concept::SortBy), Item::Mark(Concept::Key(key))) => {
@@ -172,7 +172,7 @@ fn order(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// "PDFs and images", "files and folders", "… and older than 2 days".
+/// The item for phrases such as "PDFs and images", "files and folders", "… and older than 2 days".
 fn joined(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let joins = |item: &Item| match item {
         Item::TypeWord(..) => true,
@@ -180,7 +180,7 @@ fn joined(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         _ => false,
     };
     match (left, right) {
-        // "photos (jpg)": the narrower of two kinds.
+        // "photos (jpg)": the narrower of the two kinds is meant.
         (Item::Draft(draft), Item::TypeWord(types, notes))
             if draft.only_types() && types.iter().all(|kind| draft.types.contains(kind)) =>
         {
@@ -191,7 +191,7 @@ fn joined(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             Some(Item::Partial(Partial::Joining(Box::new(item.clone()))))
         }
         (Item::Partial(Partial::Joining(_)), Item::Mark(Concept::And | Concept::Or)) => Some(left.clone()),
-        // "a.out and *.o": a name beside a pattern is a name looked for.
+        // "a.out and *.o": a name joined with a pattern is a name to search for.
         (Item::Partial(Partial::JoiningPaths(places)), Item::Draft(draft)) if draft.only_types() => {
             let is_pattern = |kind: &Pred| matches!(kind, Pred::Name(NameTest::Glob(_)));
             let names = places.iter().map(name_looked_for).collect::<Option<Vec<_>>>()?;
@@ -226,20 +226,20 @@ fn joined(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// A bare file name as a condition on names.
+/// The condition "has this name" for a file name typed without a folder; `None` for any other path.
 fn name_looked_for(place: &Place) -> Option<Pred> {
     let is_name = place.bare && place.kind == PathKind::File;
     file_name(&place.path).filter(|_| is_name).map(|name| Pred::Name(NameTest::Is(name.to_owned())))
 }
 
-/// "empty lines and lines with spaces only": lines that satisfy either condition.
+/// The item for phrases such as "empty lines and lines with spaces only": lines that satisfy either condition.
 fn either_lines(first: &Draft, second: &Draft) -> Option<Item> {
     let preds = vec![Pred::Any(vec![first.condition(), second.condition()]).normalise()];
     let both = first.only_lines_with_conditions() && second.only_lines_with_conditions();
     both.then(|| Item::draft(Draft { preds, ..first.clone() }))
 }
 
-/// Two kinds of file or two nouns joined.
+/// The item for two kinds of file or two nouns joined by "and" or "or".
 fn union(first: &Item, second: &Item) -> Option<Item> {
     match (first, second) {
         (Item::TypeWord(a, notes), Item::TypeWord(b, more)) => {
@@ -264,7 +264,7 @@ fn union(first: &Item, second: &Item) -> Option<Item> {
     }
 }
 
-/// Both lists sorted, without duplicates.
+/// The elements of both lists, sorted and without duplicates.
 fn merged<T: Ord + Clone>(a: &[T], b: &[T]) -> Vec<T> {
     let mut all = [a, b].concat();
     all.sort();

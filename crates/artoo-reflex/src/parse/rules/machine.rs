@@ -5,13 +5,13 @@ use super::super::item::{Context, Item, Partial, Text, TextKind};
 use crate::algebra::{Fact, Function, Pred};
 use crate::concept::{Concept, TimeUnit, Verb};
 
-/// Adds what two neighbouring items mean together.
+/// Adds the items that two neighbouring items mean together by the rules of this module.
 pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
     found.extend(facts(context, left, right));
     found.extend(rights(left, right));
 }
 
-/// "environment variable HOME", "groups of the user ada", "date in 3 days".
+/// The item for phrases such as "environment variable HOME", "groups of the user ada", "date in 3 days".
 fn facts(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let fact = |fact| Some(Item::draft(Draft { fact: Some(fact), ..Draft::default() }));
     let is_only = |draft: &Draft, test: fn(&Fact) -> bool| draft.fact.as_ref().is_some_and(test) && only!(draft, fact);
@@ -22,7 +22,7 @@ fn facts(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         (Item::Mark(Concept::Variable), Item::Text(text)) | (Item::Text(text), Item::Mark(Concept::Variable)) => {
             let name = &text.text;
             let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !name.is_empty();
-            // A word of English is one only in capitals.
+            // An unquoted word is a variable name only in capitals.
             let is_meant = text.kind == TextKind::Quoted || name.chars().all(|c| !c.is_ascii_lowercase());
             if is_name && is_meant { fact(Fact::Variable { name: name.clone() }) } else { None }
         }
@@ -32,7 +32,7 @@ fn facts(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         (Item::Draft(draft), Item::Mark(Concept::Installed)) if draft.fact.as_ref().is_some_and(is_program) => {
             Some(left.clone())
         }
-        // "the path of the bash executable": where it is, however that is asked.
+        // "the path of the bash executable" asks where the program is.
         (Item::Draft(verb), Item::Draft(draft))
             if verb.only_verb() == Some(Verb::Find) && is_only(draft, is_program) =>
         {
@@ -64,7 +64,7 @@ fn facts(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// A number of days from today; months and years have no fixed length.
+/// The item for a number of days from today (`sign` -1: before today); months and years have no fixed length.
 fn days(amount: u64, unit: TimeUnit, sign: i32) -> Option<Item> {
     let length = match unit {
         TimeUnit::Day => 1,
@@ -76,10 +76,10 @@ fn days(amount: u64, unit: TimeUnit, sign: i32) -> Option<Item> {
     Some(Item::Partial(Partial::Days(sign * days)))
 }
 
-/// Maximum distance of a computed date from today: a thousand years.
+/// Maximum number of days between today and a computed date: a thousand years.
 const MAX_DAYS: i32 = 365_000;
 
-/// A user name.
+/// The user name that a text item means; `None` if the text can't be one.
 fn user(item: &Item) -> Option<String> {
     let Item::Text(Text { text, kind }) = item else { return None };
     let usable =
@@ -88,14 +88,14 @@ fn user(item: &Item) -> Option<String> {
     ((usable || text == "root") && plain && !text.is_empty()).then(|| text.clone())
 }
 
-/// The fact for a program's name.
+/// The fact "location of the program" for a text; `None` if the text can't be a program's name.
 fn program(text: &Text) -> Option<Fact> {
     let usable = matches!(text.kind, TextKind::Quoted | TextKind::Bare | TextKind::FileName | TextKind::KindWord);
     let plain = text.text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+'));
     (usable && plain && !text.text.is_empty()).then(|| Fact::Program { name: text.text.clone() })
 }
 
-/// "owned by root", "with permissions 644", "with 777 permissions".
+/// The item for phrases such as "owned by root", "with permissions 644", "with 777 permissions".
 fn rights(left: &Item, right: &Item) -> Option<Item> {
     let pred = |pred| Some(Item::draft(Draft::pred(pred)));
     match (left, right) {
@@ -115,7 +115,7 @@ fn rights(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The name of a user or group; these two exist on every machine.
+/// The user or group name that a text means; `everywhere` has known words that are names on every machine.
 fn account(text: &Text, everywhere: [&str; 2]) -> Option<String> {
     let usable = matches!(text.kind, TextKind::Quoted | TextKind::Bare | TextKind::Known | TextKind::KindWord);
     (usable || everywhere.contains(&text.text.as_str())).then(|| text.text.clone())
@@ -126,7 +126,7 @@ fn octal(text: &str) -> Option<u32> {
     u32::from_str_radix(text, 8).ok().filter(|bits| *bits <= 0o7777 && text.len() >= 3)
 }
 
-/// Permission bits from `rw-r--r--`.
+/// Permission bits from nine signs such as `rw-r--r--`.
 fn symbolic(text: &str) -> Option<u32> {
     const SIGNS: &str = "rwxrwxrwx";
     let bits = text.chars().zip(SIGNS.chars()).try_fold(0, |bits: u32, (said, sign)| match said {

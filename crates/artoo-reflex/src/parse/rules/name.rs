@@ -6,31 +6,31 @@ use crate::algebra::{Kind, NameTest, Pred};
 use crate::concept::{Concept, NameRelation, Verb};
 use crate::lexicon::{Meaning, lexicon};
 
-/// Adds what two neighbouring items mean together.
+/// Adds the items that two neighbouring items mean together by the rules of this module.
 pub(super) fn combine(_context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
     found.extend(named(left, right));
     found.extend(content(left, right));
     found.extend(kinds(left, right));
 }
 
-/// Text that can be a file name or a part of one.
+/// The item's text, if it can be a file name or a part of one.
 pub(super) fn name_text(item: &Item) -> Option<&Text> {
     let Item::Text(text) = item else { return None };
     let usable = !matches!(text.kind, TextKind::Function | TextKind::Path);
     (usable && !text.text.contains('/') && !text.text.is_empty()).then_some(text)
 }
 
-/// Text that can be a part of a file name.
+/// The item's text, if it can be a part of a file name; a plural word can't.
 pub(super) fn name_part(item: &Item) -> Option<&str> {
     name_text(item).filter(|text| text.kind != TextKind::BarePlural).map(|text| text.text.as_str())
 }
 
-/// Whether a text contains `*`, `?` or `[`.
+/// Whether a text contains a wildcard: `*`, `?` or `[`.
 fn has_wildcard(text: &str) -> bool {
     text.contains(['*', '?', '['])
 }
 
-/// The test of a name for a relation and a text.
+/// The test of a name for a relation such as "starting with" and its text; `None` if they don't fit.
 pub(super) fn test(relation: NameRelation, text: &Text) -> Option<NameTest> {
     let owned = text.text.clone();
     let is_pattern = text.kind == TextKind::Glob || (text.kind == TextKind::Quoted && has_wildcard(&owned));
@@ -38,7 +38,7 @@ pub(super) fn test(relation: NameRelation, text: &Text) -> Option<NameTest> {
         NameRelation::Literally => Some(NameTest::Is(owned)),
         NameRelation::Is if is_pattern => Some(NameTest::Glob(owned)),
         NameRelation::Is => Some(NameTest::Is(owned)),
-        // "starting with numbers" speaks of numbers, not of a name.
+        // "starting with numbers" means digits, not the name "numbers".
         _ if text.kind == TextKind::BarePlural => None,
         NameRelation::Glob => has_wildcard(&owned).then_some(NameTest::Glob(owned)),
         _ if text.kind == TextKind::Glob => None,
@@ -49,7 +49,7 @@ pub(super) fn test(relation: NameRelation, text: &Text) -> Option<NameTest> {
     }
 }
 
-/// "named x", "starting with x", "x in the name".
+/// The item for phrases such as "named x", "starting with x", "x in the name".
 fn named(left: &Item, right: &Item) -> Option<Item> {
     let name = |test: NameTest| Item::draft(Draft::pred(Pred::Name(test)));
     match (left, right) {
@@ -85,7 +85,7 @@ fn named(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// Text that can be content: quoted, or a word without another meaning.
+/// The item's text, if it can be content: quoted, or a word without another meaning.
 pub(super) fn content_text(item: &Item) -> Option<&str> {
     let Item::Text(text) = item else { return None };
     use TextKind::{Bare, Digits, FileName, Path, Phrase, Quoted};
@@ -94,7 +94,7 @@ pub(super) fn content_text(item: &Item) -> Option<&str> {
         .filter(|text| !text.is_empty())
 }
 
-/// Whether a word starts another phrase, such as "in": it is not the word looked for.
+/// Whether a word starts another phrase, such as "in", and so is not the text to look for.
 fn starts_phrase(text: &Text) -> bool {
     let leads = |meaning: &Meaning| {
         matches!(
@@ -117,12 +117,12 @@ fn starts_phrase(text: &Text) -> bool {
     text.kind == TextKind::Function && lexicon().meanings(&text.text.to_lowercase()).iter().any(leads)
 }
 
-/// Whether the draft is "find", perhaps with a place.
+/// Whether the draft is the verb "find", perhaps with a place, and nothing else.
 fn looks_for(draft: &Draft) -> bool {
     draft.verb == Some(Verb::Find) && only!(draft, verb, scope, depth)
 }
 
-/// Whether a text can only be content.
+/// Whether a text can only be content to look for, not a name.
 fn is_looked_for(text: &Text) -> bool {
     match text.kind {
         TextKind::Phrase => true,
@@ -132,12 +132,12 @@ fn is_looked_for(text: &Text) -> bool {
     }
 }
 
-/// "containing 'x'", "with 'x' in it", "the word x", "grep x".
+/// The item for phrases such as "containing 'x'", "with 'x' in it", "the word x", "grep x".
 fn content(left: &Item, right: &Item) -> Option<Item> {
     let contains = |text: &str| Pred::Contains { text: text.to_owned(), ignore_case: false };
     match (left, right) {
         (Item::Mark(Concept::Contains), item) => Some(Item::draft(Draft::pred(contains(content_text(item)?)))),
-        // "the words of the files" speaks of words, not of the word "files".
+        // "the words of the files" means their words, not the word "files".
         (Item::Mark(Concept::TheWord), Item::Text(text))
             if !matches!(text.kind, TextKind::Known | TextKind::KindWord) && !starts_phrase(text) =>
         {
@@ -152,11 +152,11 @@ fn content(left: &Item, right: &Item) -> Option<Item> {
             found: Some(text.kind == TextKind::Phrase),
             ..(**draft).clone()
         })),
-        // "lines with 'x'": of files it would say neither where nor what.
+        // "lines with 'x'"; "files with 'x'" could mean the name or the content.
         (Item::Mark(Concept::With), Item::Text(Text { text, kind: TextKind::Quoted | TextKind::Phrase })) => {
             Some(Item::draft(Draft { needle: Some(text.clone()), ..Draft::default() }))
         }
-        // A word in capitals stands for itself.
+        // A word in capitals is text.
         (Item::Mark(Concept::With), Item::Text(Text { text, kind: TextKind::Bare }))
             if text.chars().all(|c| c.is_ascii_uppercase()) =>
         {
@@ -184,7 +184,7 @@ fn content(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// "python files", "with extension rs", "of type pdf", "with a .rs extension".
+/// The item for phrases such as "python files", "with extension rs", "of type pdf", "with a .rs extension".
 fn kinds(left: &Item, right: &Item) -> Option<Item> {
     let of_types = |types: &[Pred], notes: &[String], plural: Option<bool>, noun: Option<Kind>| {
         let notes = notes.iter().cloned().collect();
@@ -195,7 +195,7 @@ fn kinds(left: &Item, right: &Item) -> Option<Item> {
             Some(of_types(types, notes, Some(*plural), Some(Kind::File)))
         }
         (Item::Mark(Concept::OfType | Concept::Extension), Item::Draft(draft)) if draft.only_types() => {
-            // A literal extension after "extension" is read below; here stand ".rs", "PDF" and lists of them.
+            // A literal extension after "extension" is handled below; here are ".rs", "PDF" and lists of them.
             let is_literal = draft.plural.is_none();
             (is_literal || left.is_mark(&Concept::OfType))
                 .then(|| of_types(&draft.types, &Vec::from_iter(draft.notes.clone()), None, None))
@@ -232,7 +232,7 @@ fn kinds(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// A word taken as an extension.
+/// The condition on the extension for an item whose word is an extension; `None` for any other item.
 pub(super) fn literal_extension(item: &Item) -> Option<Pred> {
     let text = name_text(item)?;
     let bare = text.text.strip_prefix("*.").unwrap_or(&text.text);

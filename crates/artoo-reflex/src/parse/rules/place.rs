@@ -6,12 +6,12 @@ use crate::algebra::{Depth, Kind};
 use crate::concept::{Concept, DepthWord, Verb};
 use crate::place::{PathKind, Place};
 
-/// The noun "folder".
+/// The concept of the noun "folder", in the singular.
 const FOLDER: Concept = Concept::Noun { kind: Kind::Folder, plural: false };
-/// The noun "file".
+/// The concept of the noun "file", in the singular.
 const FILE: Concept = Concept::Noun { kind: Kind::File, plural: false };
 
-/// Adds what two neighbouring items mean together.
+/// Adds the items that two neighbouring items mean together by the rules of this module.
 pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
     found.extend(named(context, left, right));
     found.extend(within(context, left, right));
@@ -21,14 +21,14 @@ pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &
     found.extend(several(context, left, right));
 }
 
-/// The single path that an item names.
+/// The file or folder that an item names, if it names a single one.
 fn only_object(context: &Context<'_>, item: &Item) -> Option<Place> {
     let draft = item.as_draft(context)?;
     let [place] = draft.object.as_slice() else { return None };
     Some(place.clone())
 }
 
-/// "a.txt and b.txt", "~/a, ~/b and ~/c", "in ~/a and in ~/b", "the folders a and b".
+/// The item for phrases such as "a.txt and b.txt", "~/a, ~/b and ~/c", "in ~/a and in ~/b", "the folders a and b".
 fn several(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let places = |item: &Item| -> Option<Vec<Place>> {
         match item {
@@ -47,7 +47,7 @@ fn several(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             if let Item::Paths(places) = item {
                 return Some(Item::Paths(places.iter().map(|place| Place { kind, ..place.clone() }).collect()));
             }
-            // The first of "folders a, b and c"; alone it would be no plural, and joining tells.
+            // The first name of "folders a, b and c"; the other names follow.
             let place = context.resolve(name(item).filter(|_| !matches!(item, Item::Path(_)))?)?;
             Some(Item::Paths(vec![Place { kind, ..place }]))
         }
@@ -89,7 +89,7 @@ fn several(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// "folder src", "the src folder", "the file notes.txt", "a folder called src".
+/// The item for phrases such as "folder src", "the src folder", "the file notes.txt", "a folder called src".
 fn named(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let path = |item: &Item, kind: PathKind| -> Option<Item> {
         let place = if let Item::Path(place) = item { place.clone() } else { context.resolve(name(item)?)? };
@@ -115,7 +115,7 @@ fn named(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         }
         (Item::Mark(kind), item) | (item, Item::Mark(kind)) if *kind == FOLDER => path(item, PathKind::Folder),
         (Item::Mark(kind), item) if *kind == FILE => path(item, PathKind::File),
-        // ".txt file" is a kind, no name.
+        // ".txt file" means a kind of file, not a name.
         (item, Item::Mark(kind)) if *kind == FILE && !is_bare(item) && !is_kind(item) => path(item, PathKind::File),
         (Item::Draft(draft), Item::Text(Text { text, kind: TextKind::FileName }))
             if draft.only_types() && draft.plural == Some(false) =>
@@ -131,7 +131,7 @@ fn named(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// Text that can be a path.
+/// The item's text, if it can be a path.
 fn name(item: &Item) -> Option<&str> {
     let Item::Text(text) = item else { return None };
     let usable = matches!(
@@ -155,7 +155,7 @@ fn is_bare(item: &Item) -> bool {
     matches!(item, Item::Text(Text { kind: TextKind::Bare | TextKind::BarePlural, .. }))
 }
 
-/// "in ~/x", "under src", "directly in /tmp", "in my documents".
+/// The item for phrases such as "in ~/x", "under src", "directly in /tmp", "in my documents".
 fn within(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let depth = match left {
         Item::Mark(Concept::Within | Concept::Inside) => None,
@@ -168,7 +168,7 @@ fn within(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         Item::Draft(draft) if depth.is_some() && !draft.scope.is_empty() && draft.only_modifiers() => {
             return draft.merge(&Draft { depth, ..Draft::default() }).map(Item::draft);
         }
-        // "in src" names a folder; "photos of Paris" does not.
+        // "in src" names a folder; "photos of Paris" doesn't.
         item if left.is_mark(&Concept::Within) && is_bare(item) => return None,
         item => {
             let typed = name(item)?;
@@ -186,19 +186,19 @@ fn within(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     Some(Item::draft(draft))
 }
 
-/// A known folder below the home folder; `.` and `~` stand for themselves.
+/// The known folder of this name, below the home folder if it exists there; `.` and `~` are kept as typed.
 pub(in crate::parse) fn home_folder(context: &Context<'_>, name: &str) -> Option<Place> {
     let typed = match name {
         "." | "~" => name.to_owned(),
         below => format!("~/{below}"),
     };
     let at_home = context.resolve(&typed)?;
-    // "~/Downloads is not there, ./Downloads is".
+    // If ~/Downloads does not exist but ./Downloads does, the latter is meant.
     let here = context.resolve(name).filter(|here| !context.is_folder(&at_home.path) && context.is_folder(&here.path));
     Some(Place { kind: PathKind::Folder, bare: false, ..here.unwrap_or(at_home) })
 }
 
-/// "what is in ~/x", "does ~/x contain", "when was x changed".
+/// The item for phrases such as "what is in ~/x", "does ~/x contain", "when was x changed".
 fn about(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Mark(Concept::ListFolder), Item::Mark(Concept::PlaceAfterPreposition(name))) => {
@@ -225,7 +225,7 @@ fn about(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// "only PDFs", "PDFs only", "only in ~/x", "in ~/x only".
+/// The item for phrases such as "only PDFs", "PDFs only", "only in ~/x", "in ~/x only".
 fn only(left: &Item, right: &Item) -> Option<Item> {
     let (draft, is_before) = match (left, right) {
         (Item::Mark(Concept::Only), Item::Draft(draft)) => (draft, true),
@@ -240,7 +240,7 @@ fn only(left: &Item, right: &Item) -> Option<Item> {
     restricts.then(|| Item::Draft(draft.clone()))
 }
 
-/// "search ~/x for", "search notes.txt for 'x'".
+/// The item for phrases such as "search ~/x for", "search notes.txt for 'x'".
 fn search(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Draft(draft), item) if draft.only_verb() == Some(Verb::Find) => {

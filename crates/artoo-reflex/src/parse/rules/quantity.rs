@@ -8,14 +8,14 @@ use crate::algebra::Pred;
 use crate::concept::{Bound, Concept, Measure};
 use crate::lex::Decimal;
 
-/// Adds what two neighbouring items mean together.
+/// Adds the items that two neighbouring items mean together by the rules of this module.
 pub(super) fn combine(left: &Item, right: &Item, found: &mut Vec<Item>) {
     found.extend(number(left, right));
     found.extend(size(left, right));
     found.extend(between(left, right));
 }
 
-/// "two hundred", "twenty five", "10 MB", "3 days".
+/// The item for phrases such as "two hundred", "twenty five", "10 MB", "3 days".
 fn number(left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Number(a, _), Item::Number(b, true)) => {
@@ -37,14 +37,14 @@ fn number(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// "larger than 10 MB", "10 MB or more", "with a size over 10 MB", "over 10 MB in size".
+/// The item for phrases such as "larger than 10 MB", "10 MB or more", "with a size over 10 MB", "over 10 MB in size".
 fn size(left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Mark(Concept::Compare { bound, of: Measure::Size | Measure::Either }), Item::Bytes { value, unit })
         | (Item::Bytes { value, unit }, Item::Mark(Concept::OrBound { bound, of: Measure::Size | Measure::Either })) => {
             Some(Item::draft(Draft { preds: bytes(*bound, *value)?, notes: unit_note(*unit), ..Draft::default() }))
         }
-        // Nothing needs no unit: "with size 0".
+        // The size 0 needs no unit: "with size 0".
         (
             Item::Mark(Concept::Compare { bound: bound @ (Bound::Exactly | Bound::Above), of: Measure::Size }),
             number,
@@ -59,7 +59,7 @@ fn size(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The note on a size unit that is read in different ways.
+/// The note on a size unit that can be read as decimal or binary, such as MB; empty for others.
 fn unit_note(unit: u64) -> BTreeSet<String> {
     let note = match unit {
         1000 => "1 KB is 1,000 bytes (1 KiB is 1,024)",
@@ -82,7 +82,7 @@ fn bytes(bound: Bound, value: u64) -> Option<Vec<Pred>> {
     })
 }
 
-/// "between 1 MB and 5 MB", "from 1 to 5 MB": both ends included.
+/// The item for phrases such as "between 1 MB and 5 MB", "from 1 to 5 MB": both ends included.
 fn between(left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (

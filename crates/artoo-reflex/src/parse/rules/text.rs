@@ -6,7 +6,7 @@ use super::name::{content_text, test};
 use crate::algebra::{GroupKey, Key, Kind, NameTest, Pred, Relation, Rewrite, Separator};
 use crate::concept::{Bound, Concept, Edge, Measure, NameRelation};
 
-/// Adds what two neighbouring items mean together.
+/// Adds the items that two neighbouring items mean together by the rules of this module.
 pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
     found.extend(columns(left, right));
     found.extend(conditions(left, right));
@@ -17,7 +17,7 @@ pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &
     found.extend(rewritten(left, right));
 }
 
-/// "column 2", "the second column", "separated by ';'".
+/// The item for phrases such as "column 2", "the second column", "separated by ';'".
 fn columns(left: &Item, right: &Item) -> Option<Item> {
     let column = |number: u64| (number > 0).then(|| Item::draft(Draft { column: Some(number), ..Draft::default() }));
     let separator = |text: &str| {
@@ -52,12 +52,12 @@ fn columns(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// "where the line starts with 'x'", "longer than 80 characters".
+/// The item for phrases such as "where the line starts with 'x'", "longer than 80 characters".
 fn conditions(left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Mark(Concept::LineTest(relation)), item) => {
             let quoted = Text { text: content_text(item)?.to_owned(), kind: TextKind::Quoted };
-            // A line is exactly this, whatever signs of a pattern it holds.
+            // "the line is x" compares literally, even if x contains wildcards.
             let relation = if *relation == NameRelation::Is { NameRelation::Literally } else { *relation };
             let pred = match test(relation, &quoted)? {
                 NameTest::Has(text) => Pred::Contains { text, ignore_case: false },
@@ -80,7 +80,7 @@ fn conditions(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// "replace x with y".
+/// The item for phrases such as "replace x with y".
 fn replacing(left: &Item, right: &Item) -> Option<Item> {
     let is_replace = match left {
         Item::Mark(Concept::Replacing) => true,
@@ -106,7 +106,7 @@ fn replacing(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// Text that can be replaced: quoted, a word without another meaning, or the name of a separator.
+/// The item's text, if it can be replaced: quoted, a word without another meaning, or a separator's name.
 fn replaceable(item: &Item) -> Option<&str> {
     if let Item::Mark(Concept::Separator(text)) = item {
         return Some(text);
@@ -114,7 +114,8 @@ fn replaceable(item: &Item) -> Option<&str> {
     content_text(item)
 }
 
-/// "also in b.txt", "identical to b.txt", "common to a.txt and b.txt", "is a.txt identical to b.txt".
+/// The item for phrases such as "also in b.txt", "identical to b.txt", "common to a.txt and b.txt", "is a.txt
+/// identical to b.txt".
 fn versus(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let files = |item: &Item, count: usize| {
         let draft = item.as_draft(context)?;
@@ -138,7 +139,7 @@ fn versus(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// "per extension", "by folder", "for each line", "grouped by day".
+/// The item for phrases such as "per extension", "by folder", "for each line", "grouped by day".
 fn groups(left: &Item, right: &Item) -> Option<Item> {
     let grouped = |by| Some(Item::draft(Draft { group: Some(by), ..Draft::default() }));
     match (left, right) {
@@ -158,7 +159,7 @@ fn groups(left: &Item, right: &Item) -> Option<Item> {
     }
     let per = left.is_mark(&Concept::Per);
     match right {
-        // "sorted by text" is no grouping.
+        // "sorted by text" is a sort order, not a grouping.
         Item::Mark(Concept::GroupKey(GroupKey::Text)) if !per => None,
         Item::Mark(Concept::GroupKey(by)) => grouped(*by),
         Item::Mark(Concept::Noun { kind: Kind::Folder, .. }) => grouped(GroupKey::Folder),
@@ -180,7 +181,7 @@ fn is_ranking(draft: &Draft) -> bool {
     matches!(draft.superlative, Some((Key::Value, _))) && only!(draft, superlative, limit)
 }
 
-/// "occurrences of 'x'", "wrapped at 40 characters", "joined by ','".
+/// The item for phrases such as "occurrences of 'x'", "wrapped at 40 characters", "joined by ','".
 fn rewritten(left: &Item, right: &Item) -> Option<Item> {
     let written = |how| Some(Item::draft(Draft { rewrite: Some(how), ..Draft::default() }));
     match (left, right) {
@@ -204,7 +205,7 @@ fn rewritten(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// "lines in python files", "words of the PDFs": text of many files.
+/// The item for phrases such as "lines in python files", "words of the PDFs": text of many files.
 fn many_files(left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Mark(Concept::Within | Concept::Inside), Item::Draft(draft)) => {

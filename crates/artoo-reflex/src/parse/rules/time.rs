@@ -8,7 +8,7 @@ use crate::algebra::Pred;
 use crate::calendar::Stretch;
 use crate::concept::{Bound, Concept, Measure, Relation, TimeUnit};
 
-/// Adds what two neighbouring items mean together.
+/// Adds the items that two neighbouring items mean together by the rules of this module.
 pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
     found.extend(date(context, left, right));
     found.extend(age(context, left, right));
@@ -16,27 +16,27 @@ pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &
     found.extend(changed(context, left, right));
 }
 
-/// Whether the predicate is a bound on the modification time.
+/// Whether the predicate is a lower or upper bound on the modification time.
 fn is_time(pred: &Pred) -> bool {
     matches!(pred, Pred::ModifiedFrom(_) | Pred::ModifiedBefore(_))
 }
 
-/// The condition "modified at this time or later".
+/// A draft with the condition "modified at this time or later".
 fn from(moment: Timestamp) -> Draft {
     Draft::pred(Pred::ModifiedFrom(moment))
 }
 
-/// The condition "modified before this time".
+/// A draft with the condition "modified before this time".
 fn before(moment: Timestamp) -> Draft {
     Draft::pred(Pred::ModifiedBefore(moment))
 }
 
-/// The conditions "modified within this time range".
+/// A draft with the conditions "modified within this time range".
 fn inside(stretch: Stretch) -> Draft {
     Draft { preds: vec![Pred::ModifiedFrom(stretch.start), Pred::ModifiedBefore(stretch.end)], ..Draft::default() }
 }
 
-/// "March 3", "3 March 2024", "March 2024".
+/// The item for phrases such as "March 3", "3 March 2024", "March 2024".
 fn date(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let day_of = |item: &Item| -> Option<i8> {
         let day = if let Item::Ordinal(day) = item { *day } else { item.whole()? };
@@ -64,7 +64,8 @@ fn date(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// "older than 2 weeks", "more than 3 days old", "3 days ago", "in the last 3 days", "not touched for a year".
+/// The item for phrases such as "older than 2 weeks", "more than 3 days old", "3 days ago", "in the last 3 days", "not
+/// touched for a year".
 fn age(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let ago = |(amount, unit): (u64, TimeUnit)| context.clock.before_now(amount, unit);
     match (left, right) {
@@ -94,7 +95,7 @@ fn age(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The condition of a comparison of ages.
+/// The condition that an age such as "older than 3 days" means, with the moment 3 days ago; `None` for "exactly".
 fn compared(bound: Bound, moment: Timestamp) -> Option<Draft> {
     match bound {
         Bound::Above => Some(before(moment)),
@@ -104,7 +105,7 @@ fn compared(bound: Bound, moment: Timestamp) -> Option<Draft> {
     }
 }
 
-/// "since Monday", "before 2024-01-01", "between Monday and Wednesday".
+/// The item for phrases such as "since Monday", "before 2024-01-01", "between Monday and Wednesday".
 fn relation(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let stretch = |item: &Item| item.stretch(context.clock);
     match (left, right) {
@@ -137,13 +138,13 @@ fn relation(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// "modified on Monday", "newer than a.txt".
+/// The item for phrases such as "modified on Monday", "newer than a.txt".
 fn changed(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Mark(Concept::Modified), Item::Draft(draft)) => draft.only_preds_of(is_time).then(|| right.clone()),
         (Item::Mark(Concept::Modified), Item::When(stretch)) => Some(Item::draft(inside(*stretch))),
         (Item::Mark(Concept::Modified), item) => Some(Item::draft(inside(item.stretch(context.clock)?))),
-        // "newer than a.txt", "older than a.txt": what changed at the same moment is neither.
+        // "newer than a.txt", "older than a.txt": a file modified at the same moment is neither.
         (Item::Mark(Concept::Compare { bound: Bound::Below, of: Measure::Age }), item) => {
             Some(Item::draft(Draft::pred(Pred::NewerThan(one_file(context, item)?))))
         }
@@ -160,7 +161,7 @@ fn changed(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The same conditions on the time of the last read.
+/// The item with its conditions on modification times turned into ones on the time of the last read.
 fn as_accessed(item: Item) -> Option<Item> {
     let Item::Draft(mut draft) = item else { return None };
     for pred in &mut draft.preds {
