@@ -98,7 +98,7 @@ impl fmt::Display for BlockedTarget {
     }
 }
 
-/// Suffix of a folder in the string form.
+/// Suffix that marks a whole folder in the string form of a [`BlockedTarget`], as in `*:/srv/reports/**`.
 const SUBTREE: &str = "/**";
 
 /// The error of a string that is not a valid [`BlockedTarget`].
@@ -134,6 +134,7 @@ impl FromStr for BlockedTarget {
     }
 }
 
+/// Decodes the percent escapes in a tool's name; fails if a `*` is in the name, or a `%` that starts no escape.
 fn unescape(tool: &str) -> Result<String, BlockedTargetError> {
     let bad = || BlockedTargetError::BadEscape { tool: tool.to_owned() };
     if tool.contains('*') {

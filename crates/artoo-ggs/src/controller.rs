@@ -67,7 +67,7 @@ impl<K: Ord + Clone> Controller<K> {
         Self { profile, tasks: BTreeMap::new() }
     }
 
-    /// The profile of all decisions.
+    /// The profile (numbers and rules) under which the controller decides every round.
     #[must_use]
     pub fn profile(&self) -> &Profile {
         &self.profile
@@ -116,7 +116,7 @@ impl<K: Ord + Clone> Controller<K> {
         }
     }
 
-    /// Time a task has used as of its last event, without pauses.
+    /// Milliseconds a task has used as of its last event, without pauses; `None` if the task is unknown.
     #[must_use]
     pub fn elapsed_ms(&self, task: &K) -> Option<u64> {
         self.tasks.get(task).map(|state| state.stopwatch.elapsed_ms())
@@ -165,7 +165,7 @@ impl<K: Ord + Clone> Controller<K> {
     }
 }
 
-/// The state of a task that has not ended.
+/// The state of a task that has not ended; an error if the task is unknown or has ended.
 fn running<'a, K: Ord>(tasks: &'a mut BTreeMap<K, TaskState>, task: &K) -> Result<&'a mut TaskState, ControllerError> {
     match tasks.get_mut(task) {
         None => Err(ControllerError::UnknownTask),

@@ -16,15 +16,15 @@ use crate::unit::{Exact, MICROS, Unit, micros};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 #[non_exhaustive]
 pub struct Counterfactual {
-    /// Change of D.
+    /// Change of D (distance from the goal), in micro-units; negative if D would be lower.
     pub d_micros: i64,
-    /// Change of P.
+    /// Change of P (share of failures blamed on the approach), in micro-units; negative if P would be lower.
     pub p_micros: i64,
-    /// Change of Ω.
+    /// Change of Ω (share of the budget used), in micro-units; negative if Ω would be lower.
     pub omega_micros: i64,
     /// Whether the change also meets every required criterion.
     pub required_met: bool,
-    /// The state the change would have led to.
+    /// The macro-state the change would have led to.
     pub then: MacroState,
 }
 
@@ -74,7 +74,7 @@ impl fmt::Display for Counterfactual {
 }
 
 impl DecisionInputs {
-    /// The smallest change of one term alone that leads to another state, if there is one.
+    /// The smallest change of `term` alone that leads to another macro-state; `None` if no value of the term does.
     #[must_use]
     pub fn flip(&self, term: LossTerm, profile: &Profile) -> Option<Counterfactual> {
         let evaluation = self.evaluate(profile);
@@ -110,7 +110,7 @@ impl DecisionInputs {
         Counterfactual { then: change.apply(self).evaluate(profile).state(), ..change }
     }
 
-    /// The state that one micro-unit of D would have led to, for a round in which everything was met.
+    /// For a round in which every criterion was met: the state that a D higher by one micro-unit would have led to.
     pub(crate) fn smallest_miss(&self, profile: &Profile) -> Counterfactual {
         let change = Counterfactual::of(LossTerm::D, 1, MacroState::Accept);
         Counterfactual { then: change.apply(self).evaluate(profile).state(), ..change }

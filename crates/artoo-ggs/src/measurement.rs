@@ -71,7 +71,7 @@ pub struct CriterionMeasure {
     pub mode: CriterionMode,
     /// Whether the goal is missed if this criterion is.
     pub required: bool,
-    /// The verdict.
+    /// Whether the criterion is met, not met, or without a verdict.
     pub verdict: Verdict,
     /// The cause of the failure, if known. An unknown cause counts as environmental in a subtask that failed by
     /// infrastructure, as logical for a task criterion with [`Verdict::Fail`], and otherwise does not enter P.
@@ -131,11 +131,11 @@ impl CriterionMeasure {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum SubtaskStatus {
-    /// Its result was accepted.
+    /// The subtask's result was accepted.
     Matched,
-    /// Its result was rejected, or it has none.
+    /// The subtask's result was rejected, or it has no result.
     Failed,
-    /// It never started; its criteria count in D but not in P.
+    /// The subtask never started; its criteria count in D (distance) but not in P (blame on the approach).
     NotRun,
 }
 
@@ -240,7 +240,7 @@ pub struct AvailableTool {
 }
 
 impl AvailableTool {
-    /// A tool of a class.
+    /// Creates an available tool with its name and class.
     #[must_use]
     pub fn new(name: impl Into<String>, class: impl Into<String>) -> Self {
         Self { name: name.into(), class: class.into() }
@@ -260,7 +260,7 @@ pub struct Round {
     pub available_tools: Vec<AvailableTool>,
 }
 
-/// A [`Round`] that can't be measured.
+/// The error of a [`Round`] that can't be measured.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]

@@ -16,9 +16,10 @@ const MATHEMATICS: u32 = 1;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum KillSwitch {
-    /// Rounds in which D rose and ∇L without its Ω part is above ε, so that time alone never ends a task.
+    /// Rounds in which D rose and ∇L (the change of the loss) without its Ω part is above ε, so that time alone never
+    /// ends a task.
     GapRises,
-    /// Rounds in which ∇L is above ε.
+    /// Rounds in which ∇L (the change of the loss) is above ε.
     LossRises,
 }
 
@@ -44,7 +45,7 @@ pub enum RequiredCriteria {
     Ignored,
 }
 
-/// How long blocks last, and what they cover.
+/// How long blocks on tools and targets last, and what they cover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
@@ -68,7 +69,7 @@ pub struct Rules {
     pub task_criteria: TaskCriteria,
     /// Whether an unmet required criterion prevents success.
     pub required_criteria: RequiredCriteria,
-    /// How long blocks last, and what they cover.
+    /// How long blocks on tools and targets last, and what they cover.
     pub blocks: BlockRule,
 }
 
@@ -115,7 +116,7 @@ impl Profile {
         &self.name
     }
 
-    /// The profile's numbers.
+    /// The profile's twelve numbers: weights, thresholds, budget and limits.
     #[must_use]
     pub fn parameters(&self) -> &Hyperparameters {
         &self.parameters
@@ -127,7 +128,7 @@ impl Profile {
         self.config
     }
 
-    /// The profile's rules.
+    /// The profile's rules: its choices where readings of the specification differ.
     #[must_use]
     pub fn rules(&self) -> &Rules {
         &self.rules
@@ -201,7 +202,7 @@ impl Rules {
     };
 }
 
-/// A profile as it is read, before its numbers are checked.
+/// A profile after deserialization, before its name is checked.
 #[cfg(feature = "serde")]
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -16,13 +16,13 @@ use crate::measurement::AvailableTool;
 pub(crate) struct Blocklist {
     /// Blocked tools, oldest first.
     tools: Vec<String>,
-    /// Tools that were released; none is released twice.
+    /// Tools that were unblocked because every available tool was blocked; each is unblocked at most once.
     released: BTreeSet<String>,
     /// Blocked targets; paths are normalized.
     targets: BTreeSet<BlockedTarget>,
 }
 
-/// The error when every available tool is blocked, and each was released once already.
+/// The error when every available tool is blocked and none can be released, because each was released once already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AllToolsBlocked;
 
@@ -91,7 +91,8 @@ impl Blocklist {
         self.tools.clear();
     }
 
-    /// Whether an existing block covers `wanted`. Uses lookups instead of a search, so that the cost stays linear.
+    /// Whether an existing block covers `wanted`; `any_folder` tells whether any blocked target is a folder. Uses
+    /// lookups instead of a search, so that the cost stays linear.
     fn covers(&self, wanted: &BlockedTarget, any_folder: bool) -> bool {
         let path = wanted.target.as_str();
         let has = |tool: Option<&str>, target: &str, subtree| {

@@ -20,10 +20,10 @@ pub(crate) fn tools_of_failing(round: &Round) -> Vec<&str> {
     }
 }
 
-/// Tools that a logical directive blocks.
+/// Tools that a logical directive (one that blames the approach) blocks.
 ///
-/// At low urgency those behind criteria that failed in the previous round too, if there are any; otherwise all tools of the
-/// failing subtasks.
+/// At low urgency: the tools of failed subtasks with a criterion that failed in the previous round too, if there are
+/// any; otherwise all tools of the failing subtasks.
 pub(crate) fn tools_to_block<'a>(round: &'a Round, urgency: Urgency, failed_before: &Claims) -> Vec<&'a str> {
     let repeated = match urgency {
         Urgency::Low => tools_behind_repeated(round, failed_before),
@@ -32,6 +32,7 @@ pub(crate) fn tools_to_block<'a>(round: &'a Round, urgency: Urgency, failed_befo
     if repeated.is_empty() { tools_of_failing(round) } else { repeated }
 }
 
+/// Tools of the failed subtasks with a criterion that failed in the previous round too.
 fn tools_behind_repeated<'a>(round: &'a Round, failed_before: &Claims) -> Vec<&'a str> {
     let failed_before: BTreeSet<&str> = failed_before.iter().collect();
     let scopes: BTreeSet<CriterionScope> =
@@ -53,10 +54,10 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     names.filter(|name| seen.insert(*name)).collect()
 }
 
-/// Targets that an environmental directive blocks.
+/// Targets that an environmental directive (one that blames the environment) blocks.
 ///
-/// At low urgency the exact pair, at normal urgency the target for every tool, at high urgency also its parent folder. In a
-/// subtask that matched anyway, a failed call blocks the exact pair only.
+/// At low urgency the exact pair of tool and target, at normal urgency the target for every tool, at high urgency also
+/// its parent folder. In a subtask that matched anyway, a failed call blocks the exact pair only.
 pub(crate) fn targets_to_block(round: &Round, urgency: Urgency) -> Vec<BlockedTarget> {
     let mut blocked = Vec::new();
     for subtask in &round.subtasks {

@@ -18,7 +18,7 @@ use crate::stop_reason::StopReason;
 use crate::table::{Margins, Thresholds, Trend};
 use crate::unit::{Unit, micros};
 
-/// Everything a controller remembers about a task.
+/// Everything a controller remembers about a task between its rounds.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub(super) struct TaskState {
@@ -57,7 +57,7 @@ struct BestRound {
     d_micros: i64,
 }
 
-/// The numbers of a decision, and the blame.
+/// The part of a decision that doesn't depend on its outcome: inputs, loss, gradient, and the failures to blame.
 struct DecisionBasis {
     inputs: DecisionInputs,
     loss: Loss,

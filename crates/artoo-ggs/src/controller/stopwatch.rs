@@ -1,6 +1,6 @@
 //! A stopwatch for a task, which takes the time as an argument and can be paused.
 
-/// Time used by a task, without pauses.
+/// Measures the time a task uses, in milliseconds, without pauses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub(super) struct Stopwatch {
@@ -42,7 +42,7 @@ impl Stopwatch {
         self.since_ms = now_ms;
     }
 
-    /// The time of the last event.
+    /// The time of the last event, in milliseconds of the caller's clock.
     pub(super) fn since_ms(&self) -> u64 {
         self.since_ms
     }

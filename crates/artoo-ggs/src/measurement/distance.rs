@@ -64,9 +64,9 @@ pub struct Measurement {
     pub d: Unit,
     /// P: share of failures blamed on the approach.
     pub p: Unit,
-    /// D over the criteria of the subtasks.
+    /// D (distance) over the criteria of the subtasks alone.
     pub subtask_distance: Unit,
-    /// D over the task criteria, whether or not the rules count it.
+    /// D (distance) over the task criteria alone, whether or not the rules count it.
     pub task_distance: Unit,
     /// Number of failures blamed on the approach.
     pub logical_failures: u32,
@@ -79,7 +79,7 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    /// Which class has more failures.
+    /// Which class of failure, logical or environmental, occurred more often.
     #[must_use]
     pub fn failure_mix(&self) -> FailureMix {
         match self.logical_failures.cmp(&self.environmental_failures) {
@@ -227,7 +227,8 @@ fn failing_in_subtask<'a>(
     })
 }
 
-/// The implied criterion of a subtask that failed, or never ran, without an unmet criterion: its distance is never 0.
+/// The implied criterion of a subtask that failed, or never ran, without an unmet criterion, so that the subtask's
+/// distance is never 0; `None` for any other subtask.
 fn failing_without_criterion(index: usize, subtask: &SubtaskMeasure) -> Option<Failing<'static>> {
     let scope = CriterionScope::Subtask(index);
     let all_passed = subtask.criteria.iter().all(|c| c.verdict == Verdict::Pass);
@@ -277,7 +278,7 @@ fn weight(criterion: &CriterionMeasure) -> f64 {
     }
 }
 
-/// Failed calls of one subtask that no later call on the same pair made good; a pair may occur more than once.
+/// Failed calls of one subtask, without (tool, target) pairs whose last call worked; a pair may occur more than once.
 pub(crate) fn subtask_failed_pairs(subtask: &SubtaskMeasure) -> impl Iterator<Item = &ToolTarget> {
     // A retry can only exist if some calls failed and some worked.
     let mixed = subtask.calls.iter().any(|call| call.failed) && subtask.calls.iter().any(|call| !call.failed);
