@@ -19,7 +19,7 @@ pub enum Held {
 /// What a probe found out about an endpoint and one of its models.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Abilities {
-    /// The form of requests that the endpoint accepts.
+    /// The optional parts of requests that the endpoint accepts.
     pub dialect: Dialect,
     /// The reply formats tried, strongest first, with their results.
     pub formats: Vec<(ReplyFormat, Held)>,

@@ -29,20 +29,20 @@ pub enum CassetteError {
     /// A line is not a valid entry.
     #[error("line {line} of the cassette is not a valid entry")]
     Line {
-        /// Line number, from 1.
+        /// Number of the invalid line, from 1.
         line: usize,
         source: serde_json::Error,
     },
     /// A line has both a reply and a failure, or neither.
     #[error("line {line} of the cassette must hold either a reply or a failure")]
     NotOneOutcome {
-        /// Line number, from 1.
+        /// Number of the line with both a reply and a failure, or with neither, from 1.
         line: usize,
     },
     /// A line's reply is not JSON but of a kind that only code may create.
     #[error("line {line} of the cassette holds a reply that is not a JSON value")]
     NotJson {
-        /// Line number, from 1.
+        /// Number of the line whose reply is not JSON, from 1.
         line: usize,
     },
 }

@@ -1,4 +1,4 @@
-//! Language models, honestly spoken to: one trait, an HTTP client that owns transport retries, and a strict reader.
+//! Access to language models: one trait, an HTTP client that retries transport errors, and a strict reader.
 //!
 //! *Is*: the [`Model`] seam; [`Remote`] for every endpoint that speaks one of the [`Protocol`]s; [`scripted::Scripted`]
 //! and the [`cassette`]s for tests; [`Tiers`] to give roles different models; a [`Ledger`] that bounds what they cost;

@@ -27,7 +27,7 @@ impl Pool {
         Arc::clone(clients.entry(settings.clone()).or_default())
     }
 
-    /// The call limit of an endpoint; the first caller sets it.
+    /// The gate that limits concurrent calls at an endpoint; the first caller sets its limit to `parallel`.
     pub(crate) fn gate(&self, origin: String, parallel: usize) -> Arc<Gate> {
         let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(gates.entry(origin).or_insert_with(|| Arc::new(Gate::new(parallel))))

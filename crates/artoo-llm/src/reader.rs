@@ -40,7 +40,7 @@ pub enum ReaderError {
     /// The reply ends inside a value or a reasoning block.
     #[error("the reply ends inside {inside}")]
     Cut {
-        /// The construct that was not closed.
+        /// The construct that was not closed, such as an object or a reasoning block.
         inside: &'static str,
     },
     /// The reply contains only prose.
@@ -67,7 +67,7 @@ pub enum ReaderError {
 }
 
 impl ReaderError {
-    /// Converts the error for the role that asked; `text` is the reply.
+    /// Converts the error to the failure that the asking role receives; `text` is the reply.
     #[must_use]
     pub fn into_failure(self, text: &str) -> ModelFailure {
         let detail = escape::one_line(&self.to_string());

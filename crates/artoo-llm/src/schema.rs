@@ -21,9 +21,9 @@ pub struct Misfit {
 pub enum Problem {
     /// The value has another type.
     Type {
-        /// The allowed types.
+        /// The types that the schema allows.
         wanted: String,
-        /// The actual type.
+        /// The actual type of the value.
         found: &'static str,
     },
     /// A required key is missing.
@@ -36,9 +36,9 @@ pub enum Problem {
     NoAlternative,
     /// Too many or too few items or characters.
     Length {
-        /// The actual length.
+        /// The actual number of items or characters.
         found: usize,
-        /// The violated limit.
+        /// The minimum or maximum that is violated.
         bound: u64,
     },
 }
@@ -81,7 +81,7 @@ fn fit_at(value: &Value, schema: &Value, pointer: &str) -> Result<(), Misfit> {
     if let Some(alternatives) = schema.get("anyOf").and_then(Value::as_array)
         && !alternatives.iter().any(|alternative| fit_at(value, alternative, pointer).is_ok())
     {
-        // Where it is plain which alternative is meant, what is wrong there says more.
+        // If exactly one alternative is meant, the violation of that one is more helpful.
         let mut meant = alternatives.iter().filter(|alternative| is_meant(value, alternative));
         return match (meant.next(), meant.next()) {
             (Some(only), None) => fit_at(value, only, pointer),

@@ -30,7 +30,7 @@ pub struct Taken {
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Entry {
-    /// Newest last.
+    /// Calls and tokens of the stored tasks, newest last.
     tasks: Vec<Taken>,
     /// Time of the last task, in seconds since 1970.
     at_s: i64,
@@ -69,7 +69,7 @@ impl SpendingBook {
         })
     }
 
-    /// Stores a task; the file is replaced atomically.
+    /// Stores the calls and tokens of a task; the file is replaced atomically.
     ///
     /// # Errors
     /// If the file can't be written.

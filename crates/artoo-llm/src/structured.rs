@@ -111,7 +111,7 @@ const STATUS_OF: [(&str, u16); 14] = [
 ];
 
 impl Complaint {
-    /// The HTTP status that the error's code or type stands for.
+    /// The HTTP status that corresponds to the error's code or type; `None` if neither is known.
     #[must_use]
     pub fn status_in_words(&self) -> Option<u16> {
         let named = |word: &Option<String>| {
@@ -145,7 +145,8 @@ impl Dialect {
         }
     }
 
-    /// The dialect to try after a refused request with tools: an optional tool choice, then no tools.
+    /// The dialect to try after a refused request with tools: an optional tool choice, then no tools. `None` if the
+    /// error is not about tools.
     #[must_use]
     pub(crate) fn without_refused_tools(self, complaint: &Complaint) -> Option<Self> {
         let message = complaint.message.to_ascii_lowercase();
@@ -160,8 +161,8 @@ impl Dialect {
         (is_about_tools && self.tool_calls != ToolCalls::Off).then_some(Self { tool_calls: weaker, ..self })
     }
 
-    /// The dialect to try after a refused request: without the part that the error is about. `formats` are the
-    /// protocol's, strongest first.
+    /// The dialect to try after a refused request: without the part that the error is about, or `None` if that is
+    /// unknown. `formats` are the protocol's reply formats, strongest first.
     ///
     /// If the error names a parameter, only that counts, else the words of its message.
     #[must_use]
@@ -192,13 +193,13 @@ impl Dialect {
     }
 }
 
-/// The request for a JSON reply of this form, in words; see [`artoo_proto::shape()`].
+/// The sentence of a prompt that asks for a JSON reply of this form; see [`artoo_proto::shape()`].
 #[must_use]
 pub fn asked_for(form: &str) -> String {
     format!("Answer with one JSON object of this form, and with nothing else:\n{form}")
 }
 
-/// Replaces characters that endpoints don't accept in names.
+/// Converts a name to one that endpoints accept: other characters become `_`, and it is cut to 64 characters.
 pub(crate) fn schema_name(name: &str) -> String {
     let kept = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     let name: String = name.chars().take(SCHEMA_NAME_MAX).map(kept).collect();
@@ -214,7 +215,7 @@ pub fn complaint(text: &str) -> Complaint {
     complaint_of(&parsed)
 }
 
-/// Parses an error body that is JSON.
+/// Parses an error message from a body that is JSON.
 pub(crate) fn complaint_of(parsed: &Value) -> Complaint {
     let inner = parsed.get("error").unwrap_or(parsed);
     let plain = |value: &Value| match value {

@@ -28,7 +28,7 @@ pub enum Step {
     Verifying { done: u64, total: u64 },
 }
 
-/// Receives progress; called often, from any thread.
+/// Receives the progress of an installation; called often, from any thread.
 pub trait Progress: Send + Sync {
     fn report(&self, step: Step);
 }
@@ -36,7 +36,7 @@ pub trait Progress: Send + Sync {
 /// The source of an unfinished download, stored as `download.toml`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct PartRecord {
-    /// URL without query.
+    /// URL the file is downloaded from, without its query.
     from: String,
     etag: Option<String>,
     /// The `Last-Modified` header.
@@ -49,7 +49,7 @@ pub(super) struct Download<'d> {
     pub(super) http: &'d Http,
     pub(super) url: &'d FileUrl,
     pub(super) dir: &'d ModelDir,
-    /// The size, if known from elsewhere than the host.
+    /// Size of the file in bytes, if known from elsewhere than the host.
     pub(super) bytes: Option<u64>,
     /// Whether the checksum is known: then resuming without `ETag` and `Last-Modified` is sound.
     pub(super) has_checksum: bool,
@@ -75,7 +75,7 @@ impl Download<'_> {
         self.http.retried(self.url.host(), || self.dir.part_bytes(), on_wait, || self.connect()).await
     }
 
-    /// Makes one connection; `None` if the download restarts.
+    /// Makes one connection and receives the rest of the file; `None` if the download must restart.
     async fn connect(&self) -> Result<Option<()>, Failed> {
         let known = self.resumable()?;
         let have = if known.is_some() { self.dir.part_bytes() } else { 0 };
@@ -117,7 +117,7 @@ impl Download<'_> {
         }
     }
 
-    /// Removes the received bytes.
+    /// Removes the received bytes and reports why; returns `None`, so that the download starts over.
     fn restart(&self, why: &'static str) -> Result<Option<()>, Failed> {
         self.dir.remove_part()?;
         self.progress.report(Step::Restarted { why });

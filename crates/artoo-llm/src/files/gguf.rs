@@ -30,7 +30,7 @@ const ALIGNMENT: u64 = 32;
 /// Maximum alignment of the tensor data.
 const ALIGNMENT_MAX: u64 = 65_536;
 
-/// Metadata keys that are kept, besides those that end with `.context_length`.
+/// Metadata keys whose values are stored, besides those that end with `.context_length`.
 const KEYS: [&str; 8] = [
     "general.architecture",
     "general.name",

@@ -8,7 +8,7 @@ use crate::wire::{Fault, Framing, Wire};
 /// Number of bytes of an unexpected body that an error quotes.
 const KEPT_BYTES: usize = 1000;
 
-/// Progress of a response body.
+/// How far a response body was received.
 pub(super) enum Stage {
     /// No content received yet: the endpoint may still be reading the prompt.
     Begun,
@@ -21,7 +21,7 @@ pub(super) enum Stage {
 pub(super) struct Decoder<'d> {
     wire: &'d dyn Wire,
     content_type: String,
-    /// `None` if the body is one JSON document.
+    /// Divides the body into events or lines; `None` if the body is one JSON document.
     frames: Option<Frames>,
     pub(super) draft: &'d mut Draft,
 }
@@ -33,7 +33,7 @@ impl<'d> Decoder<'d> {
         Self { wire, content_type, frames, draft }
     }
 
-    /// Decodes the next bytes of a stream; whether they completed a frame.
+    /// Decodes the next bytes of a stream; returns whether they completed an event or a line.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<bool, Fault> {
         let Some(frames) = &mut self.frames else { return Ok(false) };
         let pieces = frames.push(bytes).map_err(|_| Fault::Unreadable("the stream is not valid UTF-8".to_owned()))?;
@@ -50,7 +50,7 @@ impl<'d> Decoder<'d> {
         }
     }
 
-    /// Decodes a document, or the unfinished frame at the end of a stream, after all of `body` was received.
+    /// Decodes a document, or the unfinished last line of a stream, after all of `body` was received.
     pub(super) fn finish(&mut self, body: &[u8]) -> Result<(), Trouble> {
         let decoded = match &mut self.frames {
             None => self.wire.whole(self.draft, text_of(body, &self.content_type)?),

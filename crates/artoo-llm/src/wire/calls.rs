@@ -49,12 +49,12 @@ impl Calls {
         }
     }
 
-    /// The input of the first call; with a forced tool, others are ignored.
+    /// The input of the first call, empty if there is none; with a forced tool, other calls are ignored.
     pub(crate) fn first_input(&self) -> &str {
         self.0.first().map_or("", |call| call.input.as_str())
     }
 
-    /// Number of characters received.
+    /// Length of the received names and inputs, in bytes of UTF-8.
     pub(crate) fn written_chars(&self) -> usize {
         self.0.iter().map(|call| call.name.len() + call.input.len()).sum()
     }

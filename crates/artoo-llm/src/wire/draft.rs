@@ -7,9 +7,9 @@ use crate::usage::Counts;
 /// Why the model stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum End {
-    /// It finished.
+    /// The model finished its answer.
     Complete,
-    /// It called a tool.
+    /// The model called a tool.
     Tool,
     /// The token limit was reached.
     Length,
@@ -39,7 +39,7 @@ pub(crate) struct Draft {
     /// The text, without separate reasoning.
     pub(crate) content: String,
     pub(crate) calls: Calls,
-    /// Number of characters of separate reasoning.
+    /// Length of separate reasoning, in bytes of UTF-8.
     pub(crate) reasoning_chars: usize,
     pub(crate) end: Option<End>,
     /// Whether the protocol's end marker was received.
@@ -87,7 +87,7 @@ impl Draft {
         Ok(text)
     }
 
-    /// Number of characters received, for an estimate of the cost.
+    /// Length of everything received, in bytes of UTF-8, for an estimate of the cost.
     pub(crate) fn written_chars(&self) -> usize {
         self.content.len() + self.calls.written_chars() + self.reasoning_chars
     }

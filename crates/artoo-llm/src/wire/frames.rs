@@ -13,7 +13,7 @@ pub(crate) struct Frames {
     at_start: bool,
 }
 
-/// A line is not valid UTF-8.
+/// The error for a line that is not valid UTF-8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NoText;
 
@@ -38,8 +38,8 @@ impl Frames {
         Ok(complete)
     }
 
-    /// The last line of a stream of lines without a line break. An incomplete event is dropped, as the standard
-    /// says.
+    /// The unfinished last line of a stream of lines, unless it is blank. An incomplete server-sent event is dropped,
+    /// as the standard requires.
     pub(crate) fn rest(&mut self) -> Result<Option<String>, NoText> {
         match self.framing {
             Framing::Events => Ok(None),

@@ -10,16 +10,16 @@ const HEADER_MAX_BYTES: u64 = 128 * 1024 * 1024;
 /// Maximum length of a key or tensor name: the format's own limit.
 const KEY_MAX_BYTES: u64 = 65_535;
 
-/// Number of bytes kept of a longer text.
+/// Maximum number of bytes stored of a text; the rest of a longer text is skipped.
 const TEXT_MAX_BYTES: u64 = 4_096;
 
-/// Maximum nesting of lists: no known file has any.
+/// Maximum nesting of lists in the metadata: no known file nests any.
 const DEPTH_MAX: u32 = 4;
 
-/// Type number of a text.
+/// Type number of a text in the metadata.
 const TEXT: u32 = 8;
 
-/// Type number of a list.
+/// Type number of a list in the metadata.
 const LIST: u32 = 9;
 
 /// Size in bytes of the values of each type number; 0 for texts and lists.
@@ -42,7 +42,7 @@ pub(super) enum Value {
     Other,
 }
 
-/// Reads a header of a file with `bytes` bytes.
+/// Reads the header of a GGUF file that has `bytes` bytes.
 pub(super) struct Reader<R> {
     from: BufReader<R>,
     pub(super) position: u64,
@@ -140,7 +140,7 @@ impl<R: Read + Seek> Reader<R> {
         Ok(())
     }
 
-    /// The position after `length` more bytes.
+    /// The position after `length` more bytes; an error if it is beyond the end of the file or `HEADER_MAX_BYTES`.
     fn end_after(&self, length: u64, what: &str) -> Result<u64, GgufError> {
         match self.position.saturating_add(length) {
             end if end > self.bytes => invalid(format!("it is truncated: {what} would lie beyond its end")),
