@@ -1,20 +1,22 @@
-//! One execution of a plan: its true result, and the verdicts of a fallible verifier.
+//! One execution of a plan: its true result, and the verdicts of a verifier that may err.
 
 use super::draws::Purpose;
 use super::world::{CriterionTruth, Set, SubtaskTruth, TOOLS, World};
 use artoo_ggs::{CriterionMode, FailureClass};
 
-/// Maximum attempts at a subtask within one execution: one correction.
+/// Maximum number of attempts at a subtask within one execution: the first and one correction.
 pub(super) const ATTEMPTS: u32 = 2;
-/// Effect of a correction within an execution, in refinements: it sees one failure, not the whole result.
+/// How many refinements one correction within an execution counts as: a correction sees one failure, not the whole
+/// result.
 const CORRECTION: f64 = 0.5;
-/// Share of criteria whose result is random in each execution: a model is not deterministic.
+/// Share of criteria whose result is random in each execution, since models are not deterministic.
 const JITTER: f64 = 0.2;
-/// A check in code errs a fifth as often as a model that judges, and is as much harder to game.
+/// Error rate of a check in code, relative to that of a model that judges; the effect of gaming is scaled likewise.
 const CHECK_ERROR: f64 = 0.2;
-/// Share of the gaming that reaches the verifier of the combined result, which is not part of the loop that gamed.
+/// Share of the family's `gaming` by which the verifier of the combined result errs more if a subtask is wrong;
+/// smaller, since that verifier is not part of the loop that learns to game.
 const IMPRESSION: f64 = 0.5;
-/// Upper bound on a verifier's false-pass rate, even for gamed work.
+/// Maximum probability that a verifier passes an unmet criterion, even for gamed work.
 const FALSE_PASS_MAX: f64 = 0.95;
 
 /// The plan of one subtask: a tool, a target, and how often the approach was refined.
@@ -22,7 +24,7 @@ const FALSE_PASS_MAX: f64 = 0.95;
 pub(super) struct Assignment {
     pub(super) tool: usize,
     pub(super) target: usize,
-    /// Number of refinements of this approach.
+    /// Number of refinements of this tool's work.
     pub(super) polish: u32,
 }
 

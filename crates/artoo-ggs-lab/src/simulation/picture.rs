@@ -1,11 +1,11 @@
-//! Pictures of a study as SVG: success against false delivery, and how the loss goes down.
+//! SVG charts of a study: success against false delivery, and the loss after each execution.
 
 use super::study::Cell;
 
-/// A colour for each policy in turn (Okabe and Ito's, which the colour-blind tell apart, and three greys).
+/// Colours of the policies, in order (from Okabe and Ito's palette for the colour-blind, with three greys).
 const COLOURS: [&str; 10] =
     ["#999999", "#E69F00", "#56B4E9", "#B0A000", "#CC79A7", "#0072B2", "#D55E00", "#009E73", "#222222", "#666666"];
-/// A line of text, in pixels.
+/// Height of a line of text, in pixels.
 const LABEL_HEIGHT: f64 = 15.0;
 
 /// A linear scale from values to pixels.
@@ -23,14 +23,14 @@ impl Scale {
     }
 }
 
-/// One policy's shares over all tasks of all families.
+/// Shares of one policy's tasks that ended with full success or false delivery, over all families.
 struct Overall<'a> {
     policy: &'a str,
     full: f64,
     false_delivery: f64,
 }
 
-/// Full successes against false deliveries, one point for each policy, over all families alike.
+/// Draws an SVG chart of full successes against false deliveries, one point per policy, over all families.
 #[must_use]
 pub fn outcomes(cells: &[Cell]) -> String {
     let points = overall(cells);
@@ -59,7 +59,7 @@ pub fn outcomes(cells: &[Cell]) -> String {
     svg + "</svg>\n"
 }
 
-/// Mean loss after each execution, one panel for each family, one line for each policy.
+/// Draws an SVG chart of the mean loss after each execution, one panel per family and one line per policy.
 #[must_use]
 pub fn losses(cells: &[Cell]) -> String {
     let families = distinct(cells, |cell| &cell.row.family);
@@ -156,7 +156,7 @@ fn dot(x: f64, y: f64, colour: &str) -> String {
     format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"5\" fill=\"{colour}\"/>\n")
 }
 
-/// A name that somebody gave a policy may hold anything: it is escaped.
+/// An SVG text element; the content is escaped, since a policy's name may contain any character.
 fn text(x: f64, y: f64, anchor: &str, content: &str) -> String {
     let content = content.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     format!("<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" fill=\"#222222\">{content}</text>\n")

@@ -1,4 +1,4 @@
-//! The simulated planner: how plans follow instructions; the same for every policy.
+//! The simulated planner: makes plans from instructions, in the same way for every policy.
 
 use super::draws::Purpose;
 use super::execution::{Assignment, Execution, Past, SubtaskResult};
@@ -6,7 +6,7 @@ use super::observe::{target_name, tool_class, tool_name};
 use super::world::{SubtaskTruth, TOOLS, World, target_count};
 use artoo_ggs::BlockedTarget;
 
-/// Probability that the planner follows an instruction; blocks are enforced always.
+/// Probability that the planner follows an instruction; blocks are always obeyed.
 const HEEDS: f64 = 0.8;
 /// Probability that the planner repeats its plan if it gets no instruction.
 const REPEATS_UNGUIDED: f64 = 0.6;
@@ -14,17 +14,17 @@ const REPEATS_UNGUIDED: f64 = 0.6;
 /// The change an instruction asks for in one subtask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
-    /// No change is asked for.
+    /// No instruction: the planner decides.
     Unguided,
-    /// The same tool and target, refined.
+    /// Keep tool and target, refine the work.
     Refine,
-    /// Another target.
+    /// Use another target.
     Target,
-    /// Another tool.
+    /// Use another tool.
     Tool,
-    /// A tool of another class.
+    /// Use a tool of another class.
     Class,
-    /// Another tool and another target.
+    /// Use another tool and another target.
     Both,
 }
 
@@ -33,7 +33,7 @@ pub(super) enum Change {
 pub(super) struct Instruction {
     /// The change per subtask; ignored for subtasks whose result is kept.
     pub(super) changes: Vec<Change>,
-    /// Whether the planner knows what was tried before.
+    /// Whether the planner knows which tools and targets were tried before.
     pub(super) remembers: bool,
     /// Whether matched results are discarded too.
     pub(super) from_scratch: bool,
@@ -45,7 +45,7 @@ pub(super) struct Instruction {
     pub(super) novel_classes: Vec<String>,
 }
 
-/// The first plan: the preferred tool and target of each subtask.
+/// The first plan: the tool and target that the planner prefers for each subtask.
 pub(super) fn first_plan(world: &World) -> Vec<Assignment> {
     let first = |order: &[usize]| order.first().copied().unwrap_or(0);
     let favourite = |truth: &SubtaskTruth| Assignment {
@@ -56,13 +56,14 @@ pub(super) fn first_plan(world: &World) -> Vec<Assignment> {
     world.subtasks.iter().map(favourite).collect()
 }
 
-/// The results to keep: those that matched, unless the combined result was rejected or all results are discarded.
+/// The results to keep in the next execution: those that matched, unless the combined result was rejected or the
+/// instruction discards all results; `None` for subtasks to execute again.
 pub(super) fn carried(execution: &Execution, instruction: &Instruction) -> Vec<Option<SubtaskResult>> {
     let keep = execution.whole.is_none() && !instruction.from_scratch;
     execution.results.iter().map(|result| (keep && result.is_matched()).then(|| result.clone())).collect()
 }
 
-/// The next plan; `None` if everything is blocked for some subtask.
+/// The next plan; `None` if every combination of tool and target is blocked for some subtask.
 pub(super) fn next_plan(
     world: &World,
     past: &Past,
@@ -81,7 +82,7 @@ pub(super) fn next_plan(
         .collect()
 }
 
-/// The planning of one subtask.
+/// Plans one subtask of the next plan.
 struct SubtaskPlanning<'a> {
     world: &'a World,
     past: &'a Past,

@@ -1,10 +1,10 @@
-//! `World`: the hidden truth of one simulated task, drawn from its family.
+//! `World`: the hidden truth of one simulated task, drawn at random from its family.
 
 use super::draws::{Draws, Purpose};
 use super::family::Family;
 use artoo_ggs::CriterionMode;
 
-/// All tools with their classes, two per class.
+/// The name and class of each tool; two tools per class.
 pub(super) const TOOLS: [(&str, &str); 6] = [
     ("read_file", "files"),
     ("glob", "files"),
@@ -13,7 +13,7 @@ pub(super) const TOOLS: [(&str, &str); 6] = [
     ("shell", "shell"),
     ("script", "shell"),
 ];
-/// The targets of each subtask, two per folder.
+/// The targets of each subtask; two targets per folder.
 pub(super) const TARGETS: [[&str; 4]; SUBTASKS_MAX] = [
     ["/a/east/1", "/a/east/2", "/a/west/1", "/a/west/2"],
     ["/b/east/1", "/b/east/2", "/b/west/1", "/b/west/2"],
@@ -23,12 +23,12 @@ pub(super) const TARGETS: [[&str; 4]; SUBTASKS_MAX] = [
 pub(super) const SUBTASKS_MAX: usize = 3;
 /// Maximum number of criteria of a subtask.
 pub(super) const CRITERIA_MAX: usize = 4;
-/// Probability that a criterion is verifiable.
+/// Probability that a criterion is verifiable by code.
 const VERIFIABLE: f64 = 0.5;
 /// Probability that a task has a required criterion.
 const HAS_REQUIRED: f64 = 0.5;
 
-/// A set of numbers from 0 to 7.
+/// A set of indices from 0 to 7.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Set(u8);
 
@@ -53,7 +53,7 @@ impl Set {
         self.0 == 0
     }
 
-    /// Whether `self` is a subset of `other`.
+    /// Whether every index of `self` is in `other`.
     pub(super) fn is_within(self, other: Self) -> bool {
         self.0 & !other.0 == 0
     }
@@ -68,7 +68,7 @@ pub(super) struct CriterionTruth {
     pub(super) difficulty: f64,
 }
 
-/// The hidden truth of one subtask.
+/// The hidden truth of one subtask: what its criteria require, and which tools and targets work.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SubtaskTruth {
     pub(super) criteria: Vec<CriterionTruth>,
@@ -104,7 +104,7 @@ impl World {
         self.subtasks.iter().map(|subtask| subtask.criteria.len() as u32).sum()
     }
 
-    /// Whether subtasks done with these tools fit together.
+    /// Whether the results of subtasks that were done with these tools fit together.
     pub(super) fn fits(&self, tools: impl Iterator<Item = usize>) -> bool {
         let address: Vec<usize> = tools.collect();
         !self.draws.chance(self.family.misfit, Purpose::Fit, &address)

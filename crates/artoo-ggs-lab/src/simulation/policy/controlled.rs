@@ -7,7 +7,7 @@ use artoo_ggs::Profile;
 use artoo_ggs::ReplanAction;
 use artoo_ggs::{Outcome, Replan, StopReason};
 
-/// The driver that follows an `artoo-ggs` controller.
+/// Makes the decisions of a policy by asking an `artoo-ggs` controller.
 pub(super) struct Controlled {
     controller: Controller<()>,
     /// D of every round, in micro-units.
@@ -17,7 +17,7 @@ pub(super) struct Controlled {
 impl Controlled {
     pub(super) fn new(profile: &Profile) -> Self {
         let mut controller = Controller::new(profile.clone());
-        // A new controller knows no task: this one can't have begun.
+        // A new controller has no tasks, so this one can't have begun.
         let begun = controller.begin((), 0);
         debug_assert!(begun.is_ok(), "{begun:?}");
         Self { controller, distances: Vec::new() }
@@ -57,7 +57,7 @@ fn instruction(replan: Replan, subtasks: usize) -> Instruction {
     };
     Instruction {
         changes: vec![change; subtasks],
-        // What a directive doesn't forbid, the planner isn't told.
+        // The planner only learns what a directive contains.
         remembers: false,
         from_scratch: false,
         blocked_tools: replan.blocked_tools,
