@@ -30,7 +30,7 @@ pub struct Abilities {
     pub context_tokens: Option<u64>,
     /// Number of requests the endpoint processes at once, if it reports that.
     pub parallel: Option<usize>,
-    /// Whether the answer contained separate reasoning.
+    /// Whether the model sent reasoning separately from its answers.
     pub reasoning: bool,
     /// Time of the probe, in seconds since 1970.
     pub found_at_s: i64,

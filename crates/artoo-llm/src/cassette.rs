@@ -47,7 +47,7 @@ pub enum CassetteError {
     },
 }
 
-/// One line of a cassette.
+/// One line of a cassette: the key of a request, with its reply or failure.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
@@ -102,7 +102,7 @@ impl Player {
         Ok(Self { masks, left: Mutex::new(left) })
     }
 
-    /// Number of entries not played yet.
+    /// Number of recorded entries not played yet.
     #[must_use]
     pub fn unplayed(&self) -> usize {
         self.left.lock().unwrap_or_else(PoisonError::into_inner).values().map(VecDeque::len).sum()

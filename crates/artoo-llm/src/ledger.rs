@@ -120,7 +120,7 @@ impl std::fmt::Display for DollarsShown {
 pub struct Spender {
     pub task_id: TaskId,
     pub role: Role,
-    /// Configured name of the model.
+    /// Name of the model in the configuration.
     pub model: String,
 }
 
@@ -148,7 +148,7 @@ pub struct Ledger {
     book: Mutex<Book>,
 }
 
-/// The mutable part of a ledger.
+/// The accounts and reservations of a ledger, which change with every call.
 #[derive(Debug, Default)]
 struct Book {
     accounts: BTreeMap<Spender, Account>,
@@ -168,7 +168,7 @@ impl Ledger {
         Self { budget, book: Mutex::default() }
     }
 
-    /// The spending of all tasks.
+    /// The spending of the whole run, over all tasks.
     #[must_use]
     pub fn total(&self) -> Account {
         self.with(|book| book.total)

@@ -32,11 +32,11 @@ pub enum Step {
     /// The next try begins after a wait.
     Waiting {
         wait: Duration,
-        /// Tries made so far.
+        /// Number of tries of the call made so far.
         tries: u32,
-        /// Maximum number of tries.
+        /// Maximum number of tries of the call.
         tries_max: u32,
-        /// The error of the last try.
+        /// The error of the last try, as text.
         why: String,
     },
     /// Another model is asked instead of one that failed.
@@ -57,7 +57,7 @@ pub enum Step {
 pub struct Exchange {
     #[serde(flatten)]
     pub caller: Caller,
-    /// URL without its query.
+    /// URL of the request, without its query.
     pub url: String,
     /// Body of the request.
     pub request: String,

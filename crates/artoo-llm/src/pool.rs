@@ -21,7 +21,7 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// The HTTP client for these settings.
+    /// The shared HTTP client for these settings; it is built at its first use.
     pub(crate) fn client(&self, settings: &ClientSettings) -> ClientSlot {
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(clients.entry(settings.clone()).or_default())

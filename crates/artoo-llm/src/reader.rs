@@ -43,13 +43,13 @@ pub enum ReaderError {
         /// The construct that was not closed, such as an object or a reasoning block.
         inside: &'static str,
     },
-    /// The reply contains only prose.
+    /// The reply contains no JSON object, only prose.
     #[error("the reply contains no JSON object")]
     NoObject,
     /// Invalid JSON, or a part of a broken object.
     #[error("malformed JSON: {problem}")]
     Malformed { problem: String },
-    /// An object has a key twice.
+    /// A JSON object has the same key twice.
     #[error("the key {key:?} occurs twice in one object")]
     DuplicateKey { key: String },
     /// The value is nested deeper than [`MAX_DEPTH`].

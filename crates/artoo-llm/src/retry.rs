@@ -7,7 +7,7 @@ use std::time::Duration;
 pub struct RetryPolicy {
     /// Maximum tries while the endpoint is busy or broken.
     pub busy_tries: u32,
-    /// Maximum tries without a connection.
+    /// Maximum number of tries while no connection can be made.
     pub connect_tries: u32,
     /// Time after the beginning of the first try; no try begins later.
     pub total: Duration,
@@ -67,7 +67,7 @@ pub enum Decision {
     GiveUp { why: Why },
 }
 
-/// Why no further try is made.
+/// Why no further try of a call is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
     /// The error is final.

@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-/// A violation of a schema.
+/// A violation of a schema: which part of a value, and what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misfit {
     /// JSON pointer to the violating part; empty for the whole value.
@@ -19,7 +19,7 @@ pub struct Misfit {
 /// Kind of a schema violation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Problem {
-    /// The value has another type.
+    /// The value has a type that the schema doesn't allow.
     Type {
         /// The types that the schema allows.
         wanted: String,
@@ -28,7 +28,7 @@ pub enum Problem {
     },
     /// A required key is missing.
     Missing { key: String },
-    /// A key is not allowed.
+    /// The value has a key that the schema doesn't allow.
     Unknown { key: String },
     /// The value is not one of the allowed values.
     NotAllowed,

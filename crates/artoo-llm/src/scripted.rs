@@ -40,7 +40,7 @@ impl Scripted {
         Self { author: Box::new(author), name: "scripted".to_owned(), seen: Mutex::new(Vec::new()) }
     }
 
-    /// Sets the model's name.
+    /// Sets the name that the scripted model reports.
     #[must_use]
     pub fn named(self, name: impl Into<String>) -> Self {
         Self { name: name.into(), ..self }

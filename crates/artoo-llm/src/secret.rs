@@ -4,7 +4,7 @@ use std::fmt;
 
 use artoo_proto::escape;
 
-/// Replacement of a removed key.
+/// Text that replaces a removed key.
 const MARK: &str = "[key]";
 
 /// Shortest key that is also removed from a model's answer. Local servers take dummies such as `none` or `ollama`;

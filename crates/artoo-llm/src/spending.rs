@@ -17,7 +17,7 @@ const TASKS_MIN: usize = 3;
 /// Maximum number of models stored; the least recently used is removed first.
 const ENTRIES_MAX: usize = 64;
 
-/// Calls and tokens of one task.
+/// Calls and tokens that one task took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Taken {
     pub calls: u64,

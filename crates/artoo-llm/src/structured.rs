@@ -12,15 +12,15 @@ pub use strict::form as strict_form;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplyFormat {
-    /// By the JSON schema itself.
+    /// Request the reply by sending the JSON schema itself.
     JsonSchema,
-    /// By the schema in the form of OpenAI's strict mode.
+    /// Request the reply by sending the schema in the form of OpenAI's strict mode.
     StrictSchema,
-    /// As any JSON object.
+    /// Request any JSON object; only the prompt describes its form.
     JsonObject,
-    /// As the input of a forced tool call.
+    /// Request the reply as the input of a forced tool call.
     ForcedTool,
-    /// By the prompt alone.
+    /// Request the form of the reply by the prompt alone.
     PromptOnly,
 }
 
@@ -28,12 +28,12 @@ pub enum ReplyFormat {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolCalls {
-    /// Not used.
+    /// Native tool calls are not used.
     #[default]
     Off,
-    /// Used with an optional tool choice.
+    /// Native tool calls are offered, and the model may answer without one.
     Free,
-    /// Used with a required tool choice.
+    /// Native tool calls are offered, and the model must make one.
     Required,
 }
 
@@ -45,17 +45,17 @@ pub struct Dialect {
     pub completion_tokens_field: bool,
     /// Sampling temperature, if the endpoint accepts one.
     pub temperature: Option<f64>,
-    /// Request a streamed answer.
+    /// Whether to request a streamed answer.
     pub stream: bool,
-    /// Request a final chunk with token usage (`stream_options.include_usage`).
+    /// Whether to request a final chunk with token usage (`stream_options.include_usage`).
     pub stream_usage: bool,
-    /// Mark (Anthropic) or name (OpenAI) the stable part of the prompt for the endpoint's cache.
+    /// Whether to mark (Anthropic) or name (OpenAI) the stable part of the prompt for the endpoint's cache.
     pub cache: bool,
     #[serde(default)]
     pub tool_calls: ToolCalls,
 }
 
-/// The error message of an endpoint.
+/// The error message of an endpoint, with the fields that classify it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Complaint {
     pub message: String,
@@ -83,10 +83,10 @@ const FORMAT_WORDS: [&str; 9] = [
 /// Words in error messages about unsupported tool calls.
 const TOOL_WORDS: [&str; 2] = ["tool", "function"];
 
-/// Request parameters for the endpoint's cache.
+/// Names of the request parameters that control the endpoint's cache.
 const CACHE_PARAMS: [&str; 2] = ["cache_control", "prompt_cache_key"];
 
-/// Request parameters for the reply format.
+/// Names of the request parameters that control the reply format.
 const FORMAT_PARAMS: [&str; 5] = ["response_format", "text", "tools", "tool_choice", "format"];
 
 /// Maximum length of a schema name that endpoints accept.

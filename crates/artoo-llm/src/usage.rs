@@ -11,9 +11,9 @@ const CHARS_PER_TOKEN_MOST: usize = 6;
 /// Token counts reported by an endpoint.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Prompt tokens, those from a cache included.
+    /// Prompt tokens, those from a cache included; `None` if not reported.
     pub prompt: Option<u64>,
-    /// Completion tokens, reasoning included.
+    /// Completion tokens, reasoning included; `None` if not reported.
     pub completion: Option<u64>,
     /// Prompt tokens read from a cache of the endpoint.
     pub cached: Option<u64>,

@@ -24,7 +24,7 @@ pub enum Step {
     Waiting { wait: Duration, why: String },
     /// The received bytes are of no use, so the download restarts.
     Restarted { why: &'static str },
-    /// `done` of `total` bytes are hashed.
+    /// `done` of `total` bytes of the file are hashed.
     Verifying { done: u64, total: u64 },
 }
 
@@ -39,7 +39,7 @@ struct PartRecord {
     /// URL the file is downloaded from, without its query.
     from: String,
     etag: Option<String>,
-    /// The `Last-Modified` header.
+    /// The `Last-Modified` header of the response, if any.
     modified: Option<String>,
     total: Option<u64>,
 }

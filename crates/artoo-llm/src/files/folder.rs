@@ -20,7 +20,7 @@ use super::private;
 /// Name of the model folder in the data folder.
 const FOLDER: &str = "models";
 
-/// Maximum number of models listed.
+/// Maximum number of installed models listed.
 const MODELS_MAX: usize = 1_000;
 
 /// Origin, checksum and timestamp of a model file, stored as `record.toml`.
@@ -50,7 +50,7 @@ pub enum FileState {
     Missing,
 }
 
-/// An installed model.
+/// An installed model: its name, file and record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Model {
     pub name: ModelName,
@@ -93,7 +93,7 @@ pub enum Found {
         name: ModelName,
         bytes: u64,
     },
-    /// An unreadable record or folder.
+    /// A model whose record or folder can't be read.
     Problem(FilesError),
 }
 

@@ -56,7 +56,7 @@ impl Default for DownloadLimits {
 /// The failure of one attempt at a request.
 #[derive(Debug)]
 pub(super) enum Failed {
-    /// Another attempt may succeed.
+    /// A failure after which another attempt may succeed.
     Transient(FilesError, Outcome),
     Final(FilesError),
 }

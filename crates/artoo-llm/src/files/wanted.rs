@@ -16,7 +16,7 @@ pub enum Location {
     File(PathBuf),
 }
 
-/// A model to install.
+/// A model to install: its name, location and expected checksum.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
     pub name: ModelName,

@@ -15,9 +15,9 @@ const EXACT_FLOAT_MAX: f64 = 9_007_199_254_740_992.0;
 pub(super) enum Prefix {
     /// A complete value of `len` bytes; other text may follow.
     Value { value: Value, len: usize },
-    /// The text ends inside the value.
+    /// The text ends inside the JSON value.
     Cut,
-    /// Valid JSON grammar with refused content.
+    /// Valid JSON that is refused for its content.
     Flawed(Flaw),
     /// Invalid JSON, with the parser's message.
     Malformed(String),

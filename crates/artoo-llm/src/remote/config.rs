@@ -71,7 +71,7 @@ pub struct RemoteConfig {
     pub temperature: Option<f64>,
     /// Certificates in PEM to trust in addition to the bundled roots; read at the first call.
     pub ca_file: Option<PathBuf>,
-    /// Whether answers are streamed.
+    /// Whether to request streamed answers.
     pub stream: bool,
     /// Maximum number of concurrent calls at this endpoint.
     pub parallel: usize,
@@ -134,7 +134,7 @@ impl RemoteConfig {
         Ok(Self { api_key, ca_file, ..Self::new(protocol, base_url, model) })
     }
 
-    /// Whether the endpoint is this machine.
+    /// Whether the endpoint runs on this machine.
     #[must_use]
     pub fn is_loopback(&self) -> bool {
         reqwest::Url::parse(self.base_url.trim()).is_ok_and(|url| super::is_loopback(&url))
@@ -221,7 +221,7 @@ pub struct Variables {
 }
 
 impl Variables {
-    /// The variables of a protocol.
+    /// The environment variables of a protocol.
     #[must_use]
     pub fn of(protocol: Protocol) -> Self {
         match protocol {

@@ -13,7 +13,7 @@ pub(super) enum Stage {
     /// No content received yet: the endpoint may still be reading the prompt.
     Begun,
     Content,
-    /// The stream sent its end marker.
+    /// The stream's end marker was received.
     Closed,
 }
 

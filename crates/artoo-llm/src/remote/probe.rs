@@ -73,7 +73,7 @@ impl Remote {
         Ok(Abilities { dialect, formats, tool_calls, context_tokens, parallel, reasoning, found_at_s: now_s })
     }
 
-    /// Asks for one format, with the schema kept out of the prompt.
+    /// Probes one reply format, with a schema that the prompt doesn't describe.
     async fn probe_format(&self, like: &ModelRequest, dialect: Dialect) -> Result<Probed, Trouble> {
         let mut request = like.clone();
         request.prompt.system = String::new();
@@ -83,8 +83,8 @@ impl Remote {
         self.probe_question(&request, None, dialect).await
     }
 
-    /// Asks one question about a format, or about the tools of `by_tools` with their one right reply. Other parts of the
-    /// request that the endpoint refuses are left out.
+    /// Asks one question about a reply format, or about the tools of `by_tools` with the only right reply. Other parts
+    /// of the request that the endpoint refuses are left out.
     pub(super) async fn probe_question(
         &self,
         request: &ModelRequest,

@@ -22,7 +22,7 @@ const QUOTA_CODES: [&str; 4] =
 /// Part of the message for an exhausted quota, for endpoints without a code.
 const QUOTA_WORDS: &str = "exceeded your current quota";
 
-/// Why one try failed.
+/// Why one try of a call failed.
 #[derive(Debug)]
 pub(super) enum Trouble {
     /// The HTTP client can't be built.
@@ -31,11 +31,11 @@ pub(super) enum Trouble {
     NoConnection { detail: String },
     /// A status other than success, or an error object with a success status.
     Status { status: u16, complaint: Complaint, retry_after: Option<Duration> },
-    /// A redirect, which is never followed.
+    /// The endpoint answered with a redirect, which is never followed.
     Redirect { status: u16, target: Option<String> },
     /// No response, or no further data, before a timeout.
     Silence,
-    /// A body that ended early.
+    /// The response body ended early.
     Cut { detail: String },
     /// A body that is not an answer.
     Unreadable { detail: String, text: String },

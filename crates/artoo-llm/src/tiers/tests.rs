@@ -23,7 +23,7 @@ fn request(role: Role) -> ModelRequest {
     serde_json::from_value(request).unwrap()
 }
 
-/// A model that answers, or fails for as long as told.
+/// A test model that answers, or fails with the given failure.
 fn model(name: &str, failure: Option<ModelFailure>) -> Arc<dyn Model> {
     let script = move |_: &ModelRequest| failure.clone().map_or_else(|| Script::Json(json!({})), Script::Fail);
     Arc::new(Scripted::new(script).named(name))

@@ -7,14 +7,14 @@ use super::Fault;
 /// Maximum number of tool calls in one answer: roles use a handful, and every piece is compared with all of them.
 const CALLS_MAX: usize = 64;
 
-/// A tool call received so far.
+/// A tool call of the model, as far as it was received.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Called {
     /// Number of the call in the answer.
     place: Option<u64>,
     id: String,
     pub(crate) name: String,
-    /// The input as JSON text.
+    /// The input of the call, as JSON text.
     pub(crate) input: String,
 }
 
@@ -59,7 +59,7 @@ impl Calls {
         self.0.iter().map(|call| call.name.len() + call.input.len()).sum()
     }
 
-    /// Adds a complete call.
+    /// Adds a complete call; an error if there are too many, or its id is already used.
     pub(crate) fn whole(&mut self, piece: Piece) -> Result<(), Fault> {
         if self.0.len() == CALLS_MAX {
             return Err(Fault::Unreadable(format!("the answer calls more than {CALLS_MAX} tools")));

@@ -33,10 +33,10 @@ impl End {
     }
 }
 
-/// An answer received so far.
+/// A model's answer, as far as it was received.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Draft {
-    /// The text, without separate reasoning.
+    /// The text of the answer, without separate reasoning.
     pub(crate) content: String,
     pub(crate) calls: Calls,
     /// Length of separate reasoning, in bytes of UTF-8.
@@ -47,14 +47,14 @@ pub(crate) struct Draft {
     /// Whether the protocol always sends an end marker, so that its absence means truncation.
     pub(crate) must_close: bool,
     pub(crate) counts: Counts,
-    /// Name of the model that answers.
+    /// Name of the model that answers, as the endpoint reports it.
     pub(crate) model: Option<String>,
-    /// The model's refusal to answer.
+    /// The model's refusal to answer, if it refused.
     pub(crate) refusal: Option<String>,
 }
 
 impl Draft {
-    /// Checks that the answer is complete.
+    /// Checks that the answer is complete and not a refusal.
     pub(crate) fn ended(&self) -> Result<(), Fault> {
         if let Some(refusal) = &self.refusal {
             return Err(Fault::Unreadable(format!("the model refused: {refusal}")));

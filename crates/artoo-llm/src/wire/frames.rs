@@ -7,7 +7,7 @@ use super::Framing;
 pub(crate) struct Frames {
     framing: Framing,
     line: Vec<u8>,
-    /// `data:` lines of the current event.
+    /// Joined `data:` lines of the current event; `None` before the first.
     data: Option<String>,
     last_was_cr: bool,
     at_start: bool,

@@ -21,9 +21,9 @@ mod responses;
 pub enum Protocol {
     /// OpenAI's Chat Completions, which most servers support.
     Chat,
-    /// OpenAI's Responses.
+    /// OpenAI's Responses protocol.
     Responses,
-    /// Anthropic's Messages.
+    /// Anthropic's Messages protocol.
     Anthropic,
     /// Ollama's own protocol: its version of Chat Completions ignores the context size and truncates long prompts
     /// silently.
@@ -87,7 +87,7 @@ impl<'a> Asking<'a> {
         self.dialect.cache.then(|| format!("artoo-{}", self.request.role.code()))
     }
 
-    /// The system prompt.
+    /// The system prompt of the call.
     pub(crate) fn system(&self) -> &'a str {
         self.by_tools.map_or(&self.request.prompt, |by_tools| &by_tools.prompt).system.as_str()
     }
@@ -160,23 +160,23 @@ pub(crate) struct Paths {
     pub(crate) models: &'static [&'static str],
 }
 
-/// The header for the API key.
+/// The HTTP header in which a protocol sends the API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeyHeader {
-    /// `authorization: Bearer …`
+    /// The header `authorization: Bearer KEY`.
     Bearer,
-    /// A header with the key as its value.
+    /// A header of this name with the key as its value.
     Named(&'static str),
 }
 
 /// How a response body is divided into JSON values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
-    /// Server-sent events.
+    /// The body consists of server-sent events.
     Events,
-    /// One JSON value per line.
+    /// The body has one JSON value per line.
     Lines,
-    /// One JSON document.
+    /// The body is one JSON document.
     Whole,
 }
 
@@ -199,7 +199,7 @@ pub(crate) trait Wire: Send + Sync {
         KeyHeader::Bearer
     }
 
-    /// Headers of every call.
+    /// Headers that every call of the protocol sends.
     fn headers(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }

@@ -31,7 +31,7 @@ const SIGNED: [u32; 4] = [1, 3, 5, 11];
 /// Type numbers of floating-point numbers and booleans.
 const NOT_INTEGER: [u32; 3] = [6, 7, 12];
 
-/// A metadata value.
+/// A metadata value of a GGUF file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Value {
     /// A non-negative integer.
