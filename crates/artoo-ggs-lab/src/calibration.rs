@@ -59,8 +59,8 @@ pub struct Calibration {
 }
 
 impl Calibration {
-    /// The published calibration: seven families to search on, four held out (blocked targets, verifier errors, class errors
-    /// and decay), chosen before any search was run.
+    /// The published calibration: seven families to search on, four held out (blocked targets, verifier errors, class
+    /// errors and decay), chosen before any search was run.
     #[must_use]
     pub fn standard() -> Self {
         let held_out = ["blocked_targets", "noisy_verifier", "mislabelled", "rotting"];

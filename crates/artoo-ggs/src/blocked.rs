@@ -14,10 +14,10 @@ pub(crate) use scope::{targets_to_block, tools_of_failing, tools_to_block};
 
 /// A target that the next plan must not use, for one tool or for every tool.
 ///
-/// As a string: `read_file:/a/b` is an exact pair, `*:/a/b` that target for every tool, `*:/a/**` everything in a folder,
-/// itself included. `:`, `%` and `*` in a tool's name are percent-escaped; an exact target that would read as a folder,
-/// or that ends in a backslash, gets one backslash more. Nothing else is escaped: escape a target before you display
-/// it.
+/// As a string: `read_file:/a/b` is an exact pair, `*:/a/b` that target for every tool, `*:/a/**` everything in a
+/// folder, itself included. `:`, `%` and `*` in a tool's name are percent-escaped; an exact target that would read as a
+/// folder, or that ends in a backslash, gets one backslash more. Nothing else is escaped: escape a target before you
+/// display it.
 ///
 /// ```
 /// use artoo_ggs::BlockedTarget;

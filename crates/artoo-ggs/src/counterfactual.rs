@@ -10,8 +10,8 @@ use crate::unit::{Exact, MICROS, Unit, micros};
 
 /// A change of D, P and Ω in whole micro-units, and the state it would have led to.
 ///
-/// The loss and the gradient change along: a D that is lower by 0.1 also changes ∇L by −α·0.1. The named state is that of
-/// [`DecisionInputs::evaluate`] for the inputs returned by [`Counterfactual::apply`].
+/// The loss and the gradient change along: a D that is lower by 0.1 also changes ∇L by −α·0.1. The named state is that
+/// of [`DecisionInputs::evaluate`] for the inputs returned by [`Counterfactual::apply`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 #[non_exhaustive]
@@ -81,8 +81,8 @@ impl DecisionInputs {
         self.flip_within(term, MICROS + 1, &evaluation, profile)
     }
 
-    /// The smallest change of a single term that leads to another state (of equals D, then P, then Ω). If no single change
-    /// does, as with a spent budget far from the goal, the change that leads to success.
+    /// The smallest change of a single term that leads to another state (of equals D, then P, then Ω). If no single
+    /// change does, as with a spent budget far from the goal, the change that leads to success.
     #[must_use]
     pub fn counterfactual(&self, profile: &Profile) -> Counterfactual {
         let evaluation = self.evaluate(profile);
@@ -116,8 +116,8 @@ impl DecisionInputs {
         Counterfactual { then: change.apply(self).evaluate(profile).state(), ..change }
     }
 
-    /// The smallest change of `term`, below `within` micro-units, that leads to another state. Tries the micro-units around
-    /// each breakpoint; between breakpoints the state is constant.
+    /// The smallest change of `term`, below `within` micro-units, that leads to another state. Tries the micro-units
+    /// around each breakpoint; between breakpoints the state is constant.
     fn flip_within(
         &self,
         term: LossTerm,
@@ -143,8 +143,8 @@ impl DecisionInputs {
         flip
     }
 
-    /// The values of `term`, in micro-units, at which the state can change: its threshold, the previous D (where D stops
-    /// having risen), and where the gradient, linear in each term, crosses ±ε or the ε of Law 2.
+    /// The values of `term`, in micro-units, at which the state can change: its threshold, the previous D (where D
+    /// stops having risen), and where the gradient, linear in each term, crosses ±ε or the ε of Law 2.
     fn breakpoints(&self, term: LossTerm, evaluation: &Evaluation, profile: &Profile) -> [Option<i64>; 5] {
         let parameters = profile.parameters();
         let threshold = micros(match term {

@@ -41,7 +41,7 @@ pub struct DecisionInputs {
 pub enum NextStep {
     /// Abandon the task, for this reason.
     Abandon(StopReason),
-    /// Deliver the result.
+    /// Deliver the result, with a list of what is unmet.
     Success,
     /// Plan again, with this kind of change.
     Replan(ReplanAction),
@@ -56,7 +56,7 @@ pub struct Evaluation {
     pub loss: Loss,
     /// The change of the loss since the previous round; zero in the first round.
     pub gradient: Gradient,
-    /// The cell of the decision table.
+    /// The cell of the decision table that the inputs select.
     pub cell: TableCell,
     /// Number of rounds in a row that Law 2 (the kill switch) counts as worsening, this one included.
     pub worsening_rounds: u32,

@@ -6,8 +6,8 @@ use crate::unit::micros;
 
 /// The gradient `∇L = L − L_previous`, with the part of each term.
 ///
-/// The part of D is `α·ΔD`. The product `β·(1 − Ω)·P` changes through both factors; the change of each is weighed with the
-/// mean of the other, so that the parts sum exactly:
+/// The part of D is `α·ΔD`. The product `β·(1 − Ω)·P` changes through both factors; the change of each is weighed with
+/// the mean of the other, so that the parts sum exactly:
 ///
 /// ```text
 /// d     = α·ΔD
@@ -20,7 +20,7 @@ use crate::unit::micros;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Gradient {
-    /// `L − L_previous`, by plain subtraction.
+    /// The whole change `L − L_previous`, by plain subtraction.
     pub total: f64,
     /// The part of the change that is due to D (distance from the goal).
     pub d: f64,

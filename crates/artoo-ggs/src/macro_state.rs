@@ -6,7 +6,7 @@ use core::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum MacroState {
-    /// The task was abandoned.
+    /// The task was abandoned without a complete result.
     Abandon,
     /// Every criterion is met; deliver.
     Accept,

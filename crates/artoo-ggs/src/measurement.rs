@@ -24,7 +24,7 @@ pub enum CriterionMode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum FailureClass {
-    /// The approach was wrong.
+    /// The approach was wrong, so another method is needed.
     Logical,
     /// The environment failed: network, permission, missing file, timeout.
     Environmental,
@@ -34,15 +34,15 @@ pub enum FailureClass {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum FailureMix {
-    /// More logical failures.
+    /// More logical failures than environmental ones.
     Logical,
-    /// More environmental failures.
+    /// More environmental failures than logical ones.
     Environmental,
     /// Equally many of both, or no failure with a class.
     Mixed,
 }
 
-/// The verdict on a criterion.
+/// The verdict of a check or judge on a criterion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Verdict {
@@ -127,7 +127,7 @@ impl CriterionMeasure {
     }
 }
 
-/// How a subtask ended.
+/// How the execution of a subtask ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum SubtaskStatus {
@@ -276,9 +276,9 @@ pub enum RoundError {
         scope: CriterionScope,
         /// The criterion's claim.
         claim: String,
-        /// k: failed attempts.
+        /// k: number of attempts that failed the criterion.
         failed_attempts: u32,
-        /// N: attempts made.
+        /// N: number of attempts made.
         attempts: u32,
     },
 }

@@ -52,7 +52,7 @@ pub struct ParameterTable {
 }
 
 impl ParameterTable {
-    /// The numbers of specification v0.8.
+    /// The default numbers, those of specification v0.8.
     pub const DEFAULT: Self = Self {
         alpha: 0.6,
         beta: 0.3,
@@ -79,7 +79,7 @@ impl Default for ParameterTable {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParameterError {
-    /// The number is NaN or infinite.
+    /// The parameter is NaN or infinite.
     #[error("{field} is {value}, not a finite number")]
     NotFinite {
         /// Name of the parameter that is not finite.
@@ -87,7 +87,7 @@ pub enum ParameterError {
         /// The rejected value.
         value: f64,
     },
-    /// The number is outside its range.
+    /// The parameter is outside its range.
     #[error("{field} is {value}, expected {min} to {max}")]
     OutOfRange {
         /// Name of the parameter that is outside its range.
@@ -135,7 +135,7 @@ pub enum ParameterError {
 pub struct Hyperparameters(ParameterTable);
 
 impl Hyperparameters {
-    /// The numbers of specification v0.8.
+    /// The default numbers, those of specification v0.8.
     pub const DEFAULT: Self = Self(ParameterTable::DEFAULT);
 }
 

@@ -50,8 +50,8 @@ pub enum RequiredCriteria {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum BlockRule {
-    /// Blocks accumulate over a task; urgency sets their scope; when every tool would be blocked, the oldest is released,
-    /// each at most once.
+    /// Blocks accumulate over a task; urgency sets their scope; when every tool would be blocked, the oldest is
+    /// released, each at most once.
     Accumulate,
     /// A logical directive blocks the tools of its round and no targets; an environmental one blocks all exact pairs so
     /// far and no tools; nothing is released.
@@ -75,8 +75,8 @@ pub struct Rules {
 
 /// A named, checked configuration of a [`Controller`](crate::Controller): numbers and rules.
 ///
-/// Independent of the profile: D, P and Ω stay in 0..=1, a failed subtask never measures as D = 0, a success lists what is
-/// unmet, and a plan is executed at most `1 + max_replans` times.
+/// Independent of the profile: D, P and Ω stay in 0..=1, a failed subtask never measures as D = 0, a success lists what
+/// is unmet, and a plan is executed at most `1 + max_replans` times.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "ProfileDraft"))]
 pub struct Profile {
@@ -88,8 +88,8 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// The specification v0.8 to the letter, for comparison: the kill switch looks at L, task and required criteria don't
-    /// count, and blocks last for one round.
+    /// The specification v0.8 to the letter, for comparison: the kill switch looks at L, task and required criteria
+    /// don't count, and blocks last for one round.
     #[must_use]
     pub fn strict_spec() -> Self {
         Self::named("strict_spec".to_owned(), Hyperparameters::DEFAULT, Rules::STRICT_SPEC)
@@ -193,7 +193,7 @@ impl Rules {
         blocks: BlockRule::Accumulate,
     };
 
-    /// The specification v0.8 to the letter.
+    /// The rules of specification v0.8 to the letter: the alternatives to every rule of [`Rules::DEFAULT`].
     pub const STRICT_SPEC: Self = Self {
         kill_switch: KillSwitch::LossRises,
         task_criteria: TaskCriteria::SubtasksOnly,

@@ -7,7 +7,7 @@
 pub enum StopReason {
     /// The budget is spent: Ω (share of the budget used) reached its threshold θ.
     BudgetExhausted,
-    /// All `max_replans` directives were issued.
+    /// The limit on replans: all `max_replans` directives were issued.
     MaxReplans,
     /// Law 2 (the kill switch): too many rounds in a row were worse than the round before.
     Diverging,

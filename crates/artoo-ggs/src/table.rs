@@ -96,9 +96,9 @@ impl From<Trend> for Urgency {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum TableChoice {
-    /// Abandon the task: Ω ≥ θ.
+    /// Abandon the task, because Ω (share of the budget used) reached θ.
     Abandon,
-    /// Deliver the result: D ≤ δ.
+    /// Deliver the result, because D (distance from the goal) is at most δ.
     Success,
     /// Plan again, with this kind of change.
     Replan(ReplanAction),
@@ -111,14 +111,15 @@ pub enum TableChoice {
 pub struct TableCell {
     /// The cell's number in the specification, 1..=24.
     pub number: u8,
-    /// The direction of the loss.
+    /// The direction of the loss in this cell.
     pub trend: Trend,
     /// The choice in this cell.
     pub choice: TableChoice,
 }
 
 impl TableCell {
-    /// Looks up the cell of `inputs`: Ω decides first, then D, then |∇L| and P. All comparisons are in whole micro-units.
+    /// Looks up the cell of `inputs`: Ω decides first, then D, then |∇L| and P. All comparisons are in whole
+    /// micro-units.
     #[must_use]
     pub fn look_up(inputs: &TableInputs, parameters: &Hyperparameters) -> Self {
         let spent = inputs.omega.micros() >= micros(parameters.theta);

@@ -94,8 +94,8 @@ pub(crate) fn micros(value: f64) -> i64 {
     (scaled + 0.5_f64.copysign(scaled)) as i64
 }
 
-/// Displays micro-units as a decimal with two places, or more if they are not zero, so that `0.3001 > 0.30` is not shown
-/// as `0.30 > 0.30`.
+/// Displays micro-units as a decimal with two places, or more if they are not zero, so that `0.3001 > 0.30` is not
+/// shown as `0.30 > 0.30`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Exact(pub(crate) i64);
 

@@ -59,11 +59,11 @@ pub struct Dialect {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Complaint {
     pub message: String,
-    /// The parameter that the error is about.
+    /// The request parameter that the error is about, if the endpoint names one.
     pub param: Option<String>,
-    /// The endpoint's error code.
+    /// The endpoint's error code, if it sends one.
     pub code: Option<String>,
-    /// The endpoint's error type.
+    /// The endpoint's error type, if it sends one.
     pub kind: Option<String>,
 }
 

@@ -19,7 +19,7 @@ pub(super) enum Purpose {
     Jitter,
     /// Whether an attempt fails because of the environment alone.
     Flake,
-    /// Whether a verifier errs.
+    /// Whether a verifier errs in a verdict.
     Verifier,
     /// Whether a failure gets the wrong class.
     Label,

@@ -41,11 +41,11 @@ pub(super) enum Judge {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SubtaskResult {
     pub(super) assignment: Assignment,
-    /// Criteria that are really met.
+    /// Indices of the criteria that are really met.
     pub(super) met: Set,
-    /// Criteria the verifier passed.
+    /// Indices of the criteria that the verifier passed.
     pub(super) passed: Set,
-    /// Number of failed attempts per criterion.
+    /// Number of failed attempts of each criterion.
     pub(super) failed_attempts: Vec<u32>,
     pub(super) attempts: u32,
     /// The (possibly wrong) failure class of each criterion.
@@ -103,7 +103,7 @@ pub(super) struct Past {
     attempts: Vec<[u32; TOOLS.len()]>,
     /// The (tool, target) pairs tried, per subtask.
     tried: Vec<Vec<(usize, usize)>>,
-    /// Number of executions so far.
+    /// Number of executions of the task so far.
     pub(super) executions: usize,
     pub(super) elapsed_ms: u64,
 }
@@ -174,7 +174,7 @@ fn judge_whole(world: &World, results: &[SubtaskResult], past: &Past, judge: Jud
     CombinedResult { met, passed: met != errs }
 }
 
-/// The execution of one subtask.
+/// Executes one subtask of a plan.
 struct SubtaskExecution<'a> {
     world: &'a World,
     truth: &'a SubtaskTruth,

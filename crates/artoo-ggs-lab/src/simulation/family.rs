@@ -6,9 +6,9 @@
 /// [`Family::ORDINARY`]; every other family states only its differences.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Family {
-    /// The family's name in tables.
+    /// The family's name in tables of results.
     pub name: &'static str,
-    /// A short description for tables.
+    /// A short description of the family for tables of results.
     pub about: &'static str,
     /// Probability that a class of tools can do the work.
     pub sound_class: f64,

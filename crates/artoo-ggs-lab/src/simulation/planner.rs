@@ -31,15 +31,15 @@ pub(super) enum Change {
 /// The instruction for the next plan.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Instruction {
-    /// The change per subtask; ignored for subtasks whose result is kept.
+    /// The change for each subtask; ignored if the subtask's result is carried over.
     pub(super) changes: Vec<Change>,
     /// Whether the planner knows which tools and targets were tried before.
     pub(super) remembers: bool,
-    /// Whether matched results are discarded too.
+    /// Whether results of matched subtasks are discarded too.
     pub(super) from_scratch: bool,
-    /// Tools the plan can't use.
+    /// Names of the tools that the plan can't use.
     pub(super) blocked_tools: Vec<String>,
-    /// Targets the plan can't use.
+    /// Targets that the plan can't use.
     pub(super) blocked_targets: Vec<BlockedTarget>,
     /// Classes to choose from under [`Change::Class`]; if empty, any other class.
     pub(super) novel_classes: Vec<String>,
@@ -169,7 +169,7 @@ impl SubtaskPlanning<'_> {
         if self.is_allowed(tool, target) { Some(self.move_to(tool, target, 0)) } else { self.nearest(0) }
     }
 
-    /// Moves to another assignment; refinements are kept with the tool.
+    /// Moves to another tool or target; refinements count only while the tool stays the same.
     fn move_to(&self, tool: usize, target: usize, polish: u32) -> Assignment {
         let polish = if tool == self.current.tool { self.current.polish + polish } else { 0 };
         Assignment { tool, target, polish }

@@ -23,7 +23,7 @@ pub struct Policy {
     kind: PolicyKind,
 }
 
-/// How a policy decides.
+/// How a policy decides: by a baseline, the table of v0.7, a controller's profile, or the truth.
 #[derive(Debug, Clone, PartialEq)]
 enum PolicyKind {
     Baseline(BaselineKind),
@@ -156,7 +156,7 @@ pub(super) struct PolicyInput<'a> {
     pub(super) executions: usize,
 }
 
-/// The decision of a policy.
+/// What a policy decides after an execution.
 #[derive(Debug)]
 pub(super) enum Step {
     /// Deliver the result as complete.
@@ -165,7 +165,7 @@ pub(super) enum Step {
     Deliver,
     /// End the task; `Some` if a kill switch ended it. The best earlier execution may still be delivered in part.
     GiveUp(Option<Kill>),
-    /// Plan again.
+    /// Plan again by this instruction.
     Replan(Instruction),
 }
 

@@ -38,7 +38,7 @@ pub struct Study {
 /// The result of one policy on one family.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cell {
-    /// Counts and mean utility.
+    /// Counts and mean utility of the policy on the family.
     pub row: Row,
     /// Mean difference in utility per task from the reference policy on the same tasks.
     pub difference: f64,
@@ -63,7 +63,7 @@ pub struct Row {
     pub partial: u64,
     /// Number of tasks that ended with [`super::Ending::FalseDelivery`].
     pub false_delivery: u64,
-    /// Number of plans executed.
+    /// Number of executions of plans, over all tasks.
     pub executions: u64,
     /// Number of executions, other than first ones, that met no more criteria than the best one before.
     pub wasted: u64,

@@ -14,7 +14,7 @@ use crate::measurement::AvailableTool;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub(crate) struct Blocklist {
-    /// Blocked tools, oldest first.
+    /// Names of blocked tools, oldest block first.
     tools: Vec<String>,
     /// Tools that were unblocked because every available tool was blocked; each is unblocked at most once.
     released: BTreeSet<String>,
@@ -91,7 +91,7 @@ impl Blocklist {
         self.tools.clear();
     }
 
-    /// Whether an existing block covers `wanted`; `any_folder` tells whether any blocked target is a folder. Uses
+    /// Whether an existing block covers `wanted`; `any_folder` must be true if any blocked target is a folder. Uses
     /// lookups instead of a search, so that the cost stays linear.
     fn covers(&self, wanted: &BlockedTarget, any_folder: bool) -> bool {
         let path = wanted.target.as_str();

@@ -9,8 +9,8 @@ use super::{BlockedTarget, normalized};
 use crate::measurement::{Claims, CriterionScope, Round, SubtaskMeasure, SubtaskStatus, failing, subtask_failed_pairs};
 use crate::table::Urgency;
 
-/// Tools of the failing subtasks of a round, in order of first use. If every subtask matched but the combined result was
-/// rejected, the tools of all subtasks that ran.
+/// Tools of the failing subtasks of a round, in order of first use. If every subtask matched but the combined result
+/// was rejected, the tools of all subtasks that ran.
 pub(crate) fn tools_of_failing(round: &Round) -> Vec<&str> {
     let failed: Vec<_> = round.subtasks.iter().filter(|s| s.status == SubtaskStatus::Failed).collect();
     if failed.is_empty() {
@@ -74,12 +74,12 @@ pub(crate) fn targets_to_block(round: &Round, urgency: Urgency) -> Vec<BlockedTa
     blocked
 }
 
-/// Substrings of command lines. A target with one is not treated as a path, because its "parent folder" would block other
-/// commands.
+/// Substrings of command lines. A target with one is not treated as a path, because its "parent folder" would block
+/// other commands.
 const COMMAND_SYNTAX: [&str; 10] = [" /", " -", " ~", "|", ";", "&", "$", "`", "<", ">"];
 
-/// The parent folder of a path; `None` if the target is not a path, or the parent is `/` or `~`, whose block would cover
-/// everything.
+/// The parent folder of a path; `None` if the target is not a path, or the parent is `/` or `~`, whose block would
+/// cover everything.
 fn parent_folder(target: &str) -> Option<String> {
     let is_path = target.starts_with('/') || target.starts_with("~/");
     if !is_path || target.contains('\n') || COMMAND_SYNTAX.iter().any(|part| target.contains(part)) {

@@ -93,8 +93,8 @@ impl<'a> MeasuredRound<'a> {
         Ok(Self { round, failing, measurement })
     }
 
-    /// The claim that contributes most to D: required before optional, then the heaviest, then the first declared. If the
-    /// task criteria made D, an optional criterion of a subtask does not count.
+    /// The claim that contributes most to D: required before optional, then the heaviest, then the first declared. If
+    /// the task criteria made D, an optional criterion of a subtask does not count.
     fn primary_failed(&self) -> Option<String> {
         let from_task = self.measurement.d > self.measurement.subtask_distance;
         let rank = |f: &Failing<'_>| (f.required, (f.scope == CriterionScope::Task) == from_task, micros(f.weight));

@@ -43,9 +43,9 @@ pub struct UnmetCriterion {
     /// The subtask or task that declares the criterion.
     #[cfg_attr(feature = "serde", serde(rename = "place"))]
     pub scope: CriterionScope,
-    /// Whether the criterion was required.
+    /// Whether the unmet criterion was required.
     pub required: bool,
-    /// [`Verdict::Fail`] or [`Verdict::Missing`].
+    /// Whether the criterion failed ([`Verdict::Fail`]) or has no verdict ([`Verdict::Missing`]).
     pub verdict: Verdict,
     /// The cause as counted in P; `None` if the criterion does not enter P.
     pub class: Option<FailureClass>,
@@ -53,8 +53,8 @@ pub struct UnmetCriterion {
 
 /// D, P and the counts behind them, as measured from a [`Round`].
 ///
-/// `D = Σ weight of unmet criteria / Σ criteria`, where a failed verifiable criterion weighs 1 and a plausible one k/N. D
-/// is computed over all subtasks and over the task criteria separately; the greater counts.
+/// `D = Σ weight of unmet criteria / Σ criteria`, where a failed verifiable criterion weighs 1 and a plausible one k/N.
+/// D is computed over all subtasks and over the task criteria separately; the greater counts.
 /// `P = logical / (logical + environmental)` over failed criteria with a class. 0/0 is 0 in both.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

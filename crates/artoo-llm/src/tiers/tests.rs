@@ -1,4 +1,4 @@
-//! Who is asked for whom, in which order, and what is told.
+//! Tests of the tiers: which model serves which role, the order of fallbacks, and what the observer receives.
 
 use std::sync::{Arc, Mutex};
 

@@ -10,7 +10,7 @@ use artoo_ggs::{Outcome, Replan, StopReason};
 /// Makes the decisions of a policy by asking an `artoo-ggs` controller.
 pub(super) struct Controlled {
     controller: Controller<()>,
-    /// D of every round, in micro-units.
+    /// D (distance from the goal) of every round so far, in micro-units.
     distances: Vec<i64>,
 }
 
