@@ -38,6 +38,7 @@ pub struct ConfigHashError {
 }
 
 impl ConfigHash {
+    /// Computes the hash of a configuration as text.
     pub(crate) fn of(text: &str) -> Self {
         let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         Self(text.bytes().fold(0xcbf2_9ce4_8422_2325, step))

@@ -40,10 +40,12 @@ impl Counterfactual {
         DecisionInputs { required_unmet: moved.required_unmet && !self.required_met, ..moved }
     }
 
+    /// The change of nothing, with the state it leads to.
     fn none(then: MacroState) -> Self {
         Self { d_micros: 0, p_micros: 0, omega_micros: 0, required_met: false, then }
     }
 
+    /// The change of one term alone, in micro-units, with the state it leads to.
     fn of(term: LossTerm, change: i64, then: MacroState) -> Self {
         let none = Self::none(then);
         match term {
@@ -181,6 +183,7 @@ impl DecisionInputs {
         [Some(threshold), at(total, signal, slope), at(total, -signal, slope), kill, not_risen]
     }
 
+    /// The inputs with one term replaced by this number of micro-units.
     fn with(self, term: LossTerm, micros: i64) -> Self {
         let value = Unit::from_micros(micros);
         match term {

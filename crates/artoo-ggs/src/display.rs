@@ -38,6 +38,7 @@ impl fmt::Display for Decision {
 }
 
 impl Decision {
+    /// Writes why the task was abandoned, with the numbers behind it.
     fn write_stop(&self, reason: StopReason, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match reason {
             StopReason::BudgetExhausted => write!(f, "{}", BudgetText(self)),

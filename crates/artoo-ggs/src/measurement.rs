@@ -103,6 +103,7 @@ impl CriterionMeasure {
         Self::judged(claim, Verdict::Missing)
     }
 
+    /// A verifiable, optional criterion with this verdict.
     fn judged(claim: impl Into<String>, verdict: Verdict) -> Self {
         let (claim, mode) = (claim.into(), CriterionMode::Verifiable);
         Self { claim, mode, required: false, verdict, class: None, failed_attempts: 0, attempts: 0 }
@@ -211,6 +212,7 @@ impl SubtaskMeasure {
         Self::ended(SubtaskStatus::NotRun, criteria)
     }
 
+    /// A subtask with this status, without calls and tools.
     fn ended(status: SubtaskStatus, criteria: Vec<CriterionMeasure>) -> Self {
         Self { status, infrastructure: false, criteria, calls: Vec::new(), tools: Vec::new() }
     }

@@ -183,6 +183,7 @@ impl TryFrom<ParameterTable> for Hyperparameters {
     }
 }
 
+/// Checks that a parameter is finite and within its range.
 fn number(field: &'static str, value: f64, min: f64, max: f64) -> Result<(), ParameterError> {
     if !value.is_finite() {
         Err(ParameterError::NotFinite { field, value })
@@ -193,6 +194,7 @@ fn number(field: &'static str, value: f64, min: f64, max: f64) -> Result<(), Par
     }
 }
 
+/// Checks that a count is from 1 to `max`.
 fn count(field: &'static str, value: u64, max: u64) -> Result<(), ParameterError> {
     if (1..=max).contains(&value) { Ok(()) } else { Err(ParameterError::CountOutOfRange { field, value, min: 1, max }) }
 }

@@ -104,6 +104,7 @@ impl Profile {
         if name.trim().is_empty() { Err(ParameterError::EmptyName) } else { Ok(Self::named(name, parameters, rules)) }
     }
 
+    /// Creates a profile and computes its configuration hash.
     fn named(name: String, parameters: Hyperparameters, rules: Rules) -> Self {
         let mut profile = Self { name, parameters, rules, config: ConfigHash::of("") };
         profile.config = ConfigHash::of(&profile.config_text());

@@ -252,6 +252,7 @@ impl Ledger {
         });
     }
 
+    /// Runs `act` with the locked book.
     fn with<T>(&self, act: impl FnOnce(&mut Book) -> T) -> T {
         act(&mut self.book.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -276,6 +277,7 @@ impl Reservation {
         self.close(usage, cache);
     }
 
+    /// Replaces the reservation by this spending in the ledger.
     fn close(&mut self, usage: Usage, cache: Cache) {
         self.settled = true;
         let spent = Account {

@@ -80,11 +80,13 @@ impl Scrubber {
         self.scrub(text)
     }
 
+    /// Removes all keys from a text, in every spelling.
     fn scrub(&self, text: &str) -> String {
         self.keys.iter().fold(text.to_owned(), scrub_one)
     }
 }
 
+/// Removes one key from a text, in every spelling, and its beginning at the text's end.
 fn scrub_one(text: String, key: &Secret) -> String {
     let mut out = text.replace(&key.0, MARK);
     for spelled in spellings(&key.0) {

@@ -28,6 +28,7 @@ pub struct Taken {
     pub completion_tokens: u64,
 }
 
+/// The stored tasks of one model and use.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Entry {
     /// Calls and tokens of the stored tasks, newest last.

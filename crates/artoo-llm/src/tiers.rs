@@ -41,11 +41,13 @@ struct Ranked {
 }
 
 impl Ranked {
+    /// Whether the model failed so recently that it is skipped.
     fn is_resting(&self) -> bool {
         let since = *self.resting_since.lock().unwrap_or_else(PoisonError::into_inner);
         since.is_some_and(|since| since.elapsed() < REST)
     }
 
+    /// Sets or clears the time of the model's last failure.
     fn rests(&self, since: Option<Instant>) {
         *self.resting_since.lock().unwrap_or_else(PoisonError::into_inner) = since;
     }
@@ -81,6 +83,7 @@ impl Tiers {
         planned.iter().rev().find(|(known, _)| known == task_id).map_or(0, |(_, rank)| *rank)
     }
 
+    /// Records the rank of the model that made a task's last plan.
     fn planned(&self, task_id: &TaskId, rank: usize) {
         let mut planned = self.planned_by.lock().unwrap_or_else(PoisonError::into_inner);
         planned.retain(|(known, _)| known != task_id);

@@ -109,6 +109,7 @@ impl Blocklist {
 
 /// A borrowed key to look up a [`BlockedTarget`], with the same order.
 trait TargetKey {
+    /// The tool, target and subtree flag, in the order in which targets are sorted.
     fn key(&self) -> (Option<&str>, &str, bool);
 }
 

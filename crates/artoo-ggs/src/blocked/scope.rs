@@ -49,6 +49,7 @@ fn used_tools(subtask: &SubtaskMeasure) -> impl Iterator<Item = &str> {
     subtask.calls.iter().map(|call| call.tool.as_str()).chain(allowed.iter().map(String::as_str))
 }
 
+/// The names without duplicates, in order of first occurrence.
 fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut seen = BTreeSet::new();
     names.filter(|name| seen.insert(*name)).collect()

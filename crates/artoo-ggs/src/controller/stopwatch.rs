@@ -13,6 +13,7 @@ pub(super) struct Stopwatch {
 }
 
 impl Stopwatch {
+    /// Creates a running stopwatch that has measured nothing yet.
     pub(super) fn started_at(now_ms: u64) -> Self {
         Self { elapsed_ms: 0, since_ms: now_ms, pauses: 0 }
     }
@@ -25,6 +26,7 @@ impl Stopwatch {
         self.since_ms = now_ms;
     }
 
+    /// Stops the time; pauses nest.
     pub(super) fn pause(&mut self, now_ms: u64) {
         self.advance(now_ms);
         self.pauses = self.pauses.saturating_add(1);
@@ -38,6 +40,7 @@ impl Stopwatch {
         was_paused
     }
 
+    /// Continues from another clock, whose time is `now_ms` now; the time in between doesn't count.
     pub(super) fn rebase(&mut self, now_ms: u64) {
         self.since_ms = now_ms;
     }
@@ -47,6 +50,7 @@ impl Stopwatch {
         self.since_ms
     }
 
+    /// The time used up to the last event, in milliseconds, without pauses.
     pub(super) fn elapsed_ms(&self) -> u64 {
         self.elapsed_ms
     }

@@ -162,6 +162,7 @@ struct Sum {
 }
 
 impl Sum {
+    /// The distance: the sum of weights divided by the count; 0 if there are no criteria.
     fn distance(&self) -> Unit {
         Unit::ratio(self.weight, self.count as f64)
     }
@@ -200,6 +201,7 @@ pub(crate) fn failing(round: &Round) -> impl Iterator<Item = Failing<'_>> {
     subtasks.chain(round.task_criteria.iter().filter_map(failing_in_task))
 }
 
+/// The unmet criterion of a subtask, with its weight and class; `None` if the criterion is met.
 fn failing_in_subtask<'a>(
     index: usize,
     subtask: &SubtaskMeasure,
@@ -251,6 +253,7 @@ fn failing_without_criterion(index: usize, subtask: &SubtaskMeasure) -> Option<F
     })
 }
 
+/// The unmet criterion of the task, with its weight and class; `None` if the criterion is met.
 fn failing_in_task(criterion: &CriterionMeasure) -> Option<Failing<'_>> {
     let (class, weight) = match criterion.verdict {
         Verdict::Pass => return None,
@@ -269,6 +272,7 @@ fn failing_in_task(criterion: &CriterionMeasure) -> Option<Failing<'_>> {
     })
 }
 
+/// Weight of a failed criterion in D: 1, or k/N for a plausible one.
 fn weight(criterion: &CriterionMeasure) -> f64 {
     match criterion.mode {
         CriterionMode::Plausible if criterion.attempts > 0 => {

@@ -35,6 +35,7 @@ impl Masks {
         digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
+    /// Replaces the given texts, UUIDs and times in a text.
     fn masked(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for (word, stand_in) in self.words.iter().filter(|(word, _)| !word.is_empty()) {
@@ -50,6 +51,7 @@ const UUID: &str = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
 /// Shape of a time; each `0` is any decimal digit. A fraction and an offset follow.
 const TIME: &str = "0000-00-00T00:00:00";
 
+/// Replaces every UUID by `<uuid>` and every RFC 3339 time by `<time>`.
 fn mask_ids_and_times(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -30,6 +30,7 @@ pub enum Step {
 
 /// Receives the progress of an installation; called often, from any thread.
 pub trait Progress: Send + Sync {
+    /// Reports one step of an installation.
     fn report(&self, step: Step);
 }
 
@@ -192,6 +193,7 @@ impl Download<'_> {
         }
     }
 
+    /// The error for a file that is larger than `max_bytes`.
     fn too_large(&self, max_bytes: u64) -> FilesError {
         unexpected(self.url, format!("sends more than {max_bytes} bytes"))
     }
@@ -202,6 +204,7 @@ fn etag(headers: &HeaderMap) -> Option<String> {
     text(headers, ETAG).filter(|etag| etag.starts_with('"'))
 }
 
+/// A header as text; `None` if it is missing or not ASCII.
 fn text(headers: &HeaderMap, name: HeaderName) -> Option<String> {
     headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
 }

@@ -218,6 +218,7 @@ impl ModelFolder {
         Ok(has_part.then(|| Found::Part { bytes: dir.part_bytes(), name }))
     }
 
+    /// The subfolder of a model, which may not exist.
     pub(super) fn dir(&self, name: &ModelName) -> ModelDir {
         ModelDir { path: self.path.join(name.as_str()), name: name.clone() }
     }

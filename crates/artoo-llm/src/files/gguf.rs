@@ -168,6 +168,7 @@ impl Metadata {
         }
     }
 
+    /// Alignment of the tensor data in bytes; an error if it is not a power of two up to the maximum.
     fn alignment(&self) -> Result<u64, GgufError> {
         match self.number("general.alignment").unwrap_or(ALIGNMENT) {
             alignment @ 1..=ALIGNMENT_MAX if alignment.is_power_of_two() => Ok(alignment),

@@ -126,6 +126,7 @@ impl Http {
         Err(unexpected(&url, "redirects again and again").into())
     }
 
+    /// Sends one request without following redirects.
     async fn send(&self, url: &FileUrl, headers: &[(HeaderName, String)]) -> Result<Response, Failed> {
         let settings = ClientSettings {
             connect_timeout: self.limits.connect,

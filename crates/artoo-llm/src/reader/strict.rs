@@ -61,11 +61,13 @@ struct Strict<'f> {
 }
 
 impl Strict<'_> {
+    /// Records a flaw and stops the parser with an error.
     fn refuse<T, E: Error>(self, flaw: Flaw) -> Result<T, E> {
         *self.flaw.borrow_mut() = Some(flaw);
         Err(E::custom("refused"))
     }
 
+    /// The seed for the next nesting level; an error if the maximum is reached.
     fn inner<E: Error>(self) -> Result<Self, E> {
         match self.levels_left.checked_sub(1) {
             Some(levels_left) => Ok(Self { levels_left, ..self }),

@@ -41,6 +41,7 @@ impl<'d> Decoder<'d> {
         Ok(!pieces.is_empty())
     }
 
+    /// How far the response body was received.
     pub(super) fn stage(&self) -> Stage {
         let draft = &self.draft;
         match () {
@@ -102,6 +103,7 @@ pub(super) fn shown_with(fault: Fault, body: &[u8]) -> Trouble {
     }
 }
 
+/// Converts bytes to text; invalid UTF-8 is replaced.
 pub(super) fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

@@ -163,6 +163,7 @@ impl Sent<'_> {
     }
 }
 
+/// The content type of a response in lowercase, without parameters; empty if it has none.
 fn content_type(response: &Response) -> String {
     let whole = response.headers().get(CONTENT_TYPE).map(|value| lossy(value.as_bytes())).unwrap_or_default();
     whole.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()

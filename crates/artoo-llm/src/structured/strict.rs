@@ -36,6 +36,7 @@ pub fn form(schema: &Value) -> Option<Value> {
     strict(schema, LEVELS_MAX)
 }
 
+/// Converts a part of a schema to its strict form; `None` if it has none or is nested too deep.
 fn strict(schema: &Value, levels_left: usize) -> Option<Value> {
     let fields = schema.as_object()?;
     let alternatives = fields.get("anyOf").or_else(|| fields.get("oneOf"));
@@ -110,6 +111,7 @@ fn or_null(schema: Value) -> Value {
     if allows_null(&schema) { schema } else { json!({"anyOf": [schema, {"type": "null"}]}) }
 }
 
+/// Whether a schema allows null.
 fn allows_null(schema: &Value) -> bool {
     match schema.get("type") {
         Some(Value::String(name)) => name == "null",

@@ -221,6 +221,7 @@ fn take_block(draft: &mut Draft, block: Answered, place: Option<u64>) -> Result<
     Ok(())
 }
 
+/// The description of a tool in the protocol's JSON.
 fn offered(name: &str, description: &str, schema: &Value) -> Value {
     json!({"name": name, "description": description, "input_schema": schema})
 }

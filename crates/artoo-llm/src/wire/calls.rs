@@ -34,6 +34,7 @@ pub(crate) struct Piece {
 pub(crate) struct Calls(Vec<Called>);
 
 impl Calls {
+    /// All calls received so far, in order of their beginning.
     pub(crate) fn all(&self) -> &[Called] {
         &self.0
     }

@@ -252,6 +252,7 @@ fn take_message(
 }
 
 impl Call {
+    /// Converts a call of the protocol to a piece of a tool call.
     pub(super) fn into_piece(self) -> Piece {
         let (name, input) = self.function.map_or((None, None), |function| (function.name, function.arguments));
         Piece { place: self.index, id: text(self.id), name: text(name), input }
@@ -262,6 +263,7 @@ fn text(value: Option<Value>) -> Option<String> {
     value.as_ref().and_then(Value::as_str).map(str::to_owned)
 }
 
+/// The description of a tool in the protocol's JSON.
 pub(super) fn offered(name: &str, description: &str, schema: &Value) -> Value {
     json!({"type": "function", "function": {"name": name, "description": description, "parameters": schema}})
 }

@@ -19,10 +19,13 @@ pub(crate) enum End {
 
 /// Finish reasons for a complete answer, of OpenAI and other servers.
 const COMPLETE: [&str; 7] = ["stop", "eos", "eos_token", "end_turn", "stop_sequence", "stop_token", "completed"];
+/// Finish reasons for a tool call, of OpenAI and other servers.
 const TOOL: [&str; 3] = ["tool_calls", "function_call", "tool_use"];
+/// Finish reasons for an answer that reached the token limit, of OpenAI and other servers.
 const LENGTH: [&str; 4] = ["length", "max_tokens", "max_output_tokens", "model_context_window_exceeded"];
 
 impl End {
+    /// Reads a finish reason of the endpoint.
     pub(crate) fn of(word: &str) -> Self {
         match word {
             word if COMPLETE.contains(&word) => Self::Complete,

@@ -47,6 +47,7 @@ impl Frames {
         }
     }
 
+    /// Ends the current line; returns the event or line that this completes.
     fn end_line(&mut self) -> Result<Option<String>, NoText> {
         let line = String::from_utf8(std::mem::take(&mut self.line)).map_err(|_| NoText)?;
         let line = if std::mem::take(&mut self.at_start) { line.trim_start_matches(BYTE_ORDER_MARK) } else { &line };

@@ -193,6 +193,7 @@ pub(crate) enum Fault {
 
 /// The wire format of a protocol.
 pub(crate) trait Wire: Send + Sync {
+    /// Paths of the protocol's calls.
     fn paths(&self) -> Paths;
 
     fn key_header(&self) -> KeyHeader {

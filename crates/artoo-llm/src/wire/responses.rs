@@ -183,6 +183,7 @@ impl Wire for Responses {
     }
 }
 
+/// The description of a tool in the protocol's JSON.
 fn offered(name: &str, description: &str, schema: &Value) -> Value {
     json!({"type": "function", "name": name, "description": description, "parameters": schema, "strict": false})
 }

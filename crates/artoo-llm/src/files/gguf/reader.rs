@@ -62,6 +62,7 @@ impl<R: Read + Seek> Reader<R> {
         self.array(what).map(u64::from_le_bytes)
     }
 
+    /// Reads exactly `N` bytes; `what` names them in the error.
     pub(super) fn array<const N: usize>(&mut self, what: &str) -> Result<[u8; N], GgufError> {
         let mut bytes = [0; N];
         self.position = self.end_after(N as u64, what)?;
@@ -134,6 +135,7 @@ impl<R: Read + Seek> Reader<R> {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
+    /// Skips `length` bytes; `what` names them in the error.
     fn skip(&mut self, length: u64, what: &str) -> Result<(), GgufError> {
         self.position = self.end_after(length, what)?;
         self.from.seek_relative(i64::try_from(length).unwrap_or_default())?;
