@@ -34,7 +34,7 @@ pub const TRIAL_TASKS_MIN: u32 = 20;
 pub struct Calibration {
     /// The profile in use, to be improved.
     pub incumbent: Profile,
-    /// Families the search uses.
+    /// Families of tasks that the search uses.
     pub train: Vec<Family>,
     /// Families of the trial; none of them is in `train`.
     pub held_out: Vec<Family>,
@@ -50,9 +50,9 @@ pub struct Calibration {
     pub resamples: u32,
     /// Number of null trials, in which the incumbent is compared with itself.
     pub null_trials: u32,
-    /// The utility to maximize.
+    /// The values and costs whose sum, the utility of a task, is maximized.
     pub utility: Utility,
-    /// Seed of all random numbers.
+    /// Seed of all random numbers of the calibration.
     pub seed: u64,
     /// Number of threads of the search; 0 uses all processors.
     pub threads: usize,
@@ -85,7 +85,7 @@ impl Calibration {
 /// The error of a calibration that can't be run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CalibrationError {
-    /// A list of families is empty.
+    /// One of the two lists of families is empty.
     #[error("{field} is empty")]
     Empty {
         /// Name of the empty field: `train` or `held_out`.
@@ -107,7 +107,7 @@ pub enum CalibrationError {
         /// Smallest allowed number.
         min: u64,
     },
-    /// The optimizer failed.
+    /// The optimizer of the search failed.
     #[error("the search failed: {reason}")]
     Search {
         /// The optimizer's message.
@@ -233,6 +233,7 @@ fn gains(calibration: &Calibration, candidate: &Profile) -> Vec<Vec<i64>> {
     calibration.held_out.iter().map(of).collect()
 }
 
+/// The profile in use, as a policy.
 fn incumbent(calibration: &Calibration) -> Policy {
     Policy::profile("incumbent", calibration.incumbent.clone())
 }

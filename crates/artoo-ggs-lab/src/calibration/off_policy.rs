@@ -66,6 +66,7 @@ fn weight<K: Ord + Clone>(profile: &Profile, task: &LoggedTask<K>) -> Option<f64
     Some(weight)
 }
 
+/// The decision in a reply, if it contains one.
 fn decided(reply: &ControllerReply) -> Option<&Decision> {
     if let ControllerReply::Decided(decision) = reply { Some(decision) } else { None }
 }

@@ -58,6 +58,7 @@ impl<'a> TaskRun<'a> {
         Self { world, past, losses: Vec::new(), least_unmet: None, wasted: 0, best: None }
     }
 
+    /// Runs the task until the driver ends it or the limit on executions is reached.
     fn drive(mut self, mut driver: Box<dyn Driver + '_>) -> Episode {
         let mut plan = first_plan(self.world);
         let mut carry: Vec<Option<SubtaskResult>> = Vec::new();
@@ -85,6 +86,7 @@ impl<'a> TaskRun<'a> {
         }
     }
 
+    /// Measures an execution, updates the counts and the best execution, and asks the driver what to do.
     fn observe(&mut self, execution: &Execution, driver: &mut dyn Driver) -> Step {
         let round = observe(self.world, execution);
         let Ok(measured) = round.measure(&Rules::DEFAULT) else { return Step::GiveUp(None) };
@@ -96,6 +98,7 @@ impl<'a> TaskRun<'a> {
         driver.step(&PolicyInput { execution, round: &round, measured: &measured, executions: self.past.executions })
     }
 
+    /// Stores an execution as the best if it could be delivered in part and its D is not higher.
     fn note_best(&mut self, execution: &Execution, measured: &Measurement) {
         let distance = measured.d.micros();
         let is_close = distance <= micros(Hyperparameters::DEFAULT.delta) && !measured.required_unmet;
@@ -111,6 +114,7 @@ impl<'a> TaskRun<'a> {
         self.end(ending, kill)
     }
 
+    /// The result of the task, with the counts so far.
     fn end(self, ending: Ending, kill: Option<Kill>) -> Episode {
         let last = self.losses.last().copied().unwrap_or(0);
         let mut losses = [last; EXECUTIONS_MAX];

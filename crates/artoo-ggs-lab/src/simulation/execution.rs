@@ -28,7 +28,7 @@ pub(super) struct Assignment {
     pub(super) polish: u32,
 }
 
-/// The verifier of an execution.
+/// The kind of verifier that judges an execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Judge {
     /// A verifier with the error rates of the family.
@@ -99,7 +99,7 @@ impl Execution {
 /// The history of a task: attempts, pairs tried, and time used.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Past {
-    /// Number of attempts per subtask and tool.
+    /// Number of attempts so far, per subtask and tool.
     attempts: Vec<[u32; TOOLS.len()]>,
     /// The (tool, target) pairs tried, per subtask.
     tried: Vec<Vec<(usize, usize)>>,
@@ -126,6 +126,7 @@ impl Past {
         self.attempts.get(subtask).and_then(|tools| tools.get(tool)).copied().unwrap_or(0)
     }
 
+    /// Records the attempts of a result, and the tool and target it used.
     fn note(&mut self, subtask: usize, result: &SubtaskResult) {
         let Assignment { tool, target, .. } = result.assignment;
         if let Some(count) = self.attempts.get_mut(subtask).and_then(|tools| tools.get_mut(tool)) {
@@ -185,6 +186,7 @@ struct SubtaskExecution<'a> {
 }
 
 impl SubtaskExecution<'_> {
+    /// Attempts the subtask until all criteria pass or no attempt is left.
     fn work(&self) -> SubtaskResult {
         let count = self.truth.criteria.len();
         let mut result = SubtaskResult {
@@ -205,6 +207,7 @@ impl SubtaskExecution<'_> {
         result
     }
 
+    /// Makes one attempt: draws which criteria are met and which the verifier passes.
     fn attempt(&self, result: &mut SubtaskResult) {
         let Assignment { tool, target, .. } = self.assignment;
         let attempt = result.attempts as usize;
@@ -234,10 +237,12 @@ impl SubtaskExecution<'_> {
         }
     }
 
+    /// Whether the tool in use can do the subtask.
     fn is_sound(&self) -> bool {
         self.truth.sound.has(self.assignment.tool)
     }
 
+    /// Whether an attempt really meets a criterion.
     fn is_met(&self, truth: &CriterionTruth, criterion: usize, attempt: usize) -> bool {
         let (draws, family, tool) = (&self.world.draws, &self.world.family, self.assignment.tool);
         let round = self.past.executions;
@@ -255,6 +260,7 @@ impl SubtaskExecution<'_> {
         }
     }
 
+    /// Whether the verifier passes a criterion, rightly or by error.
     fn passes(&self, truth: &CriterionTruth, met: bool, criterion: usize, attempt: usize, tries: u32) -> bool {
         let family = &self.world.family;
         let scale = match truth.mode {

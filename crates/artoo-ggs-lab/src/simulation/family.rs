@@ -79,7 +79,7 @@ impl Family {
         sigma: 0.5,
     };
 
-    /// Every family, in the order of tables.
+    /// Every family, in the order of the tables of results.
     pub const ALL: [Self; 11] = [
         Self::ORDINARY,
         // An unfamiliar domain: few tools work, and the planner's preference hardly shows which.

@@ -13,6 +13,7 @@ pub(super) fn observe(world: &World, execution: &Execution) -> Round {
         .with_available_tools(TOOLS.map(|(name, class)| AvailableTool::new(name, class)).to_vec())
 }
 
+/// The measurements of one subtask, as a verifier reports them.
 fn observe_subtask(index: usize, truth: &SubtaskTruth, result: &SubtaskResult) -> SubtaskMeasure {
     let (tool, target) = (tool_name(result.assignment.tool), target_name(index, result.assignment.target));
     let criteria = truth.criteria.iter().zip(&result.failed_attempts).zip(&result.classes).enumerate();
@@ -38,6 +39,7 @@ fn observe_subtask(index: usize, truth: &SubtaskTruth, result: &SubtaskResult) -
     measure.with_calls([call]).with_tools([tool])
 }
 
+/// The task criterion on the combined result, as a verifier reports it.
 fn observe_whole(passed: bool) -> CriterionMeasure {
     if passed {
         CriterionMeasure::met("the whole").plausible(0, ATTEMPTS)

@@ -18,6 +18,7 @@ struct Scale {
 }
 
 impl Scale {
+    /// The pixel position of a value.
     fn at(&self, value: f64) -> f64 {
         self.start + (value - self.from) / (self.to - self.from) * (self.end - self.start)
     }
@@ -102,6 +103,7 @@ pub fn losses(cells: &[Cell]) -> String {
     svg + "</svg>\n"
 }
 
+/// The shares of every policy, over all families.
 fn overall(cells: &[Cell]) -> Vec<Overall<'_>> {
     let of = |policy| {
         let rows = || cells.iter().map(|cell| &cell.row).filter(move |row| row.policy == policy);
@@ -115,6 +117,7 @@ fn overall(cells: &[Cell]) -> Vec<Overall<'_>> {
     distinct(cells, |cell| &cell.row.policy).into_iter().map(of).collect()
 }
 
+/// The names in the cells without duplicates, in order of first occurrence.
 fn distinct(cells: &[Cell], name: impl Fn(&Cell) -> &String) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for cell in cells {
@@ -126,6 +129,7 @@ fn distinct(cells: &[Cell], name: impl Fn(&Cell) -> &String) -> Vec<&str> {
     names
 }
 
+/// The top left corner of a panel, in pixels.
 fn corner(index: usize, columns: usize, width: usize, height: usize) -> (f64, f64) {
     ((index % columns * width) as f64, (index / columns * height) as f64)
 }
@@ -138,6 +142,7 @@ fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
+/// The beginning of an SVG document with a title and a white background.
 fn open(width: usize, height: usize, title: &str) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \

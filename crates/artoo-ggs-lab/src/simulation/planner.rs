@@ -93,6 +93,7 @@ struct SubtaskPlanning<'a> {
 }
 
 impl SubtaskPlanning<'_> {
+    /// The next tool and target of the subtask; `None` if everything is blocked.
     fn assign(&self) -> Option<Assignment> {
         let address = [self.past.executions, self.index];
         let told = self.instruction.changes.get(self.index).copied().unwrap_or(Change::Unguided);
@@ -111,6 +112,7 @@ impl SubtaskPlanning<'_> {
         }
     }
 
+    /// Whether a tool is of a class that the instruction asks for.
     fn is_novel(&self, tool: usize) -> bool {
         let classes = &self.instruction.novel_classes;
         let class = tool_class(tool);
@@ -175,12 +177,14 @@ impl SubtaskPlanning<'_> {
         Assignment { tool, target, polish }
     }
 
+    /// All targets, the current one first and the others by preference.
     fn targets_current_first(&self) -> impl Iterator<Item = usize> {
         let current = self.current.target;
         let order = self.truth.target_order.iter().copied();
         std::iter::once(current).chain(order.filter(move |target| *target != current))
     }
 
+    /// Whether no block forbids the tool on the target.
     fn is_allowed(&self, tool: usize, target: usize) -> bool {
         debug_assert!(tool < TOOLS.len() && target < target_count(), "a plan names what exists");
         let (name, place) = (tool_name(tool), target_name(self.index, target));

@@ -42,7 +42,7 @@ pub struct Cell {
     pub row: Row,
     /// Mean difference in utility per task from the reference policy on the same tasks.
     pub difference: f64,
-    /// Standard error of `difference`.
+    /// Standard error of the mean difference in utility.
     pub difference_se: f64,
     /// Mean loss (specification v0.8) after each execution; a task that has ended counts with its last loss.
     pub losses: Vec<f64>,
@@ -73,7 +73,7 @@ pub struct Row {
     pub kills_without_worsening: u64,
     /// Mean utility per task.
     pub utility: f64,
-    /// Standard error of `utility`.
+    /// Standard error of the mean utility.
     pub utility_se: f64,
 }
 
@@ -102,6 +102,7 @@ impl Study {
         names.zip(&tallies).map(|((family, policy), tally)| self.cell(family, policy, tally)).collect()
     }
 
+    /// Runs all tasks on several threads; returns the sums per family and policy.
     fn tally(&self) -> Vec<Tally> {
         let chunks = self.tasks.div_ceil(TASKS_AT_A_TIME) as usize;
         let (next, total) = (AtomicUsize::new(0), self.families.len() * chunks);
@@ -133,6 +134,7 @@ impl Study {
         sums.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
+    /// Runs some tasks of one family under every policy; returns the sums per policy.
     fn chunk(&self, family: usize, tasks: std::ops::Range<u32>) -> Vec<Tally> {
         let mut tallies = vec![Tally::default(); self.policies.len()];
         let Some(family) = self.families.get(family) else { return tallies };
@@ -146,6 +148,7 @@ impl Study {
         tallies
     }
 
+    /// Converts the sums of one policy on one family to a result.
     fn cell(&self, family: &Family, policy: &Policy, tally: &Tally) -> Cell {
         let tasks = u64::from(self.tasks);
         let mean_loss = |sum: i64| sum as f64 / tasks.max(1) as f64 / 1e6;

@@ -59,7 +59,7 @@ impl Set {
     }
 }
 
-/// The hidden truth of one criterion.
+/// The hidden truth of one criterion: its kind and difficulty.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct CriterionTruth {
     pub(super) mode: CriterionMode,
@@ -72,13 +72,13 @@ pub(super) struct CriterionTruth {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SubtaskTruth {
     pub(super) criteria: Vec<CriterionTruth>,
-    /// Tools that can do the subtask.
+    /// Indices of the tools that can do the subtask.
     pub(super) sound: Set,
-    /// Targets that are accessible.
+    /// Indices of the targets that are accessible.
     pub(super) open: Set,
-    /// Tools in the planner's order of preference.
+    /// Indices of all tools in the planner's order of preference.
     pub(super) tool_order: Vec<usize>,
-    /// Targets in the planner's order of preference.
+    /// Indices of the subtask's targets in the planner's order of preference.
     pub(super) target_order: Vec<usize>,
 }
 
@@ -99,7 +99,7 @@ impl World {
         Self { family, draws, subtasks }
     }
 
-    /// Number of criteria of all subtasks.
+    /// Number of criteria of all subtasks of the task.
     pub(super) fn criteria_count(&self) -> u32 {
         self.subtasks.iter().map(|subtask| subtask.criteria.len() as u32).sum()
     }
@@ -111,6 +111,7 @@ impl World {
     }
 }
 
+/// Draws the hidden truth of one subtask.
 fn draw_subtask(family: &Family, draws: &Draws, subtask: usize, has_required: bool) -> SubtaskTruth {
     let count = 1 + draws.index(CRITERIA_MAX, Purpose::Shape, &[1, subtask]);
     let criteria = (0..count).map(|criterion| {
@@ -133,6 +134,7 @@ fn draw_subtask(family: &Family, draws: &Draws, subtask: usize, has_required: bo
     }
 }
 
+/// Draws the tools that can do a subtask; empty if it is infeasible.
 fn draw_sound(family: &Family, draws: &Draws, subtask: usize) -> Set {
     if draws.chance(family.infeasible, Purpose::Truth, &[0, subtask]) {
         return Set::default();
@@ -145,6 +147,7 @@ fn draw_sound(family: &Family, draws: &Draws, subtask: usize) -> Set {
     if sound.is_empty() { sound.with(draws.index(TOOLS.len(), Purpose::Truth, &[3, subtask])) } else { sound }
 }
 
+/// Draws the accessible targets of a subtask; at least one.
 fn draw_open(family: &Family, draws: &Draws, subtask: usize) -> Set {
     let open = Set::from_fn(target_count(), |target| {
         !draws.chance(family.blocked_folder, Purpose::Truth, &[4, subtask, target / 2])
@@ -157,6 +160,7 @@ pub(super) fn target_count() -> usize {
     TARGETS.first().map_or(0, |of_subtask| of_subtask.len())
 }
 
+/// The indices below `count`, sorted by descending key.
 fn descending(count: usize, key: impl Fn(usize) -> f64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     order.sort_by(|a, b| key(*b).total_cmp(&key(*a)));

@@ -10,7 +10,7 @@ const CALLS_MAX: usize = 64;
 /// A tool call of the model, as far as it was received.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Called {
-    /// Number of the call in the answer.
+    /// Number of the call in the answer, if the endpoint numbers its calls.
     place: Option<u64>,
     id: String,
     pub(crate) name: String,
@@ -21,7 +21,7 @@ pub(crate) struct Called {
 /// One received piece of a tool call.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Piece {
-    /// Number of the call in the answer.
+    /// Number of the call in the answer, if the endpoint numbers its calls.
     pub(crate) place: Option<u64>,
     /// Id of the call.
     pub(crate) id: Option<String>,

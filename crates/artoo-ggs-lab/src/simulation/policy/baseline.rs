@@ -25,6 +25,7 @@ impl Baseline {
         Self { kind, least_distance: i64::MAX }
     }
 
+    /// The change for each subtask that this kind of policy asks for.
     fn changes(&self, seen: &PolicyInput<'_>) -> Vec<Change> {
         let results = seen.execution.results.iter();
         let distance = seen.measured.d.micros();

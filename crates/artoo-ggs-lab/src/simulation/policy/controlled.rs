@@ -48,6 +48,7 @@ impl Driver for Controlled {
     }
 }
 
+/// Converts a controller's directive to an instruction for the planner.
 fn instruction(replan: Replan, subtasks: usize) -> Instruction {
     let change = match replan.action {
         ReplanAction::Refine => Change::Refine,

@@ -29,6 +29,7 @@ impl V07 {
         Self { parameters, last: None, worsening: 0, distances: Vec::new(), blocked_tools: Vec::new() }
     }
 
+    /// Blocks every tool that a failed subtask called.
     fn block_tools_of_failing(&mut self, seen: &PolicyInput<'_>) {
         let failing = seen.round.subtasks.iter().filter(|subtask| subtask.status == SubtaskStatus::Failed);
         for call in failing.flat_map(|subtask| &subtask.calls) {
