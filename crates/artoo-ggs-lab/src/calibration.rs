@@ -38,7 +38,7 @@ pub struct Calibration {
     pub train: Vec<Family>,
     /// Families of the trial; none of them is in `train`.
     pub held_out: Vec<Family>,
-    /// Number of tasks per training family and candidate.
+    /// Number of tasks per training family on which each candidate is tried; at least 1.
     pub search_tasks: u32,
     /// Number of profiles in the search's population; at least [`POPULATION_MIN`].
     pub population: usize,
@@ -46,7 +46,7 @@ pub struct Calibration {
     pub generations: u64,
     /// Number of tasks per held-out family in the trial; at least [`TRIAL_TASKS_MIN`].
     pub trial_tasks: u32,
-    /// Number of bootstrap resamples for each confidence bound.
+    /// Number of bootstrap resamples for each confidence bound; at least [`TRIAL_TASKS_MIN`].
     pub resamples: u32,
     /// Number of null trials, in which the incumbent is compared with itself.
     pub null_trials: u32,

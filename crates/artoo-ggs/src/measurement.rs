@@ -149,7 +149,7 @@ pub struct ToolTarget {
     pub tool: String,
     /// The path, pattern, query or command the tool was called with.
     pub target: String,
-    /// Whether the call failed, or answered without what was asked of it.
+    /// Whether the call failed, or its answer lacked what was asked for.
     pub failed: bool,
 }
 
@@ -160,7 +160,7 @@ impl ToolTarget {
         Self { tool: tool.into(), target: target.into(), failed: false }
     }
 
-    /// A call that failed, or answered without what was asked of it.
+    /// A call that failed, or whose answer lacked what was asked for.
     #[must_use]
     pub fn failed(tool: impl Into<String>, target: impl Into<String>) -> Self {
         Self { tool: tool.into(), target: target.into(), failed: true }

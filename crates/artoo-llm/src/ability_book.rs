@@ -31,7 +31,7 @@ impl AbilityBook {
         Self { path, entries }
     }
 
-    /// The stored result for an endpoint and model; `None` if there is none, or it is older than thirty days.
+    /// The stored result for an endpoint and model; `None` if there is none, or it is thirty days old.
     #[must_use]
     pub fn fresh(&self, config: &RemoteConfig, now_s: i64) -> Option<&Abilities> {
         let age = |found: &Abilities| now_s.saturating_sub(found.found_at_s);
