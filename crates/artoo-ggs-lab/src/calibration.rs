@@ -1,17 +1,18 @@
 //! Calibration: fits the eight free numbers of a profile, and says how far the fit can be trusted.
 //!
-//! It recommends and changes nothing: a [`Recommendation`] holds a [`Profile`] to be saved, read, thought about, and put
-//! in force by somebody. The four rules, the budget, `max_replans` and `kill_after` stay as they are in the incumbent, and
-//! so does α: only ratios of the loss's weights matter, so one of them sets the scale.
+//! A calibration recommends a profile and changes nothing: a person reviews the [`Profile`] in a [`Recommendation`]
+//! and puts it into use. The four rules, the budget, `max_replans` and `kill_after` stay as they are in the incumbent
+//! (the profile in use), and so does α: only ratios of the loss's weights matter, so one of them sets the scale.
 //!
-//! Three things keep it honest:
-//! - **Held-out families.** The search never sees them, nor the tasks the trial is held on.
-//! - **A confidence bound.** The gain is measured task by task on the same luck; [`Evidence::lower`] is the 5 % quantile
-//!   of a bootstrap within families. [`Recommendation::is_better`] asks for more than 0.
-//! - **A null.** The incumbent against itself: on the same luck the gain is exactly 0; on other luck the same bound is
-//!   drawn many times, and [`Null::alarms`] counts how often it would have called the incumbent better than itself.
+//! Three checks show how far the result can be trusted:
+//! - **Held-out families.** The search uses neither these families nor the tasks of the trial.
+//! - **A confidence bound.** The gain is measured task by task with the same random numbers; [`Evidence::lower`] is
+//!   the 5 % quantile of a bootstrap within families. [`Recommendation::is_better`] requires more than 0.
+//! - **A null test.** The incumbent is compared with itself: with the same random numbers the gain is exactly 0; with
+//!   other random numbers the same bound is computed many times, and [`Null::alarms`] counts how often it rates the
+//!   incumbent better than itself.
 //!
-//! What was found holds for the simulator's tasks and for the [`Utility`] given. For logged tasks see [`off_policy`].
+//! The result holds for the simulator's tasks and for the given [`Utility`]. For logged tasks see [`off_policy`].
 
 mod bootstrap;
 pub mod off_policy;
@@ -23,7 +24,7 @@ use crate::simulation::{Family, Policy, Utility, task_utilities};
 use artoo_ggs::Profile;
 use bootstrap::{LEVEL, mean_of_means, quantile};
 
-/// Minimum size of the population: the search combines a member with three others.
+/// Minimum size of the search's population: each new candidate combines a member with three others.
 pub const POPULATION_MIN: usize = 5;
 /// Minimum number of tasks per family in a trial, below which a bootstrap quantile is meaningless.
 pub const TRIAL_TASKS_MIN: u32 = 20;
@@ -33,33 +34,33 @@ pub const TRIAL_TASKS_MIN: u32 = 20;
 pub struct Calibration {
     /// The profile in use, to be improved.
     pub incumbent: Profile,
-    /// Families the search uses.
+    /// Families of tasks that the search uses.
     pub train: Vec<Family>,
     /// Families of the trial; none of them is in `train`.
     pub held_out: Vec<Family>,
-    /// Number of tasks per training family and candidate.
+    /// Number of tasks per training family on which each candidate is tried; at least 1.
     pub search_tasks: u32,
-    /// Size of the population; at least [`POPULATION_MIN`].
+    /// Number of profiles in the search's population; at least [`POPULATION_MIN`].
     pub population: usize,
-    /// Number of generations of the search, after the first population.
+    /// Number of generations of the search after the first population.
     pub generations: u64,
     /// Number of tasks per held-out family in the trial; at least [`TRIAL_TASKS_MIN`].
     pub trial_tasks: u32,
-    /// Number of bootstrap resamples.
+    /// Number of bootstrap resamples for each confidence bound; at least [`TRIAL_TASKS_MIN`].
     pub resamples: u32,
     /// Number of null trials, in which the incumbent is compared with itself.
     pub null_trials: u32,
-    /// The utility to maximize.
+    /// The values and costs whose sum, the utility of a task, is maximized.
     pub utility: Utility,
-    /// Seed of all random numbers.
+    /// Seed of all random numbers of the calibration.
     pub seed: u64,
-    /// Number of threads; 0 uses all processors.
+    /// Number of threads of the search; 0 uses all processors.
     pub threads: usize,
 }
 
 impl Calibration {
-    /// The published calibration: seven families to search on, four held out (blocked targets, verifier errors, class errors
-    /// and decay), chosen before any search was run.
+    /// The published calibration: seven families to search on, four held out (blocked targets, verifier errors, class
+    /// errors and decay), chosen before any search was run.
     #[must_use]
     pub fn standard() -> Self {
         let held_out = ["blocked_targets", "noisy_verifier", "mislabelled", "rotting"];
@@ -84,29 +85,29 @@ impl Calibration {
 /// The error of a calibration that can't be run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CalibrationError {
-    /// A list of families is empty.
+    /// One of the two lists of families is empty.
     #[error("{field} is empty")]
     Empty {
-        /// Name of the field.
+        /// Name of the empty field: `train` or `held_out`.
         field: &'static str,
     },
     /// A family is both in `train` and in `held_out`.
     #[error("family {family:?} is in train and in held_out")]
     NotHeldOut {
-        /// Name of the family.
+        /// Name of the family that is in both lists.
         family: &'static str,
     },
     /// A number is too small for a meaningful result.
     #[error("{field} is {value}, expected at least {min}")]
     TooSmall {
-        /// Name of the field.
+        /// Name of the field whose number is too small.
         field: &'static str,
-        /// The rejected value.
+        /// The rejected number.
         value: u64,
-        /// Smallest allowed value.
+        /// Smallest allowed number.
         min: u64,
     },
-    /// The optimizer failed.
+    /// The optimizer of the search failed.
     #[error("the search failed: {reason}")]
     Search {
         /// The optimizer's message.
@@ -114,7 +115,7 @@ pub enum CalibrationError {
     },
 }
 
-/// A gain in utility with its confidence bounds.
+/// A gain in utility per task, with its confidence bounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Evidence {
     /// Mean gain in utility per task; all families have the same weight.
@@ -125,36 +126,36 @@ pub struct Evidence {
     pub upper: f64,
 }
 
-/// The result of comparing the incumbent with itself, as a check of the method.
+/// The null test: the result of comparing the incumbent with itself, as a check of the method.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Null {
-    /// Gain with the same random numbers; must be 0.
+    /// Gain of the incumbent over itself with the same random numbers; must be 0.
     pub same_luck: f64,
-    /// Number of trials with other random numbers.
+    /// Number of comparisons with other random numbers.
     pub trials: u32,
-    /// Number of trials whose lower bound was above 0; one in twenty is expected.
+    /// Number of comparisons whose lower bound was above 0; about one in twenty is expected.
     pub alarms: u32,
 }
 
 /// The result of a calibration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recommendation {
-    /// The best candidate; the incumbent if the search found nothing better.
+    /// The best profile found; the incumbent if the search found nothing better.
     pub profile: Profile,
-    /// The candidate's gain in the search; optimistic, since it was chosen by it.
+    /// The profile's gain in the search; too optimistic, since the profile was selected by this gain.
     pub search_gain: f64,
-    /// The candidate's gain on the held-out families.
+    /// The profile's gain over all held-out families.
     pub evidence: Evidence,
-    /// The candidate's gain on each held-out family.
+    /// The profile's gain on each held-out family, by the family's name.
     pub by_family: Vec<(&'static str, Evidence)>,
     /// The comparison of the incumbent with itself.
     pub null: Null,
-    /// Number of candidates tried.
+    /// Number of profiles that the search tried.
     pub candidates: u64,
 }
 
 impl Recommendation {
-    /// Whether the held-out gain is above 0 with 95 % confidence.
+    /// Whether the gain on the held-out families is above 0 with 95 % confidence.
     #[must_use]
     pub fn is_better(&self) -> bool {
         self.evidence.lower > 0.0
@@ -182,6 +183,7 @@ pub fn calibrate(calibration: &Calibration) -> Result<Recommendation, Calibratio
     })
 }
 
+/// Checks that the families and numbers of a calibration can give a meaningful result.
 fn check(calibration: &Calibration) -> Result<(), CalibrationError> {
     let too_small = |field, value: u64, min: u64| {
         if value < min { Err(CalibrationError::TooSmall { field, value, min }) } else { Ok(()) }
@@ -202,7 +204,7 @@ fn check(calibration: &Calibration) -> Result<(), CalibrationError> {
     too_small("resamples", u64::from(calibration.resamples), u64::from(TRIAL_TASKS_MIN))
 }
 
-/// Seeds that keep the search's tasks, the trial's and the null's apart.
+/// The purpose of a set of simulated tasks; each purpose has its own seed, so that no tasks are shared.
 #[derive(Debug, Clone, Copy)]
 enum Luck {
     Search,
@@ -210,6 +212,7 @@ enum Luck {
     Null(u64),
 }
 
+/// The seed of the simulated tasks for one purpose.
 fn seed(calibration: &Calibration, luck: Luck) -> u64 {
     let place = match luck {
         Luck::Search => 0,
@@ -219,7 +222,7 @@ fn seed(calibration: &Calibration, luck: Luck) -> u64 {
     fastrand::Rng::with_seed(calibration.seed).u64(..).wrapping_add(place)
 }
 
-/// What a candidate gains over the incumbent in each task of each held-out family, in micro-units.
+/// Gain of a candidate over the incumbent in each task of each held-out family, in micro-units of utility.
 fn gains(calibration: &Calibration, candidate: &Profile) -> Vec<Vec<i64>> {
     let policies = [Policy::profile("candidate", candidate.clone()), incumbent(calibration)];
     let of = |family: &Family| {
@@ -230,20 +233,23 @@ fn gains(calibration: &Calibration, candidate: &Profile) -> Vec<Vec<i64>> {
     calibration.held_out.iter().map(of).collect()
 }
 
+/// The profile in use, as a policy.
 fn incumbent(calibration: &Calibration) -> Policy {
     Policy::profile("incumbent", calibration.incumbent.clone())
 }
 
+/// Utility of the candidate minus that of the incumbent in one task, in micro-units.
 fn difference(pair: &[i64]) -> i64 {
     if let [candidate, incumbent] = pair { candidate - incumbent } else { 0 }
 }
 
+/// The mean of these gains, with bounds from a bootstrap.
 fn evidence(calibration: &Calibration, gains: &[Vec<i64>], rng: &mut fastrand::Rng) -> Evidence {
     let means = bootstrap::resample(gains, calibration.resamples, rng);
     Evidence { gain: mean_of_means(gains), lower: quantile(&means, LEVEL), upper: quantile(&means, 1.0 - LEVEL) }
 }
 
-/// The incumbent against itself: on the same luck once, on other luck many times.
+/// The null test: compares the incumbent with itself, once with the same random numbers and often with others.
 fn null(calibration: &Calibration, rng: &mut fastrand::Rng) -> Null {
     let policy = [incumbent(calibration)];
     let utilities = |luck: Luck| -> Vec<Vec<i64>> {

@@ -1,10 +1,10 @@
-//! A laboratory for `artoo-ggs`: [`simulation`] compares policies on made-up tasks whose truth is known, [`calibration`]
-//! fits a profile's numbers to such tasks. It uses the controller through its public API alone.
+//! Experiments with `artoo-ggs`: [`simulation`] compares policies on artificial tasks whose truth is known,
+//! [`calibration`] fits a profile's numbers to such tasks. Both use the controller through its public API alone.
 
 pub mod calibration;
 pub mod simulation;
 
-/// `value` in whole micro-units, halves away from zero: the unit in which the controller compares.
+/// Converts `value` to whole micro-units, rounding halves away from zero: the unit in which the controller compares.
 pub(crate) fn micros(value: f64) -> i64 {
     let scaled = value * 1e6;
     (scaled + 0.5_f64.copysign(scaled)) as i64

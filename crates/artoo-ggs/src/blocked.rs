@@ -14,10 +14,10 @@ pub(crate) use scope::{targets_to_block, tools_of_failing, tools_to_block};
 
 /// A target that the next plan must not use, for one tool or for every tool.
 ///
-/// As a string: `read_file:/a/b` is an exact pair, `*:/a/b` that target for every tool, `*:/a/**` everything in a folder,
-/// itself included. `:`, `%` and `*` in a tool's name are percent-escaped; an exact target that would read as a folder,
-/// or that ends in a backslash, gets one backslash more. Nothing else is escaped: escape a target before you display
-/// it.
+/// As a string: `read_file:/a/b` is an exact pair, `*:/a/b` that target for every tool, `*:/a/**` everything in a
+/// folder, itself included. `:`, `%` and `*` in a tool's name are percent-escaped; an exact target that would read as a
+/// folder, or that ends in a backslash, gets one backslash more. Nothing else is escaped: escape a target before you
+/// display it.
 ///
 /// ```
 /// use artoo_ggs::BlockedTarget;
@@ -98,7 +98,7 @@ impl fmt::Display for BlockedTarget {
     }
 }
 
-/// Suffix of a folder in the string form.
+/// Suffix that marks a whole folder in the string form of a [`BlockedTarget`], as in `*:/srv/reports/**`.
 const SUBTREE: &str = "/**";
 
 /// The error of a string that is not a valid [`BlockedTarget`].
@@ -134,6 +134,7 @@ impl FromStr for BlockedTarget {
     }
 }
 
+/// Decodes the percent escapes in a tool's name; fails if a `*` is in the name, or a `%` that starts no escape.
 fn unescape(tool: &str) -> Result<String, BlockedTargetError> {
     let bad = || BlockedTargetError::BadEscape { tool: tool.to_owned() };
     if tool.contains('*') {

@@ -7,10 +7,10 @@ use core::str::FromStr;
 
 /// The hash of a profile's numbers and rules: 64-bit FNV-1a over the configuration as text.
 ///
-/// The text is UTF-8, one line each, every line ended by one line feed: `artoo-ggs 1`, then name and value, with a space
-/// between, of `alpha`, `beta`, `lambda`, `w1`, `w2`, `epsilon`, `delta`, `rho`, `theta`, `time_budget_ms`,
-/// `max_replans`, `kill_after`, `kill_switch`, `task_criteria`, `required_criteria`, `blocks`, in this order. Numbers are
-/// the shortest decimals that read back as the same 64 bits, without exponent; rules have the names they have in a
+/// The text is UTF-8, one line each, every line ended by one line feed: `artoo-ggs 1`, then name and value, with a
+/// space between, of `alpha`, `beta`, `lambda`, `w1`, `w2`, `epsilon`, `delta`, `rho`, `theta`, `time_budget_ms`,
+/// `max_replans`, `kill_after`, `kill_switch`, `task_criteria`, `required_criteria`, `blocks`, in this order. Numbers
+/// are the shortest decimals that read back as the same 64 bits, without exponent; rules have the names they have in a
 /// profile file. The profile's name is left out, so that profiles that decide alike have equal hashes.
 ///
 /// FNV-1a starts at `0xcbf29ce484222325` and for each byte takes the exclusive or, then multiplies by `0x100000001b3`
@@ -38,6 +38,7 @@ pub struct ConfigHashError {
 }
 
 impl ConfigHash {
+    /// Computes the hash of a configuration as text.
     pub(crate) fn of(text: &str) -> Self {
         let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         Self(text.bytes().fold(0xcbf2_9ce4_8422_2325, step))

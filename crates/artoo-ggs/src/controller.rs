@@ -27,7 +27,7 @@ pub enum ControllerError {
     /// `begin` was called for this task before.
     #[error("the task has begun already")]
     AlreadyBegun,
-    /// The task has its terminal decision.
+    /// The task has ended: its terminal decision was made.
     #[error("the task has ended already")]
     AlreadyEnded,
     /// `resume` was called without a `pause`.
@@ -40,9 +40,9 @@ pub enum ControllerError {
 
 /// Makes decisions for any number of tasks under one profile.
 ///
-/// The caller passes the time in milliseconds of any clock. Only differences count; a clock that goes back adds nothing.
-/// After its terminal decision a task stays until [`Controller::end`] or [`Controller::evict_ended`]. Tasks are
-/// identified by keys of any ordered type:
+/// The caller passes the time in milliseconds of any clock. Only differences count; a clock that goes back adds
+/// nothing. After its terminal decision a task stays until [`Controller::end`] or [`Controller::evict_ended`]. Tasks
+/// are identified by keys of any ordered type:
 ///
 /// ```
 /// use artoo_ggs::{Controller, Profile};
@@ -67,7 +67,7 @@ impl<K: Ord + Clone> Controller<K> {
         Self { profile, tasks: BTreeMap::new() }
     }
 
-    /// The profile of all decisions.
+    /// The profile (numbers and rules) under which the controller decides every round.
     #[must_use]
     pub fn profile(&self) -> &Profile {
         &self.profile
@@ -116,7 +116,7 @@ impl<K: Ord + Clone> Controller<K> {
         }
     }
 
-    /// Time a task has used as of its last event, without pauses.
+    /// Milliseconds a task has used as of its last event, without pauses; `None` if the task is unknown.
     #[must_use]
     pub fn elapsed_ms(&self, task: &K) -> Option<u64> {
         self.tasks.get(task).map(|state| state.stopwatch.elapsed_ms())
@@ -136,8 +136,8 @@ impl<K: Ord + Clone> Controller<K> {
         Ok(state.observe(profile, &measured))
     }
 
-    /// Ends a task from outside, for example on a cancel or a deadline. Without a round the decision has the loss of the
-    /// last one; if there never was one, D = 1.
+    /// Ends a task from outside, for example on a cancel or a deadline. Without a round the decision has the loss of
+    /// the last one; if there never was one, D = 1.
     ///
     /// # Errors
     /// As [`Controller::observe`]. If the round can't be measured, call `stop` again without it.
@@ -165,7 +165,7 @@ impl<K: Ord + Clone> Controller<K> {
     }
 }
 
-/// The state of a task that has not ended.
+/// The state of a task that has not ended; an error if the task is unknown or has ended.
 fn running<'a, K: Ord>(tasks: &'a mut BTreeMap<K, TaskState>, task: &K) -> Result<&'a mut TaskState, ControllerError> {
     match tasks.get_mut(task) {
         None => Err(ControllerError::UnknownTask),

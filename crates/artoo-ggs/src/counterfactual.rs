@@ -10,21 +10,21 @@ use crate::unit::{Exact, MICROS, Unit, micros};
 
 /// A change of D, P and Ω in whole micro-units, and the state it would have led to.
 ///
-/// The loss and the gradient change along: a D that is lower by 0.1 also changes ∇L by −α·0.1. The named state is that of
-/// [`DecisionInputs::evaluate`] for the inputs returned by [`Counterfactual::apply`].
+/// The loss and the gradient change along: a D that is lower by 0.1 also changes ∇L by −α·0.1. The named state is that
+/// of [`DecisionInputs::evaluate`] for the inputs returned by [`Counterfactual::apply`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 #[non_exhaustive]
 pub struct Counterfactual {
-    /// Change of D.
+    /// Change of D (distance from the goal), in micro-units; negative if D would be lower.
     pub d_micros: i64,
-    /// Change of P.
+    /// Change of P (share of failures blamed on the approach), in micro-units; negative if P would be lower.
     pub p_micros: i64,
-    /// Change of Ω.
+    /// Change of Ω (share of the budget used), in micro-units; negative if Ω would be lower.
     pub omega_micros: i64,
     /// Whether the change also meets every required criterion.
     pub required_met: bool,
-    /// The state the change would have led to.
+    /// The macro-state the change would have led to.
     pub then: MacroState,
 }
 
@@ -40,10 +40,12 @@ impl Counterfactual {
         DecisionInputs { required_unmet: moved.required_unmet && !self.required_met, ..moved }
     }
 
+    /// The change of nothing, with the state it leads to.
     fn none(then: MacroState) -> Self {
         Self { d_micros: 0, p_micros: 0, omega_micros: 0, required_met: false, then }
     }
 
+    /// The change of one term alone, in micro-units, with the state it leads to.
     fn of(term: LossTerm, change: i64, then: MacroState) -> Self {
         let none = Self::none(then);
         match term {
@@ -74,15 +76,15 @@ impl fmt::Display for Counterfactual {
 }
 
 impl DecisionInputs {
-    /// The smallest change of one term alone that leads to another state, if there is one.
+    /// The smallest change of `term` alone that leads to another macro-state; `None` if no value of the term does.
     #[must_use]
     pub fn flip(&self, term: LossTerm, profile: &Profile) -> Option<Counterfactual> {
         let evaluation = self.evaluate(profile);
         self.flip_within(term, MICROS + 1, &evaluation, profile)
     }
 
-    /// The smallest change of a single term that leads to another state (of equals D, then P, then Ω). If no single change
-    /// does, as with a spent budget far from the goal, the change that leads to success.
+    /// The smallest change of a single term that leads to another state (of equals D, then P, then Ω). If no single
+    /// change does, as with a spent budget far from the goal, the change that leads to success.
     #[must_use]
     pub fn counterfactual(&self, profile: &Profile) -> Counterfactual {
         let evaluation = self.evaluate(profile);
@@ -110,14 +112,14 @@ impl DecisionInputs {
         Counterfactual { then: change.apply(self).evaluate(profile).state(), ..change }
     }
 
-    /// The state that one micro-unit of D would have led to, for a round in which everything was met.
+    /// For a round in which every criterion was met: the state that a D higher by one micro-unit would have led to.
     pub(crate) fn smallest_miss(&self, profile: &Profile) -> Counterfactual {
         let change = Counterfactual::of(LossTerm::D, 1, MacroState::Accept);
         Counterfactual { then: change.apply(self).evaluate(profile).state(), ..change }
     }
 
-    /// The smallest change of `term`, below `within` micro-units, that leads to another state. Tries the micro-units around
-    /// each breakpoint; between breakpoints the state is constant.
+    /// The smallest change of `term`, below `within` micro-units, that leads to another state. Tries the micro-units
+    /// around each breakpoint; between breakpoints the state is constant.
     fn flip_within(
         &self,
         term: LossTerm,
@@ -143,8 +145,8 @@ impl DecisionInputs {
         flip
     }
 
-    /// The values of `term`, in micro-units, at which the state can change: its threshold, the previous D (where D stops
-    /// having risen), and where the gradient, linear in each term, crosses ±ε or the ε of Law 2.
+    /// The values of `term`, in micro-units, at which the state can change: its threshold, the previous D (where D
+    /// stops having risen), and where the gradient, linear in each term, crosses ±ε or the ε of Law 2.
     fn breakpoints(&self, term: LossTerm, evaluation: &Evaluation, profile: &Profile) -> [Option<i64>; 5] {
         let parameters = profile.parameters();
         let threshold = micros(match term {
@@ -181,6 +183,7 @@ impl DecisionInputs {
         [Some(threshold), at(total, signal, slope), at(total, -signal, slope), kill, not_risen]
     }
 
+    /// The inputs with one term replaced by this number of micro-units.
     fn with(self, term: LossTerm, micros: i64) -> Self {
         let value = Unit::from_micros(micros);
         match term {

@@ -38,6 +38,7 @@ impl fmt::Display for Decision {
 }
 
 impl Decision {
+    /// Writes why the task was abandoned, with the numbers behind it.
     fn write_stop(&self, reason: StopReason, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match reason {
             StopReason::BudgetExhausted => write!(f, "{}", BudgetText(self)),
@@ -53,7 +54,7 @@ impl Decision {
     }
 }
 
-/// Displays Ω against θ.
+/// Displays Ω (share of the budget used) against its threshold θ.
 struct BudgetText<'a>(&'a Decision);
 
 impl fmt::Display for BudgetText<'_> {
@@ -63,7 +64,7 @@ impl fmt::Display for BudgetText<'_> {
     }
 }
 
-/// Displays D against δ.
+/// Displays D (distance from the goal) against its threshold δ.
 struct DistanceText<'a>(&'a Decision);
 
 impl fmt::Display for DistanceText<'_> {
@@ -75,7 +76,7 @@ impl fmt::Display for DistanceText<'_> {
     }
 }
 
-/// Displays |∇L| against ε, and its largest part.
+/// Displays |∇L| (the size of the loss's change) against its threshold ε, and the term that changed most.
 struct GradientText<'a>(&'a Decision);
 
 impl fmt::Display for GradientText<'_> {
@@ -91,7 +92,7 @@ impl fmt::Display for GradientText<'_> {
     }
 }
 
-/// Displays P against ρ.
+/// Displays P (share of failures blamed on the approach) against its threshold ρ.
 struct BlameText<'a>(&'a Decision);
 
 impl fmt::Display for BlameText<'_> {

@@ -25,12 +25,12 @@ pub struct DecisionInputs {
     pub omega: Unit,
     /// The loss of the previous round; `None` in the first round.
     pub before: Option<Loss>,
-    /// Whether an unmet required criterion makes D count as above δ.
+    /// Whether an unmet required criterion makes D count as above δ, so that the result can't be a success.
     pub required_unmet: bool,
     /// Number of directives issued before this round.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::replans"))]
     pub replans: u32,
-    /// Number of rounds in a row, up to the previous one, that Law 2 counted as worsening.
+    /// Number of rounds in a row, up to the previous one, that Law 2 (the kill switch) counted as worsening.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::worsening_before"))]
     pub worsening_before: u32,
 }
@@ -41,7 +41,7 @@ pub struct DecisionInputs {
 pub enum NextStep {
     /// Abandon the task, for this reason.
     Abandon(StopReason),
-    /// Deliver the result.
+    /// Deliver the result, with a list of what is unmet.
     Success,
     /// Plan again, with this kind of change.
     Replan(ReplanAction),
@@ -56,11 +56,11 @@ pub struct Evaluation {
     pub loss: Loss,
     /// The change of the loss since the previous round; zero in the first round.
     pub gradient: Gradient,
-    /// The cell of the decision table.
+    /// The cell of the decision table that the inputs select.
     pub cell: TableCell,
-    /// Number of rounds in a row that Law 2 counts as worsening, this one included.
+    /// Number of rounds in a row that Law 2 (the kill switch) counts as worsening, this one included.
     pub worsening_rounds: u32,
-    /// The table's choice, unless Law 2 or the limit on replans overrules it.
+    /// The next step: the table's choice, unless Law 2 or the limit on replans overrules it.
     pub next: NextStep,
 }
 
@@ -77,7 +77,7 @@ impl Evaluation {
 }
 
 impl DecisionInputs {
-    /// The inputs of a first round: no previous loss, no directives.
+    /// Creates the inputs of a first round: no previous loss, no directives.
     #[must_use]
     pub fn first_round(d: Unit, p: Unit, omega: Unit) -> Self {
         Self { d, p, omega, before: None, required_unmet: false, replans: 0, worsening_before: 0 }
@@ -106,6 +106,7 @@ impl DecisionInputs {
         Evaluation { loss, gradient, cell, worsening_rounds, next }
     }
 
+    /// Whether Law 2 (the kill switch) counts this round as worsening.
     fn worsens(&self, gradient: &Gradient, profile: &Profile) -> bool {
         let epsilon = micros(profile.parameters().epsilon);
         match profile.rules().kill_switch {

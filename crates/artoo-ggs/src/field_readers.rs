@@ -25,19 +25,23 @@ fields! {
     unit -> Unit { d p omega propensity }
 }
 
+/// Reads a number; an error names `field`.
 fn number<'de, D: Deserializer<'de>>(deserializer: D, field: &'static str) -> Result<f64, D::Error> {
     deserializer.deserialize_f64(Number { field })
 }
 
+/// Reads a number in 0..=1; an error names `field`.
 fn unit<'de, D: Deserializer<'de>>(deserializer: D, field: &'static str) -> Result<Unit, D::Error> {
     let value = number(deserializer, field)?;
     Unit::try_new(value).map_err(|error| D::Error::custom(format_args!("{field}: {error}")))
 }
 
+/// Reads a whole number of 64 bits; an error names `field`.
 fn count_64<'de, D: Deserializer<'de>>(deserializer: D, field: &'static str) -> Result<u64, D::Error> {
     deserializer.deserialize_u64(Count { field, max: u64::MAX })
 }
 
+/// Reads a whole number of 32 bits; an error names `field`.
 fn count_32<'de, D: Deserializer<'de>>(deserializer: D, field: &'static str) -> Result<u32, D::Error> {
     let value = deserializer.deserialize_u32(Count { field, max: u64::from(u32::MAX) })?;
     u32::try_from(value).map_err(|_| D::Error::custom(format_args!("{field} is {value}, more than {}", u32::MAX)))

@@ -6,8 +6,8 @@ use crate::unit::micros;
 
 /// The gradient `∇L = L − L_previous`, with the part of each term.
 ///
-/// The part of D is `α·ΔD`. The product `β·(1 − Ω)·P` changes through both factors; the change of each is weighed with the
-/// mean of the other, so that the parts sum exactly:
+/// The part of D is `α·ΔD`. The product `β·(1 − Ω)·P` changes through both factors; the change of each is weighed with
+/// the mean of the other, so that the parts sum exactly:
 ///
 /// ```text
 /// d     = α·ΔD
@@ -20,13 +20,13 @@ use crate::unit::micros;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Gradient {
-    /// `L − L_previous`, by plain subtraction.
+    /// The whole change `L − L_previous`, by plain subtraction.
     pub total: f64,
-    /// The part of D.
+    /// The part of the change that is due to D (distance from the goal).
     pub d: f64,
-    /// The part of P.
+    /// The part of the change that is due to P (share of failures blamed on the approach).
     pub p: f64,
-    /// The part of Ω.
+    /// The part of the change that is due to Ω (share of the budget used).
     pub omega: f64,
 }
 
@@ -34,7 +34,7 @@ impl Gradient {
     /// The gradient of a first round, which has no previous loss.
     pub const ZERO: Self = Self { total: 0.0, d: 0.0, p: 0.0, omega: 0.0 };
 
-    /// The gradient from one loss to the next.
+    /// The gradient from the loss of one round to that of the next.
     #[must_use]
     pub fn between(previous: &Loss, current: &Loss, parameters: &Hyperparameters) -> Self {
         let (d0, d1) = (previous.d.value(), current.d.value());
@@ -48,7 +48,7 @@ impl Gradient {
         }
     }
 
-    /// The part of one term.
+    /// The part of the gradient that is due to one term of the loss.
     #[must_use]
     pub fn part(&self, term: LossTerm) -> f64 {
         match term {

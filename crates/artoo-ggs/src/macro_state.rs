@@ -6,7 +6,7 @@ use core::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum MacroState {
-    /// The task was abandoned.
+    /// The task was abandoned without a complete result.
     Abandon,
     /// Every criterion is met; deliver.
     Accept,
@@ -47,7 +47,7 @@ impl MacroState {
         Self::Refine,
     ];
 
-    /// The state's row in the quantization matrix of specification v0.8.
+    /// The macro-state's row in the quantization matrix of specification v0.8.
     #[must_use]
     pub fn quantization(self) -> Quantization {
         let (f, sigma, k) = match self {
@@ -62,7 +62,7 @@ impl MacroState {
         Quantization { f, sigma, k }
     }
 
-    /// The state's name in logs and saved data, such as `change_path`.
+    /// The macro-state's name in logs and saved data, such as `change_path`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -24,7 +24,7 @@ pub enum CriterionMode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum FailureClass {
-    /// The approach was wrong.
+    /// The approach was wrong, so another method is needed.
     Logical,
     /// The environment failed: network, permission, missing file, timeout.
     Environmental,
@@ -34,15 +34,15 @@ pub enum FailureClass {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum FailureMix {
-    /// More logical failures.
+    /// More logical failures than environmental ones.
     Logical,
-    /// More environmental failures.
+    /// More environmental failures than logical ones.
     Environmental,
     /// Equally many of both, or no failure with a class.
     Mixed,
 }
 
-/// The verdict on a criterion.
+/// The verdict of a check or judge on a criterion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Verdict {
@@ -71,7 +71,7 @@ pub struct CriterionMeasure {
     pub mode: CriterionMode,
     /// Whether the goal is missed if this criterion is.
     pub required: bool,
-    /// The verdict.
+    /// Whether the criterion is met, not met, or without a verdict.
     pub verdict: Verdict,
     /// The cause of the failure, if known. An unknown cause counts as environmental in a subtask that failed by
     /// infrastructure, as logical for a task criterion with [`Verdict::Fail`], and otherwise does not enter P.
@@ -103,6 +103,7 @@ impl CriterionMeasure {
         Self::judged(claim, Verdict::Missing)
     }
 
+    /// A verifiable, optional criterion with this verdict.
     fn judged(claim: impl Into<String>, verdict: Verdict) -> Self {
         let (claim, mode) = (claim.into(), CriterionMode::Verifiable);
         Self { claim, mode, required: false, verdict, class: None, failed_attempts: 0, attempts: 0 }
@@ -127,15 +128,15 @@ impl CriterionMeasure {
     }
 }
 
-/// How a subtask ended.
+/// How the execution of a subtask ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum SubtaskStatus {
-    /// Its result was accepted.
+    /// The subtask's result was accepted.
     Matched,
-    /// Its result was rejected, or it has none.
+    /// The subtask's result was rejected, or it has no result.
     Failed,
-    /// It never started; its criteria count in D but not in P.
+    /// The subtask never started; its criteria count in D (distance) but not in P (blame on the approach).
     NotRun,
 }
 
@@ -148,7 +149,7 @@ pub struct ToolTarget {
     pub tool: String,
     /// The path, pattern, query or command the tool was called with.
     pub target: String,
-    /// Whether the call failed, or answered without what was asked of it.
+    /// Whether the call failed, or its answer lacked what was asked for.
     pub failed: bool,
 }
 
@@ -159,7 +160,7 @@ impl ToolTarget {
         Self { tool: tool.into(), target: target.into(), failed: false }
     }
 
-    /// A call that failed, or answered without what was asked of it.
+    /// A call that failed, or whose answer lacked what was asked for.
     #[must_use]
     pub fn failed(tool: impl Into<String>, target: impl Into<String>) -> Self {
         Self { tool: tool.into(), target: target.into(), failed: true }
@@ -211,6 +212,7 @@ impl SubtaskMeasure {
         Self::ended(SubtaskStatus::NotRun, criteria)
     }
 
+    /// A subtask with this status, without calls and tools.
     fn ended(status: SubtaskStatus, criteria: Vec<CriterionMeasure>) -> Self {
         Self { status, infrastructure: false, criteria, calls: Vec::new(), tools: Vec::new() }
     }
@@ -240,7 +242,7 @@ pub struct AvailableTool {
 }
 
 impl AvailableTool {
-    /// A tool of a class.
+    /// Creates an available tool with its name and class.
     #[must_use]
     pub fn new(name: impl Into<String>, class: impl Into<String>) -> Self {
         Self { name: name.into(), class: class.into() }
@@ -260,7 +262,7 @@ pub struct Round {
     pub available_tools: Vec<AvailableTool>,
 }
 
-/// A [`Round`] that can't be measured.
+/// The error of a [`Round`] that can't be measured.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
@@ -276,9 +278,9 @@ pub enum RoundError {
         scope: CriterionScope,
         /// The criterion's claim.
         claim: String,
-        /// k: failed attempts.
+        /// k: number of attempts that failed the criterion.
         failed_attempts: u32,
-        /// N: attempts made.
+        /// N: number of attempts made.
         attempts: u32,
     },
 }

@@ -43,8 +43,8 @@ pub struct Replan {
     pub released_tools: Vec<String>,
     /// The tools and targets this directive added to the blocks.
     pub new_blocked: Vec<NewBlock>,
-    /// For `break_symmetry`: classes with an allowed tool that the failing subtasks of this round did not use. Empty if none
-    /// is left.
+    /// For `break_symmetry`: classes with an allowed tool that the failing subtasks of this round did not use. Empty if
+    /// none is left.
     pub novel_classes: Vec<String>,
 }
 
@@ -92,7 +92,7 @@ impl SuccessOutcome {
     }
 }
 
-/// The serialized list. Private, so that with serde too only a saved decision restores a success.
+/// The serialized list of unmet criteria. Private, so that with serde too only a saved decision restores a success.
 #[cfg(feature = "serde")]
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
@@ -118,11 +118,11 @@ impl TryFrom<UnmetList> for SuccessOutcome {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Outcome {
-    /// Plan again as directed.
+    /// Plan again by this directive.
     Replan(Replan),
     /// Deliver the result, with its list of unmet criteria.
     Success(SuccessOutcome),
-    /// Abandon the task.
+    /// Abandon the task for this reason.
     Abandon(StopReason),
     /// Deliver the result: every criterion is met.
     Accept,
@@ -146,12 +146,12 @@ pub struct Credit {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Decision {
-    /// The outcome: replan, deliver or abandon.
+    /// What to do next: replan, deliver or abandon.
     pub outcome: Outcome,
-    /// The number of the round.
+    /// The number of the round, counted from 0.
     pub round: u32,
-    /// The numbers the decision was computed from: [`DecisionInputs::evaluate`] under the same configuration gives the same
-    /// loss, gradient and cell. After [`Controller::stop`](crate::Controller::stop) those of the last round.
+    /// The numbers the decision was computed from: [`DecisionInputs::evaluate`] under the same configuration gives the
+    /// same loss, gradient and cell. After [`Controller::stop`](crate::Controller::stop) those of the last round.
     pub inputs: DecisionInputs,
     /// The loss of the round.
     pub loss: Loss,
@@ -159,26 +159,26 @@ pub struct Decision {
     pub gradient: Gradient,
     /// The cell of the decision table; `None` for `accept` and after `stop`, which bypass the table.
     pub cell: Option<TableCell>,
-    /// The action of the previous directive.
+    /// The action of the previous directive, if there was one.
     pub previous: PreviousAction,
     /// Number of directives issued so far, this one included.
     pub replans: u32,
     /// The urgency that follows from the sign of the gradient.
     pub urgency: Urgency,
-    /// Which class of failure was more frequent.
+    /// Which class of failure, logical or environmental, was more frequent in the round.
     pub failure_mix: FailureMix,
     /// The claim of the unmet criterion that contributes most to D.
     pub primary_failed: Option<String>,
     /// Whether an unmet required criterion made D count as above δ.
     pub required_unmet: bool,
-    /// Distance of each number from its threshold.
+    /// Distance of D, P, Ω and the gradient from their thresholds.
     pub margins: Margins,
-    /// The thresholds of the profile.
+    /// The profile's thresholds of D, P, Ω and the gradient.
     pub thresholds: Thresholds,
-    /// The smallest change that would have led to another state: for `accept` one micro-unit of D, for a task that ran out
-    /// of tools the change that leads to success. `None` after `stop`, which no measurement could have changed.
+    /// The smallest change that would have led to another state: for `accept` one micro-unit of D, for a task that ran
+    /// out of tools the change that leads to success. `None` after `stop`, which no measurement could have changed.
     pub counterfactual: Option<Counterfactual>,
-    /// Number of rounds in a row that Law 2 counts as worsening.
+    /// Number of rounds in a row that Law 2 (the kill switch) counts as worsening.
     pub worsening_rounds: u32,
     /// Whether the loss fell in any round so far although the approach was to blame: criteria may have been gamed.
     pub suspect: bool,
@@ -186,10 +186,10 @@ pub struct Decision {
     pub best_round: u32,
     /// Distinct (tool, target) pairs that failed in this round.
     pub failed_pairs: Vec<ToolTarget>,
-    /// Tools that worked, if the previous directive was `break_symmetry` and D fell.
+    /// Tools that worked, if the previous directive was `break_symmetry` and D fell; otherwise empty.
     pub credit: Vec<Credit>,
-    /// The probability of this choice, for off-policy evaluation: always 1 here. A caller that explores and follows another
-    /// directive logs the probability of that one instead.
+    /// The probability of this choice, for off-policy evaluation: always 1 here. A caller that explores and follows
+    /// another directive logs the probability of that one instead.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::propensity"))]
     pub propensity: Unit,
     /// Hash of the configuration the decision was made under.
@@ -214,7 +214,7 @@ impl Decision {
         self.previous.state()
     }
 
-    /// Whether the task is over.
+    /// Whether the decision ends the task.
     #[must_use]
     pub fn is_terminal(&self) -> bool {
         !matches!(self.outcome, Outcome::Replan(_))

@@ -7,36 +7,37 @@ use crate::unit::micros;
 /// Largest `max_replans` a table may have, so that a task's history stays small enough to keep in memory and to read.
 pub const MAX_REPLANS: u32 = 1_000;
 
-/// The twelve numbers, unchecked: start from [`ParameterTable::DEFAULT`], change fields, and convert to [`Hyperparameters`].
+/// The twelve numbers of a configuration, unchecked: start from [`ParameterTable::DEFAULT`], change fields, and
+/// convert to [`Hyperparameters`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 #[non_exhaustive]
 pub struct ParameterTable {
-    /// α, weight of D in the loss; above 0, at most 1.
+    /// α, weight of D (distance from the goal) in the loss; above 0, at most 1.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::alpha"))]
     pub alpha: f64,
-    /// β, weight of P at Ω = 0; 0..=1.
+    /// β, weight of P (share of failures blamed on the approach) in the loss while Ω = 0; 0..=1.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::beta"))]
     pub beta: f64,
-    /// λ, weight of Ω in the loss; 0..=1.
+    /// λ, weight of Ω (share of the budget used) in the loss; 0..=1.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::lambda"))]
     pub lambda: f64,
-    /// w₁, weight of replans in Ω; 0..=1.
+    /// w₁, weight of the share of replans used in Ω (share of the budget used); 0..=1.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::w1"))]
     pub w1: f64,
-    /// w₂, weight of time in Ω; 0..=1.
+    /// w₂, weight of the share of time used in Ω (share of the budget used); 0..=1.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::w2"))]
     pub w2: f64,
-    /// ε, the smallest |∇L| that counts as a change of the loss; 0.000001..=1.
+    /// ε, the smallest size of the gradient that counts as a change of the loss; 0.000001..=1.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::epsilon"))]
     pub epsilon: f64,
-    /// δ, the largest D that counts as success; 0..=0.999999.
+    /// δ, the largest D (distance from the goal) that counts as success; 0..=0.999999.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::delta"))]
     pub delta: f64,
-    /// ρ, the largest P that still blames the environment; 0..=1.
+    /// ρ, the largest P (share of failures blamed on the approach) that still blames the environment; 0..=1.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::rho"))]
     pub rho: f64,
-    /// θ, the Ω at which a task is abandoned; 0.000001..=1.
+    /// θ, the Ω (share of the budget used) at which a task is abandoned; 0.000001..=1.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::theta"))]
     pub theta: f64,
     /// The time budget of a task in milliseconds; at least 1.
@@ -51,7 +52,7 @@ pub struct ParameterTable {
 }
 
 impl ParameterTable {
-    /// The numbers of specification v0.8.
+    /// The default numbers, those of specification v0.8.
     pub const DEFAULT: Self = Self {
         alpha: 0.6,
         beta: 0.3,
@@ -78,36 +79,36 @@ impl Default for ParameterTable {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParameterError {
-    /// The number is NaN or infinite.
+    /// The parameter is NaN or infinite.
     #[error("{field} is {value}, not a finite number")]
     NotFinite {
-        /// Name of the field.
+        /// Name of the parameter that is not finite.
         field: &'static str,
         /// The rejected value.
         value: f64,
     },
-    /// The number is outside its range.
+    /// The parameter is outside its range.
     #[error("{field} is {value}, expected {min} to {max}")]
     OutOfRange {
-        /// Name of the field.
+        /// Name of the parameter that is outside its range.
         field: &'static str,
         /// The rejected value.
         value: f64,
-        /// Smallest allowed value.
+        /// Smallest allowed value of the parameter.
         min: f64,
-        /// Largest allowed value.
+        /// Largest allowed value of the parameter.
         max: f64,
     },
     /// The count is outside its range.
     #[error("{field} is {value}, expected {min} to {max}")]
     CountOutOfRange {
-        /// Name of the field.
+        /// Name of the parameter whose count is outside its range.
         field: &'static str,
         /// The rejected value.
         value: u64,
-        /// Smallest allowed value.
+        /// Smallest allowed count.
         min: u64,
-        /// Largest allowed value.
+        /// Largest allowed count.
         max: u64,
     },
     /// The name of the profile is empty, so a log could not tell it from another.
@@ -115,7 +116,7 @@ pub enum ParameterError {
     EmptyName,
 }
 
-/// A checked [`ParameterTable`]: dereferences to one, but can't be changed.
+/// The checked numbers of a configuration: dereferences to a [`ParameterTable`], but can't be changed.
 ///
 /// ```
 /// use artoo_ggs::{Hyperparameters, ParameterTable};
@@ -134,7 +135,7 @@ pub enum ParameterError {
 pub struct Hyperparameters(ParameterTable);
 
 impl Hyperparameters {
-    /// The numbers of specification v0.8.
+    /// The default numbers, those of specification v0.8.
     pub const DEFAULT: Self = Self(ParameterTable::DEFAULT);
 }
 
@@ -158,7 +159,7 @@ impl From<Hyperparameters> for ParameterTable {
     }
 }
 
-/// One micro-unit, the smallest difference that comparisons see.
+/// One micro-unit: comparisons don't see smaller differences.
 const ONE_MICRO: f64 = 0.000_001;
 
 impl TryFrom<ParameterTable> for Hyperparameters {
@@ -182,6 +183,7 @@ impl TryFrom<ParameterTable> for Hyperparameters {
     }
 }
 
+/// Checks that a parameter is finite and within its range.
 fn number(field: &'static str, value: f64, min: f64, max: f64) -> Result<(), ParameterError> {
     if !value.is_finite() {
         Err(ParameterError::NotFinite { field, value })
@@ -192,6 +194,7 @@ fn number(field: &'static str, value: f64, min: f64, max: f64) -> Result<(), Par
     }
 }
 
+/// Checks that a count is from 1 to `max`.
 fn count(field: &'static str, value: u64, max: u64) -> Result<(), ParameterError> {
     if (1..=max).contains(&value) { Ok(()) } else { Err(ParameterError::CountOutOfRange { field, value, min: 1, max }) }
 }

@@ -16,9 +16,10 @@ const MATHEMATICS: u32 = 1;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum KillSwitch {
-    /// Rounds in which D rose and ∇L without its Ω part is above ε, so that time alone never ends a task.
+    /// Rounds in which D rose and ∇L (the change of the loss) without its Ω part is above ε, so that time alone never
+    /// ends a task.
     GapRises,
-    /// Rounds in which ∇L is above ε.
+    /// Rounds in which ∇L (the change of the loss) is above ε.
     LossRises,
 }
 
@@ -44,13 +45,13 @@ pub enum RequiredCriteria {
     Ignored,
 }
 
-/// How long blocks last, and what they cover.
+/// How long blocks on tools and targets last, and what they cover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum BlockRule {
-    /// Blocks accumulate over a task; urgency sets their scope; when every tool would be blocked, the oldest is released,
-    /// each at most once.
+    /// Blocks accumulate over a task; urgency sets their scope; when every tool would be blocked, the oldest is
+    /// released, each at most once.
     Accumulate,
     /// A logical directive blocks the tools of its round and no targets; an environmental one blocks all exact pairs so
     /// far and no tools; nothing is released.
@@ -68,14 +69,14 @@ pub struct Rules {
     pub task_criteria: TaskCriteria,
     /// Whether an unmet required criterion prevents success.
     pub required_criteria: RequiredCriteria,
-    /// How long blocks last, and what they cover.
+    /// How long blocks on tools and targets last, and what they cover.
     pub blocks: BlockRule,
 }
 
 /// A named, checked configuration of a [`Controller`](crate::Controller): numbers and rules.
 ///
-/// Independent of the profile: D, P and Ω stay in 0..=1, a failed subtask never measures as D = 0, a success lists what is
-/// unmet, and a plan is executed at most `1 + max_replans` times.
+/// Independent of the profile: D, P and Ω stay in 0..=1, a failed subtask never measures as D = 0, a success lists what
+/// is unmet, and a plan is executed at most `1 + max_replans` times.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "ProfileDraft"))]
 pub struct Profile {
@@ -87,8 +88,8 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// The specification v0.8 to the letter, for comparison: the kill switch looks at L, task and required criteria don't
-    /// count, and blocks last for one round.
+    /// The specification v0.8 to the letter, for comparison: the kill switch looks at L, task and required criteria
+    /// don't count, and blocks last for one round.
     #[must_use]
     pub fn strict_spec() -> Self {
         Self::named("strict_spec".to_owned(), Hyperparameters::DEFAULT, Rules::STRICT_SPEC)
@@ -103,6 +104,7 @@ impl Profile {
         if name.trim().is_empty() { Err(ParameterError::EmptyName) } else { Ok(Self::named(name, parameters, rules)) }
     }
 
+    /// Creates a profile and computes its configuration hash.
     fn named(name: String, parameters: Hyperparameters, rules: Rules) -> Self {
         let mut profile = Self { name, parameters, rules, config: ConfigHash::of("") };
         profile.config = ConfigHash::of(&profile.config_text());
@@ -115,7 +117,7 @@ impl Profile {
         &self.name
     }
 
-    /// The profile's numbers.
+    /// The profile's twelve numbers: weights, thresholds, budget and limits.
     #[must_use]
     pub fn parameters(&self) -> &Hyperparameters {
         &self.parameters
@@ -127,7 +129,7 @@ impl Profile {
         self.config
     }
 
-    /// The profile's rules.
+    /// The profile's rules: its choices where readings of the specification differ.
     #[must_use]
     pub fn rules(&self) -> &Rules {
         &self.rules
@@ -192,7 +194,7 @@ impl Rules {
         blocks: BlockRule::Accumulate,
     };
 
-    /// The specification v0.8 to the letter.
+    /// The rules of specification v0.8 to the letter: the alternatives to every rule of [`Rules::DEFAULT`].
     pub const STRICT_SPEC: Self = Self {
         kill_switch: KillSwitch::LossRises,
         task_criteria: TaskCriteria::SubtasksOnly,
@@ -201,7 +203,7 @@ impl Rules {
     };
 }
 
-/// A profile as it is read, before its numbers are checked.
+/// A profile after deserialization, before its name is checked.
 #[cfg(feature = "serde")]
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -29,36 +29,36 @@ pub struct ControllerEvent<K> {
 )]
 #[non_exhaustive]
 pub enum ControllerCall<K> {
-    /// [`Controller::begin`].
+    /// A call of [`Controller::begin`] for the task with this key.
     Begin(K),
-    /// [`Controller::pause`].
+    /// A call of [`Controller::pause`] for the task with this key.
     Pause(K),
-    /// [`Controller::resume`].
+    /// A call of [`Controller::resume`] for the task with this key.
     Resume(K),
-    /// [`Controller::observe`]; saved as `round`.
+    /// A call of [`Controller::observe`]; saved as `round`.
     #[cfg_attr(feature = "serde", serde(rename = "round", alias = "accept"))]
     Observe {
-        /// The task's key.
+        /// Key of the task that was observed.
         task: K,
-        /// The measured round.
+        /// The measurements of the round.
         round: Round,
     },
-    /// [`Controller::stop`].
+    /// A call of [`Controller::stop`].
     Stop {
-        /// The task's key.
+        /// Key of the task that was stopped.
         task: K,
-        /// The last round, if it was measured.
+        /// The task's last round; `None` if it was not measured.
         round: Option<Round>,
     },
-    /// [`Controller::end`].
+    /// A call of [`Controller::end`] for the task with this key.
     End(K),
-    /// [`Controller::evict_ended`].
+    /// A call of [`Controller::evict_ended`].
     EvictEnded {
-        /// How long ended tasks stay, in milliseconds.
+        /// How long tasks stay after their terminal decision, in milliseconds.
         #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::keep_ms"))]
         keep_ms: u64,
     },
-    /// [`Controller::rebase`].
+    /// A call of [`Controller::rebase`].
     Rebase,
 }
 
@@ -80,7 +80,7 @@ pub enum ControllerReply {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 #[non_exhaustive]
 pub struct LogEntry<K> {
-    /// The call.
+    /// The call of a controller, with its time.
     pub event: ControllerEvent<K>,
     /// The reply to the call; saved as `answer`.
     #[cfg_attr(feature = "serde", serde(rename = "answer"))]
@@ -103,20 +103,20 @@ pub struct LogHeader {
 #[error("config is {stated}, but the profile hashes to {computed}")]
 #[non_exhaustive]
 pub struct ConfigMismatch {
-    /// The hash in the header.
+    /// The hash stated in the log's header.
     pub stated: ConfigHash,
-    /// The hash of the profile.
+    /// The hash computed from the header's profile.
     pub computed: ConfigHash,
 }
 
 impl LogHeader {
-    /// The header of a log kept under `profile`.
+    /// Creates the header of a log of decisions made under `profile`.
     #[must_use]
     pub fn new(profile: Profile) -> Self {
         Self { profile }
     }
 
-    /// Returns the profile.
+    /// Returns the profile stated in the header.
     #[must_use]
     pub fn into_profile(self) -> Profile {
         self.profile
@@ -124,7 +124,7 @@ impl LogHeader {
 }
 
 impl<K> ControllerEvent<K> {
-    /// A call made at `at_ms`.
+    /// Creates the event of a call made at `at_ms`, in milliseconds.
     #[must_use]
     pub fn new(at_ms: u64, call: ControllerCall<K>) -> Self {
         Self { at_ms, call }
@@ -132,7 +132,7 @@ impl<K> ControllerEvent<K> {
 }
 
 impl<K: Ord + Clone> Controller<K> {
-    /// Makes the call of `event`.
+    /// Makes the call of `event`; returns its decision, or `None` if calls of that method make none.
     ///
     /// # Errors
     /// Those of the called method.
@@ -151,7 +151,7 @@ impl<K: Ord + Clone> Controller<K> {
         Ok(None)
     }
 
-    /// Makes the call of `event`, and returns the line for the log.
+    /// Makes the call of `event`, and returns the log line with the call and its reply.
     pub fn record(&mut self, event: ControllerEvent<K>) -> LogEntry<K> {
         let reply = match self.apply(&event) {
             Ok(Some(decision)) => ControllerReply::Decided(Box::new(decision)),

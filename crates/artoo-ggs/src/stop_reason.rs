@@ -5,11 +5,11 @@
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum StopReason {
-    /// Ω reached θ.
+    /// The budget is spent: Ω (share of the budget used) reached its threshold θ.
     BudgetExhausted,
-    /// All `max_replans` directives were issued.
+    /// The limit on replans: all `max_replans` directives were issued.
     MaxReplans,
-    /// Law 2: D grew in too many rounds in a row.
+    /// Law 2 (the kill switch): too many rounds in a row were worse than the round before.
     Diverging,
     /// Every available tool is blocked, and each was released once already.
     ToolsExhausted,

@@ -96,9 +96,9 @@ impl From<Trend> for Urgency {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum TableChoice {
-    /// Abandon the task: Ω ≥ θ.
+    /// Abandon the task, because Ω (share of the budget used) reached θ.
     Abandon,
-    /// Deliver the result: D ≤ δ.
+    /// Deliver the result, because D (distance from the goal) is at most δ.
     Success,
     /// Plan again, with this kind of change.
     Replan(ReplanAction),
@@ -111,14 +111,15 @@ pub enum TableChoice {
 pub struct TableCell {
     /// The cell's number in the specification, 1..=24.
     pub number: u8,
-    /// The direction of the loss.
+    /// The direction of the loss in this cell.
     pub trend: Trend,
     /// The choice in this cell.
     pub choice: TableChoice,
 }
 
 impl TableCell {
-    /// Looks up the cell of `inputs`: Ω decides first, then D, then |∇L| and P. All comparisons are in whole micro-units.
+    /// Looks up the cell of `inputs`: Ω decides first, then D, then |∇L| and P. All comparisons are in whole
+    /// micro-units.
     #[must_use]
     pub fn look_up(inputs: &TableInputs, parameters: &Hyperparameters) -> Self {
         let spent = inputs.omega.micros() >= micros(parameters.theta);
@@ -156,8 +157,8 @@ impl TableCell {
         }
     }
 
-    /// Whether the loss falls although the approach is to blame and D is above δ (cells 6 and 8): a sign that criteria are
-    /// being gamed.
+    /// Whether the loss falls although the approach is to blame and D is above δ (cells 6 and 8), a sign that criteria
+    /// are being gamed.
     #[must_use]
     pub fn is_suspect(self) -> bool {
         matches!(self.number, 6 | 8)
@@ -169,13 +170,13 @@ impl TableCell {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Thresholds {
-    /// ε, the threshold of |∇L|.
+    /// ε, the threshold of |∇L| (the size of the loss's change).
     pub epsilon_micros: i64,
-    /// δ, the threshold of D.
+    /// δ, the threshold of D (distance from the goal).
     pub delta_micros: i64,
-    /// ρ, the threshold of P.
+    /// ρ, the threshold of P (share of failures blamed on the approach).
     pub rho_micros: i64,
-    /// θ, the threshold of Ω.
+    /// θ, the threshold of Ω (share of the budget used).
     pub theta_micros: i64,
 }
 
@@ -195,18 +196,18 @@ impl From<&Hyperparameters> for Thresholds {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Margins {
-    /// D − δ.
+    /// D − δ: distance from the goal, minus its threshold.
     pub d_micros: i64,
-    /// P − ρ.
+    /// P − ρ: share of failures blamed on the approach, minus its threshold.
     pub p_micros: i64,
-    /// Ω − θ.
+    /// Ω − θ: share of the budget used, minus its threshold.
     pub omega_micros: i64,
-    /// |∇L| − ε.
+    /// |∇L| − ε: size of the loss's change, minus its threshold.
     pub gradient_micros: i64,
 }
 
 impl Margins {
-    /// The margins of a loss and its gradient.
+    /// Computes the margins of a loss and its gradient from the thresholds.
     #[must_use]
     pub fn of(loss: &Loss, gradient: &Gradient, thresholds: &Thresholds) -> Self {
         Self {

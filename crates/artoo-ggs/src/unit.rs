@@ -41,13 +41,13 @@ impl Unit {
         if value.is_nan() { Self::ONE } else { Self(value.clamp(0.0, 1.0) + 0.0) }
     }
 
-    /// Converts whole micro-units, clamped to 0..=1.
+    /// Converts a count of micro-units (millionths) to a number, clamped to 0..=1.
     #[must_use]
     pub(crate) fn from_micros(micros: i64) -> Self {
         Self::clamped(micros as f64 / MICROS as f64)
     }
 
-    /// `part / whole`, clamped; 0/0 is 0.
+    /// The ratio `part / whole`, clamped to 0..=1; 0/0 is 0.
     #[must_use]
     pub(crate) fn ratio(part: f64, whole: f64) -> Self {
         if whole > 0.0 { Self::clamped(part / whole) } else { Self::ZERO }
@@ -59,7 +59,7 @@ impl Unit {
         self.0
     }
 
-    /// The number in whole micro-units, 0..=1 000 000.
+    /// The number in whole micro-units (millionths), 0..=1 000 000.
     #[must_use]
     pub fn micros(self) -> i64 {
         micros(self.0)
@@ -94,8 +94,8 @@ pub(crate) fn micros(value: f64) -> i64 {
     (scaled + 0.5_f64.copysign(scaled)) as i64
 }
 
-/// Displays micro-units as a decimal with two places, or more if they are not zero, so that `0.3001 > 0.30` is not shown
-/// as `0.30 > 0.30`.
+/// Displays micro-units as a decimal with two places, or more if they are not zero, so that `0.3001 > 0.30` is not
+/// shown as `0.30 > 0.30`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Exact(pub(crate) i64);
 

@@ -19,7 +19,7 @@ pub enum Held {
 /// What a probe found out about an endpoint and one of its models.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Abilities {
-    /// The form of requests that the endpoint accepts.
+    /// The optional parts of requests that the endpoint accepts.
     pub dialect: Dialect,
     /// The reply formats tried, strongest first, with their results.
     pub formats: Vec<(ReplyFormat, Held)>,
@@ -30,7 +30,7 @@ pub struct Abilities {
     pub context_tokens: Option<u64>,
     /// Number of requests the endpoint processes at once, if it reports that.
     pub parallel: Option<usize>,
-    /// Whether the answer contained separate reasoning.
+    /// Whether the model sent reasoning separately from its answers.
     pub reasoning: bool,
     /// Time of the probe, in seconds since 1970.
     pub found_at_s: i64,

@@ -12,7 +12,7 @@ use crate::whole_file;
 #[doc(alias = "limit")]
 const FRESH_FOR_S: i64 = 30 * 24 * 60 * 60;
 
-/// Maximum number of endpoints stored; the oldest is removed first.
+/// Maximum number of probe results stored; the oldest is removed first.
 const ENTRIES_MAX: usize = 64;
 
 /// Probe results by endpoint and model, stored in a JSON file.
@@ -31,14 +31,14 @@ impl AbilityBook {
         Self { path, entries }
     }
 
-    /// The result for an endpoint and model, if it is at most thirty days old.
+    /// The stored result for an endpoint and model; `None` if there is none, or it is thirty days old.
     #[must_use]
     pub fn fresh(&self, config: &RemoteConfig, now_s: i64) -> Option<&Abilities> {
         let age = |found: &Abilities| now_s.saturating_sub(found.found_at_s);
         self.entries.get(&key(config)).filter(|found| (0..FRESH_FOR_S).contains(&age(found)))
     }
 
-    /// Stores a result; the file is replaced atomically.
+    /// Stores the result of a probe; the file is replaced atomically.
     ///
     /// # Errors
     /// If the file can't be written.

@@ -29,25 +29,25 @@ pub enum CassetteError {
     /// A line is not a valid entry.
     #[error("line {line} of the cassette is not a valid entry")]
     Line {
-        /// Line number, from 1.
+        /// Number of the invalid line, from 1.
         line: usize,
         source: serde_json::Error,
     },
     /// A line has both a reply and a failure, or neither.
     #[error("line {line} of the cassette must hold either a reply or a failure")]
     NotOneOutcome {
-        /// Line number, from 1.
+        /// Number of the line with both a reply and a failure, or with neither, from 1.
         line: usize,
     },
     /// A line's reply is not JSON but of a kind that only code may create.
     #[error("line {line} of the cassette holds a reply that is not a JSON value")]
     NotJson {
-        /// Line number, from 1.
+        /// Number of the line whose reply is not JSON, from 1.
         line: usize,
     },
 }
 
-/// One line of a cassette.
+/// One line of a cassette: the key of a request, with its reply or failure.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
@@ -102,7 +102,7 @@ impl Player {
         Ok(Self { masks, left: Mutex::new(left) })
     }
 
-    /// Number of entries not played yet.
+    /// Number of recorded entries not played yet.
     #[must_use]
     pub fn unplayed(&self) -> usize {
         self.left.lock().unwrap_or_else(PoisonError::into_inner).values().map(VecDeque::len).sum()

@@ -22,7 +22,7 @@ pub enum ConfigError {
     /// A configured header is not valid.
     #[error("the header {name} can't be sent")]
     Header { name: String },
-    /// A duration or count is zero.
+    /// A duration or count in the configuration is zero.
     #[error("{name} must be more than zero")]
     Zero { name: &'static str },
 }

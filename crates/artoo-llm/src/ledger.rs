@@ -20,13 +20,13 @@ const NAMES_MAX: usize = 8;
 /// Prices of a million tokens, in US dollars.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Price {
-    /// Prompt tokens.
+    /// Price of a million prompt tokens that are neither read from nor written into the endpoint's cache.
     pub prompt: f64,
-    /// Prompt tokens read from the endpoint's cache.
+    /// Price of a million prompt tokens read from the endpoint's cache.
     pub cached: f64,
-    /// Prompt tokens written into the endpoint's cache.
+    /// Price of a million prompt tokens written into the endpoint's cache.
     pub written: f64,
-    /// Completion tokens.
+    /// Price of a million completion tokens.
     pub completion: f64,
 }
 
@@ -38,7 +38,7 @@ pub struct Cache {
 }
 
 impl Price {
-    /// The price of these tokens in micro-dollars, rounded up.
+    /// The price of these tokens in micro-dollars (millionths of a dollar), rounded up.
     #[must_use]
     pub fn of(&self, usage: Usage, cache: Cache) -> u64 {
         let read = cache.read.min(usage.prompt_tokens);
@@ -54,14 +54,14 @@ impl Price {
         money
     }
 
-    /// The highest price of these tokens, whatever the cache does.
+    /// The highest possible price of these tokens in micro-dollars, whatever the cache does.
     #[must_use]
     pub fn most(&self, usage: Usage) -> u64 {
         let written = Cache { read: 0, written: usage.prompt_tokens };
         self.of(usage, Cache::default()).max(self.of(usage, written))
     }
 
-    /// The lowest price of these tokens, whatever the cache does.
+    /// The lowest possible price of these tokens in micro-dollars, whatever the cache does.
     #[must_use]
     pub fn least(&self, usage: Usage) -> u64 {
         let read = Cache { read: usage.prompt_tokens, written: 0 };
@@ -69,36 +69,36 @@ impl Price {
     }
 }
 
-/// Limits of a run; `None` is unlimited.
+/// Limits of a run's tokens and cost; `None` is unlimited.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Budget {
-    /// Prompt and completion tokens together.
+    /// Maximum number of prompt and completion tokens together.
     pub max_tokens: Option<u64>,
-    /// Micro-dollars; calls of models without a known price are refused.
+    /// Maximum cost in micro-dollars; calls of models without a known price are refused.
     pub max_cost: Option<u64>,
 }
 
 /// Calls, tokens, money and time spent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Account {
-    /// Calls and tokens.
+    /// Number of calls, prompt tokens and completion tokens.
     pub usage: Usage,
     /// Prompt tokens read from the endpoint's cache.
     pub cached_tokens: u64,
-    /// Micro-dollars, for the calls with a known price.
+    /// Cost in micro-dollars of the calls with a known price.
     pub cost: u64,
-    /// Calls of models without a known price; `cost` doesn't include them.
+    /// Number of calls of models without a known price; `cost` doesn't include them.
     pub unpriced_calls: u64,
     /// Duration of the calls in milliseconds, retries and waits included.
     pub time_ms: u64,
 }
 
-/// A call that may exceed the budget, with the reason.
+/// The error for a call that may exceed the budget, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct OverBudget(pub String);
 
-/// Micro-dollars, displayed as dollars.
+/// An amount of micro-dollars, displayed as dollars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DollarsShown(pub u64);
 
@@ -106,7 +106,7 @@ impl std::fmt::Display for DollarsShown {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (dollars, micro) = (self.0 / MICRO, self.0 % MICRO);
         if self.0 >= SMALL || micro.is_multiple_of(FOURTH_DIGIT) {
-            // Rounded up, as sums are.
+            // Rounded up, as the prices are.
             let tenths = micro.div_ceil(FOURTH_DIGIT);
             let per_dollar = MICRO / FOURTH_DIGIT;
             return write!(f, "{}.{:04}", dollars + tenths / per_dollar, tenths % per_dollar);
@@ -120,7 +120,7 @@ impl std::fmt::Display for DollarsShown {
 pub struct Spender {
     pub task_id: TaskId,
     pub role: Role,
-    /// Configured name of the model.
+    /// Name of the model in the configuration.
     pub model: String,
 }
 
@@ -148,7 +148,7 @@ pub struct Ledger {
     book: Mutex<Book>,
 }
 
-/// The mutable part of a ledger.
+/// The accounts and reservations of a ledger, which change with every call.
 #[derive(Debug, Default)]
 struct Book {
     accounts: BTreeMap<Spender, Account>,
@@ -168,7 +168,7 @@ impl Ledger {
         Self { budget, book: Mutex::default() }
     }
 
-    /// The spending of all tasks.
+    /// The spending of the whole run, over all tasks.
     #[must_use]
     pub fn total(&self) -> Account {
         self.with(|book| book.total)
@@ -191,10 +191,11 @@ impl Ledger {
         self.budget
     }
 
-    /// Sets aside the most that a call may cost.
+    /// Reserves the highest possible number of tokens and cost of a call.
     ///
     /// # Errors
-    /// If that, with what is spent or set aside already, exceeds the budget; then the call must not be made.
+    /// If the reservation, added to what is spent or reserved already, exceeds the budget; then the call must not be
+    /// made.
     pub fn reserve(
         self: &Arc<Self>,
         request: &ModelRequest,
@@ -233,7 +234,7 @@ impl Ledger {
         Ok(Reservation { ledger: Arc::clone(self), whose, price, tokens, cost, prompt_tokens, settled: false })
     }
 
-    /// Adds the duration of a call.
+    /// Adds the duration of a call to the account of its task, role and model.
     pub fn took(&self, request: &ModelRequest, model: &str, time_ms: u64) {
         self.with(|book| {
             book.total.time_ms += time_ms;
@@ -241,7 +242,7 @@ impl Ledger {
         });
     }
 
-    /// Records the name under which a model answered.
+    /// Records the name under which the endpoint says that a model answered.
     pub(crate) fn answered(&self, model: &str, name: &str) {
         self.with(|book| {
             let names = book.answered_as.entry(model.to_owned()).or_default();
@@ -251,13 +252,14 @@ impl Ledger {
         });
     }
 
+    /// Runs `act` with the locked book.
     fn with<T>(&self, act: impl FnOnce(&mut Book) -> T) -> T {
         act(&mut self.book.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// Budget set aside for one call. If dropped without [`Self::settle`], the prompt counts as spent: endpoints charge
-/// for what they have read.
+/// Budget reserved for one call. If a reservation is dropped without [`Self::settle`], the prompt counts as spent:
+/// endpoints charge for what they have read.
 #[derive(Debug)]
 pub struct Reservation {
     ledger: Arc<Ledger>,
@@ -275,6 +277,7 @@ impl Reservation {
         self.close(usage, cache);
     }
 
+    /// Replaces the reservation by this spending in the ledger.
     fn close(&mut self, usage: Usage, cache: Cache) {
         self.settled = true;
         let spent = Account {

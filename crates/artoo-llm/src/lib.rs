@@ -1,10 +1,10 @@
-//! Language models, honestly spoken to: one trait, an HTTP client that owns transport retries, and a strict reader.
+//! Access to language models: one trait, an HTTP client that retries transport errors, and a strict reader.
 //!
-//! *Is*: the [`Model`] seam; [`Remote`] for every endpoint that speaks one of the [`Protocol`]s; [`scripted::Scripted`]
-//! and the [`cassette`]s for tests; [`Tiers`] to give roles different models; a [`Ledger`] that bounds what they cost;
-//! [`mod@files`] to have model files on this machine, whoever runs them.
-//! *Is not*: a judge of meaning. Whether a reply is worth asking for again is the roles' business; here a reply is
-//! either one JSON value that fits the schema, or a typed failure. Nothing is ever repaired.
+//! *Is*: the [`Model`] trait; [`Remote`] for every endpoint that supports one of the [`Protocol`]s;
+//! [`scripted::Scripted`] and the [`cassette`]s for tests; [`Tiers`] to give roles different models; a [`Ledger`] that
+//! limits their cost; [`mod@files`] to install model files on this machine.
+//! *Is not*: a judge of meaning. The roles decide whether to ask again; here a reply is either one JSON value that
+//! fits the schema, or a typed failure. Replies are never repaired.
 //! *Must not know*: roles' state, tools, memory, the bus.
 //!
 //! ```

@@ -24,19 +24,19 @@ impl Caller {
 pub enum Step {
     /// More of the answer was received.
     Writing {
-        /// Characters of the answer so far.
+        /// Length of the answer received so far, in bytes of UTF-8.
         chars: usize,
-        /// Characters of separate reasoning so far.
+        /// Length of the separate reasoning received so far, in bytes of UTF-8.
         reasoning_chars: usize,
     },
     /// The next try begins after a wait.
     Waiting {
         wait: Duration,
-        /// Tries made so far.
+        /// Number of tries of the call made so far.
         tries: u32,
-        /// Maximum number of tries.
+        /// Maximum number of tries of the call.
         tries_max: u32,
-        /// The error of the last try.
+        /// The error of the last try, as text.
         why: String,
     },
     /// Another model is asked instead of one that failed.
@@ -57,7 +57,7 @@ pub enum Step {
 pub struct Exchange {
     #[serde(flatten)]
     pub caller: Caller,
-    /// URL without its query.
+    /// URL of the request, without its query.
     pub url: String,
     /// Body of the request.
     pub request: String,
@@ -65,7 +65,7 @@ pub struct Exchange {
     pub status: Option<u16>,
     /// Body of the response, as far as it was received.
     pub response: String,
-    /// The error that ended the exchange early.
+    /// The error that ended the exchange early; `None` if the exchange is complete.
     pub trouble: Option<String>,
 }
 
@@ -74,7 +74,7 @@ pub trait Observer: Send + Sync {
     /// Reports the progress of a call.
     fn step(&self, _caller: &Caller, _step: &Step) {}
 
-    /// Whether [`Self::exchange`] is called; that costs copies.
+    /// Whether [`Self::exchange`] is called for this observer, which requires copies of every request and response.
     fn wants_exchanges(&self) -> bool {
         false
     }

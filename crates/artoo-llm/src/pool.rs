@@ -21,13 +21,13 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// The HTTP client for these settings.
+    /// The shared HTTP client for these settings; it is built at its first use.
     pub(crate) fn client(&self, settings: &ClientSettings) -> ClientSlot {
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(clients.entry(settings.clone()).or_default())
     }
 
-    /// The call limit of an endpoint; the first caller sets it.
+    /// The gate that limits concurrent calls at an endpoint; the first caller sets its limit to `parallel`.
     pub(crate) fn gate(&self, origin: String, parallel: usize) -> Arc<Gate> {
         let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(gates.entry(origin).or_insert_with(|| Arc::new(Gate::new(parallel))))

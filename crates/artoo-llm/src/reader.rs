@@ -40,16 +40,16 @@ pub enum ReaderError {
     /// The reply ends inside a value or a reasoning block.
     #[error("the reply ends inside {inside}")]
     Cut {
-        /// The construct that was not closed.
+        /// The construct that was not closed, such as an object or a reasoning block.
         inside: &'static str,
     },
-    /// The reply contains only prose.
+    /// The reply contains no JSON object, only prose.
     #[error("the reply contains no JSON object")]
     NoObject,
     /// Invalid JSON, or a part of a broken object.
     #[error("malformed JSON: {problem}")]
     Malformed { problem: String },
-    /// An object has a key twice.
+    /// A JSON object has the same key twice.
     #[error("the key {key:?} occurs twice in one object")]
     DuplicateKey { key: String },
     /// The value is nested deeper than [`MAX_DEPTH`].
@@ -67,7 +67,7 @@ pub enum ReaderError {
 }
 
 impl ReaderError {
-    /// Converts the error for the role that asked; `text` is the reply.
+    /// Converts the error to the failure that the asking role receives; `text` is the reply.
     #[must_use]
     pub fn into_failure(self, text: &str) -> ModelFailure {
         let detail = escape::one_line(&self.to_string());
@@ -153,6 +153,7 @@ impl<'a> Scan<'a> {
         Self { text, schema, wants_array, at: 0, restarts: 0, found: Found::default() }
     }
 
+    /// Scans the whole text and returns the value that fits, or the first error.
     fn run(mut self) -> Result<Value, ReaderError> {
         while let Some(offset) = self.rest().find(['{', '}', '[', '<']) {
             self.at += offset;
@@ -186,10 +187,12 @@ impl<'a> Scan<'a> {
         }
     }
 
+    /// The text that was not scanned yet.
     fn rest(&self) -> &'a str {
         self.text.get(self.at..).unwrap_or_default()
     }
 
+    /// Handles an opening brace: records a complete object, or skips text in braces.
     fn object(&mut self) -> Result<(), ReaderError> {
         let rest = self.rest();
         let starts_like_json = match first_inside(rest) {
@@ -209,6 +212,7 @@ impl<'a> Scan<'a> {
         self.skip_region('{', '}', problem)
     }
 
+    /// Handles an opening bracket: records a complete array, or skips text in brackets.
     fn array(&mut self) -> Result<(), ReaderError> {
         let rest = self.rest();
         let starts_like_json = first_inside(rest).is_some_and(|c| matches!(c, '{' | '[' | ']' | '"' | '-' | '0'..='9'));
@@ -243,6 +247,7 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
+    /// Skips to the closing bracket and records the region as malformed; an error if it is not closed.
     fn skip_region(&mut self, open: char, close: char, problem: String) -> Result<(), ReaderError> {
         match region(self.rest(), open, close) {
             Some(inner) => {
@@ -254,6 +259,7 @@ impl<'a> Scan<'a> {
         }
     }
 
+    /// Handles a `<`: skips a reasoning block, or forgets what was found before a closing reasoning tag.
     fn tag(&mut self) -> Result<(), ReaderError> {
         if reasoning_tag(self.rest(), "</").is_some() {
             self.at += 2;
@@ -282,6 +288,7 @@ impl<'a> Scan<'a> {
     }
 }
 
+/// Converts a flaw to the reader's error.
 fn refusal(flaw: Flaw) -> ReaderError {
     match flaw {
         Flaw::DuplicateKey(key) => ReaderError::DuplicateKey { key },
@@ -290,6 +297,7 @@ fn refusal(flaw: Flaw) -> ReaderError {
     }
 }
 
+/// Whether an array contains an object at any depth.
 fn holds_object(value: &Value) -> bool {
     value.as_array().is_some_and(|items| items.iter().any(|item| item.is_object() || holds_object(item)))
 }

@@ -63,9 +63,9 @@ pub struct Remote {
     // Held for a copy only, never across a wait.
     /// The parts of requests that the endpoint accepts. Locked for a copy only, never across an await.
     dialect: Mutex<Dialect>,
-    /// Context size in tokens, asked for once.
+    /// Context size in tokens to set at the endpoint, determined once.
     context: OnceCell<Option<u64>>,
-    /// Context size that the running model reports.
+    /// Context size in tokens that the running model reports; `None` if the server doesn't report one.
     context_checked: OnceCell<Option<u64>>,
 }
 
@@ -123,7 +123,7 @@ impl Remote {
         *self.dialect.lock().unwrap_or_else(PoisonError::into_inner) = dialect;
     }
 
-    /// The HTTP client with the limits of a request.
+    /// The HTTP client with the headers and limits of a request.
     fn sent(&self) -> Result<Sent<'_>, Trouble> {
         let client = pool::built(&self.client, &self.settings).map_err(|detail| Trouble::Unusable { detail })?;
         Ok(Sent {
@@ -135,7 +135,7 @@ impl Remote {
         })
     }
 
-    /// Repeats a call until it succeeds, or no further try is allowed.
+    /// Repeats a call until it succeeds or no further try is allowed; adds the usage of every try to `paid`.
     async fn ask_until_settled(
         &self,
         request: &ModelRequest,
@@ -147,7 +147,7 @@ impl Remote {
         let mut tries = 1;
         let mut turn = Some(first);
         loop {
-            // Whoever waits before another try gives its turn away.
+            // A call that waits before another try releases its permit.
             let under_way = match turn.take() {
                 Some(turn) => turn,
                 None => self.gate.turn().await,
@@ -230,7 +230,7 @@ impl Remote {
         told.is_ok_and(|told| told.is_ok_and(|told| told.get("version").is_some_and(serde_json::Value::is_string)))
     }
 
-    /// Reports a step to the observer.
+    /// Reports a step of a call to the observer.
     fn tell(&self, request: &ModelRequest, step: impl FnOnce() -> Step) {
         if let Some(observer) = &self.shared.observer {
             observer.step(&Caller::of(request), &step());
@@ -238,7 +238,7 @@ impl Remote {
     }
 }
 
-/// The URL of a configuration's calls, without its query.
+/// The URL to which a configuration's calls are sent, without its query.
 ///
 /// # Errors
 /// If the base URL is not valid.
@@ -246,13 +246,13 @@ pub fn call_address(config: &RemoteConfig) -> Result<String, ConfigError> {
     call_url(config).map(|url| shown_url(url.as_str()))
 }
 
-/// The URL of a configuration's calls.
+/// The URL to which a configuration's calls are sent.
 pub(crate) fn call_url(config: &RemoteConfig) -> Result<reqwest::Url, ConfigError> {
     Ok(Endpoint::parse(&config.base_url, config.protocol.wire().paths())?.url().clone())
 }
 
-/// The request parts to begin with. OpenAI's own endpoint accepts strict schemas only and has renamed the token
-/// limit.
+/// The optional request parts of the first call. OpenAI's own endpoint accepts strict schemas only and has renamed the
+/// token limit.
 fn first_dialect(config: &RemoteConfig, endpoint: &Endpoint) -> Dialect {
     let own = Endpoint::parse(Variables::of(config.protocol).own_url, config.protocol.wire().paths());
     let is_own = own.is_ok_and(|own| own.origin() == endpoint.origin());
@@ -279,7 +279,7 @@ impl Model for Remote {
     }
 
     async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
-        // Whoever waits for a turn has not begun; the task's own limit runs all the time.
+        // The time limit of the call starts with its permit; the task's own limit runs all the time.
         let turn = self.gate.turn().await;
         let started = Instant::now();
         let mut paid = Usage::default();

@@ -7,13 +7,13 @@ use std::time::Duration;
 pub struct RetryPolicy {
     /// Maximum tries while the endpoint is busy or broken.
     pub busy_tries: u32,
-    /// Maximum tries without a connection.
+    /// Maximum number of tries while no connection can be made.
     pub connect_tries: u32,
-    /// No try begins later than this.
+    /// Time after the beginning of the first try; no try begins later.
     pub total: Duration,
     /// Upper bound of the first random wait; doubles with every try.
     pub base_delay: Duration,
-    /// Maximum random wait.
+    /// Maximum random wait between two tries.
     pub max_delay: Duration,
     /// Maximum wait that an endpoint may ask for; if it asks for more, the call fails at once.
     pub max_retry_after: Duration,
@@ -33,7 +33,7 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// Maximum number of tries after such an outcome.
+    /// Maximum number of tries for a call with this outcome; 0 if the outcome is final.
     #[must_use]
     pub fn allowed(&self, outcome: Outcome) -> u32 {
         match outcome {
@@ -51,14 +51,14 @@ pub enum Outcome {
     NoConnection,
     /// Status 408, 429, or a transient 5xx.
     Busy {
-        /// The wait that the endpoint asks for.
+        /// The wait that the endpoint asks for, if it asks for one.
         retry_after: Option<Duration>,
     },
     /// An error that another try won't change: another 4xx, an exhausted quota, a timeout.
     Final,
 }
 
-/// Whether to try again.
+/// The decision after a failed try: retry or give up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
     /// Try again after a wait.
@@ -67,7 +67,7 @@ pub enum Decision {
     GiveUp { why: Why },
 }
 
-/// Why no further try is made.
+/// Why no further try of a call is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
     /// The error is final.

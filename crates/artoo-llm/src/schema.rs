@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-/// A violation of a schema.
+/// A violation of a schema: which part of a value, and what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misfit {
     /// JSON pointer to the violating part; empty for the whole value.
@@ -19,16 +19,16 @@ pub struct Misfit {
 /// Kind of a schema violation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Problem {
-    /// The value has another type.
+    /// The value has a type that the schema doesn't allow.
     Type {
-        /// The allowed types.
+        /// The types that the schema allows.
         wanted: String,
-        /// The actual type.
+        /// The actual type of the value.
         found: &'static str,
     },
     /// A required key is missing.
     Missing { key: String },
-    /// A key is not allowed.
+    /// The value has a key that the schema doesn't allow.
     Unknown { key: String },
     /// The value is not one of the allowed values.
     NotAllowed,
@@ -36,9 +36,9 @@ pub enum Problem {
     NoAlternative,
     /// Too many or too few items or characters.
     Length {
-        /// The actual length.
+        /// The actual number of items or characters.
         found: usize,
-        /// The violated limit.
+        /// The minimum or maximum that is violated.
         bound: u64,
     },
 }
@@ -67,6 +67,7 @@ pub fn fit(value: &Value, schema: &Value) -> Result<(), Misfit> {
     fit_at(value, schema, "")
 }
 
+/// Checks the part of a value at `pointer` against its schema.
 fn fit_at(value: &Value, schema: &Value, pointer: &str) -> Result<(), Misfit> {
     let wrong = |problem| Err(Misfit { pointer: pointer.to_owned(), problem });
     if let Some(wanted) = schema.get("type").filter(|wanted| !has_type(value, wanted)) {
@@ -81,7 +82,7 @@ fn fit_at(value: &Value, schema: &Value, pointer: &str) -> Result<(), Misfit> {
     if let Some(alternatives) = schema.get("anyOf").and_then(Value::as_array)
         && !alternatives.iter().any(|alternative| fit_at(value, alternative, pointer).is_ok())
     {
-        // Where it is plain which alternative is meant, what is wrong there says more.
+        // If exactly one alternative is meant, the violation of that one is more helpful.
         let mut meant = alternatives.iter().filter(|alternative| is_meant(value, alternative));
         return match (meant.next(), meant.next()) {
             (Some(only), None) => fit_at(value, only, pointer),
@@ -112,6 +113,7 @@ fn is_meant(value: &Value, alternative: &Value) -> bool {
     value.is_object() && properties.iter().all(names_it)
 }
 
+/// Checks the required, known and unknown keys of an object.
 fn fit_object(value: &Value, schema: &Value, pointer: &str) -> Result<(), Misfit> {
     let wrong = |problem| Err(Misfit { pointer: pointer.to_owned(), problem });
     for key in schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
@@ -133,6 +135,7 @@ fn fit_object(value: &Value, schema: &Value, pointer: &str) -> Result<(), Misfit
     Ok(())
 }
 
+/// Checks a length against the keywords `min` and `max` of a schema.
 fn fit_length(found: usize, schema: &Value, (min, max): (&str, &str), pointer: &str) -> Result<(), Misfit> {
     let length = u64::try_from(found).unwrap_or(u64::MAX);
     let bound = |name: &str| schema.get(name).and_then(Value::as_u64);
@@ -143,6 +146,7 @@ fn fit_length(found: usize, schema: &Value, (min, max): (&str, &str), pointer: &
     }
 }
 
+/// Whether a value has a type that the schema allows.
 fn has_type(value: &Value, wanted: &Value) -> bool {
     match wanted {
         Value::String(name) => is_of(value, name),
@@ -151,6 +155,7 @@ fn has_type(value: &Value, wanted: &Value) -> bool {
     }
 }
 
+/// Whether a value has the JSON Schema type `name`.
 fn is_of(value: &Value, name: &str) -> bool {
     match name {
         "integer" => value.is_i64() || value.is_u64(),
@@ -159,6 +164,7 @@ fn is_of(value: &Value, name: &str) -> bool {
     }
 }
 
+/// The JSON type of a value.
 pub(crate) fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -170,6 +176,7 @@ pub(crate) fn type_name(value: &Value) -> &'static str {
     }
 }
 
+/// The allowed types in words.
 fn type_words(wanted: &Value) -> String {
     match wanted {
         Value::Array(names) => names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or "),

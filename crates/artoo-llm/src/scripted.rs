@@ -8,17 +8,17 @@ use serde_json::Value;
 
 use crate::{Model, reader, usage};
 
-/// The answer to one request.
+/// The scripted answer to one request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Script {
-    /// This value, whether or not it fits the schema.
+    /// Answers with this value, whether or not it fits the schema.
     Json(Value),
-    /// This text, parsed by the strict reader.
+    /// Answers with this text, parsed by the strict reader.
     Text(String),
-    /// This body, such as recipes or an abstention.
+    /// Answers with this body, such as recipes or an abstention.
     Body(ReplyBody),
     Fail(ModelFailure),
-    /// No answer, for tests of deadlines and cancellation.
+    /// Never answers, for tests of deadlines and cancellation.
     Never,
 }
 
@@ -40,7 +40,7 @@ impl Scripted {
         Self { author: Box::new(author), name: "scripted".to_owned(), seen: Mutex::new(Vec::new()) }
     }
 
-    /// Sets the model's name.
+    /// Sets the name that the scripted model reports.
     #[must_use]
     pub fn named(self, name: impl Into<String>) -> Self {
         Self { name: name.into(), ..self }

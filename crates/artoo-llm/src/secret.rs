@@ -4,7 +4,7 @@ use std::fmt;
 
 use artoo_proto::escape;
 
-/// Replacement of a removed key.
+/// Text that replaces a removed key.
 const MARK: &str = "[key]";
 
 /// Shortest key that is also removed from a model's answer. Local servers take dummies such as `none` or `ollama`;
@@ -15,7 +15,7 @@ const ANSWER_KEY_MIN_CHARS: usize = 16;
 /// make the text unreadable.
 const KEY_MIN_CHARS: usize = 8;
 
-/// Shortest start of a key, at the end of a text that was cut, that is taken for the key.
+/// Shortest beginning of a key that is removed at the end of a text, which may be truncated inside the key.
 const PARTIAL_KEY_MIN_CHARS: usize = 4;
 
 /// An API key. `Debug` and `Display` show a placeholder; it can't be serialized.
@@ -69,22 +69,24 @@ impl Scrubber {
         escape::shorten(&escape::one_line(&self.scrub(text)), max)
     }
 
-    /// A model's answer without the plain key.
+    /// A model's answer without long keys, which are replaced by a mark where they occur literally.
     pub(crate) fn answer(&self, text: String) -> String {
         let long = self.keys.iter().filter(|key| key.0.len() >= ANSWER_KEY_MIN_CHARS);
         long.fold(text, |text, key| if text.contains(&key.0) { text.replace(&key.0, MARK) } else { text })
     }
 
-    /// A body without keys in any spelling.
+    /// A whole request or response body without keys in any spelling.
     pub(crate) fn whole(&self, text: &str) -> String {
         self.scrub(text)
     }
 
+    /// Removes all keys from a text, in every spelling.
     fn scrub(&self, text: &str) -> String {
         self.keys.iter().fold(text.to_owned(), scrub_one)
     }
 }
 
+/// Removes one key from a text, in every spelling, and its beginning at the text's end.
 fn scrub_one(text: String, key: &Secret) -> String {
     let mut out = text.replace(&key.0, MARK);
     for spelled in spellings(&key.0) {

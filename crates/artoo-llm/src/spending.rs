@@ -17,7 +17,7 @@ const TASKS_MIN: usize = 3;
 /// Maximum number of models stored; the least recently used is removed first.
 const ENTRIES_MAX: usize = 64;
 
-/// Calls and tokens of one task.
+/// Calls and tokens that one task took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Taken {
     pub calls: u64,
@@ -28,9 +28,10 @@ pub struct Taken {
     pub completion_tokens: u64,
 }
 
+/// The stored tasks of one model and use.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Entry {
-    /// Newest last.
+    /// Calls and tokens of the stored tasks, newest last.
     tasks: Vec<Taken>,
     /// Time of the last task, in seconds since 1970.
     at_s: i64,
@@ -69,7 +70,7 @@ impl SpendingBook {
         })
     }
 
-    /// Stores a task; the file is replaced atomically.
+    /// Stores the calls and tokens of a task; the file is replaced atomically.
     ///
     /// # Errors
     /// If the file can't be written.

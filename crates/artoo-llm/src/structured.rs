@@ -12,15 +12,15 @@ pub use strict::form as strict_form;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplyFormat {
-    /// By the JSON schema itself.
+    /// Request the reply by sending the JSON schema itself.
     JsonSchema,
-    /// By the schema in the form of OpenAI's strict mode.
+    /// Request the reply by sending the schema in the form of OpenAI's strict mode.
     StrictSchema,
-    /// As any JSON object.
+    /// Request any JSON object; only the prompt describes its form.
     JsonObject,
-    /// As the input of a forced tool call.
+    /// Request the reply as the input of a forced tool call.
     ForcedTool,
-    /// By the prompt alone.
+    /// Request the form of the reply by the prompt alone.
     PromptOnly,
 }
 
@@ -28,12 +28,12 @@ pub enum ReplyFormat {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolCalls {
-    /// Not used.
+    /// Native tool calls are not used.
     #[default]
     Off,
-    /// Used with an optional tool choice.
+    /// Native tool calls are offered, and the model may answer without one.
     Free,
-    /// Used with a required tool choice.
+    /// Native tool calls are offered, and the model must make one.
     Required,
 }
 
@@ -45,25 +45,25 @@ pub struct Dialect {
     pub completion_tokens_field: bool,
     /// Sampling temperature, if the endpoint accepts one.
     pub temperature: Option<f64>,
-    /// Request a streamed answer.
+    /// Whether to request a streamed answer.
     pub stream: bool,
-    /// Request a final chunk with token usage (`stream_options.include_usage`).
+    /// Whether to request a final chunk with token usage (`stream_options.include_usage`).
     pub stream_usage: bool,
-    /// Mark (Anthropic) or name (OpenAI) the stable part of the prompt for the endpoint's cache.
+    /// Whether to mark (Anthropic) or name (OpenAI) the stable part of the prompt for the endpoint's cache.
     pub cache: bool,
     #[serde(default)]
     pub tool_calls: ToolCalls,
 }
 
-/// The error message of an endpoint.
+/// The error message of an endpoint, with the fields that classify it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Complaint {
     pub message: String,
-    /// The parameter that the error is about.
+    /// The request parameter that the error is about, if the endpoint names one.
     pub param: Option<String>,
-    /// The endpoint's error code.
+    /// The endpoint's error code, if it sends one.
     pub code: Option<String>,
-    /// The endpoint's error type.
+    /// The endpoint's error type, if it sends one.
     pub kind: Option<String>,
 }
 
@@ -83,10 +83,10 @@ const FORMAT_WORDS: [&str; 9] = [
 /// Words in error messages about unsupported tool calls.
 const TOOL_WORDS: [&str; 2] = ["tool", "function"];
 
-/// Request parameters for the endpoint's cache.
+/// Names of the request parameters that control the endpoint's cache.
 const CACHE_PARAMS: [&str; 2] = ["cache_control", "prompt_cache_key"];
 
-/// Request parameters for the reply format.
+/// Names of the request parameters that control the reply format.
 const FORMAT_PARAMS: [&str; 5] = ["response_format", "text", "tools", "tool_choice", "format"];
 
 /// Maximum length of a schema name that endpoints accept.
@@ -111,7 +111,7 @@ const STATUS_OF: [(&str, u16); 14] = [
 ];
 
 impl Complaint {
-    /// The HTTP status that the error's code or type stands for.
+    /// The HTTP status that corresponds to the error's code or type; `None` if neither is known.
     #[must_use]
     pub fn status_in_words(&self) -> Option<u16> {
         let named = |word: &Option<String>| {
@@ -145,7 +145,8 @@ impl Dialect {
         }
     }
 
-    /// The dialect to try after a refused request with tools: an optional tool choice, then no tools.
+    /// The dialect to try after a refused request with tools: an optional tool choice, then no tools. `None` if the
+    /// error is not about tools.
     #[must_use]
     pub(crate) fn without_refused_tools(self, complaint: &Complaint) -> Option<Self> {
         let message = complaint.message.to_ascii_lowercase();
@@ -160,8 +161,8 @@ impl Dialect {
         (is_about_tools && self.tool_calls != ToolCalls::Off).then_some(Self { tool_calls: weaker, ..self })
     }
 
-    /// The dialect to try after a refused request: without the part that the error is about. `formats` are the
-    /// protocol's, strongest first.
+    /// The dialect to try after a refused request: without the part that the error is about, or `None` if that is
+    /// unknown. `formats` are the protocol's reply formats, strongest first.
     ///
     /// If the error names a parameter, only that counts, else the words of its message.
     #[must_use]
@@ -192,13 +193,13 @@ impl Dialect {
     }
 }
 
-/// The request for a JSON reply of this form, in words; see [`artoo_proto::shape()`].
+/// The sentence of a prompt that asks for a JSON reply of this form; see [`artoo_proto::shape()`].
 #[must_use]
 pub fn asked_for(form: &str) -> String {
     format!("Answer with one JSON object of this form, and with nothing else:\n{form}")
 }
 
-/// Replaces characters that endpoints don't accept in names.
+/// Converts a name to one that endpoints accept: other characters become `_`, and it is cut to 64 characters.
 pub(crate) fn schema_name(name: &str) -> String {
     let kept = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     let name: String = name.chars().take(SCHEMA_NAME_MAX).map(kept).collect();
@@ -214,7 +215,7 @@ pub fn complaint(text: &str) -> Complaint {
     complaint_of(&parsed)
 }
 
-/// Parses an error body that is JSON.
+/// Parses an error message from a body that is JSON.
 pub(crate) fn complaint_of(parsed: &Value) -> Complaint {
     let inner = parsed.get("error").unwrap_or(parsed);
     let plain = |value: &Value| match value {

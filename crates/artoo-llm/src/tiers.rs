@@ -17,33 +17,37 @@ const TASKS_REMEMBERED: usize = 1_024;
 #[doc(alias = "limit")]
 const REST: Duration = Duration::from_secs(30);
 
-/// Two ranked lists of models, best first: `brain` for R1, R2 and R4b, `hands` for R3 and R4a. The first of a list
-/// answers; if it is unreachable, refuses or is overloaded, the next is asked, and the observer is told.
+/// Two ranked lists of models, best first: `brain` for the perceiver (R1), the planner (R2) and the meta-validator
+/// (R4b), `hands` for the executor (R3) and the agent-validator (R4a). The first model of a list answers; if it is
+/// unreachable, refuses or is overloaded, the next one is asked, and the observer gets a report.
 ///
-/// R4b is never served by a lower rank than R2's last plan, so the judge of a plan is never weaker than its author.
+/// The meta-validator is never served by a lower rank than the planner's last plan, so the judge of a plan is never
+/// weaker than its author.
 pub struct Tiers {
     brain: Vec<Ranked>,
     hands: Vec<Ranked>,
     observer: Option<Arc<dyn Observer>>,
     // Held for a look only, never across a wait.
-    /// Rank of the model that made the last plan of each task.
+    /// Rank of the model that made the last plan of each task, oldest task first.
     planned_by: Mutex<VecDeque<(TaskId, usize)>>,
 }
 
-/// A model of a list.
+/// A model in one of the lists, with the time of its last failure.
 struct Ranked {
     model: Arc<dyn Model>,
     // Held for a look only, never across a wait.
-    /// When the model last failed.
+    /// When the model last failed; `None` after a success.
     resting_since: Mutex<Option<Instant>>,
 }
 
 impl Ranked {
+    /// Whether the model failed so recently that it is skipped.
     fn is_resting(&self) -> bool {
         let since = *self.resting_since.lock().unwrap_or_else(PoisonError::into_inner);
         since.is_some_and(|since| since.elapsed() < REST)
     }
 
+    /// Sets or clears the time of the model's last failure.
     fn rests(&self, since: Option<Instant>) {
         *self.resting_since.lock().unwrap_or_else(PoisonError::into_inner) = since;
     }
@@ -79,6 +83,7 @@ impl Tiers {
         planned.iter().rev().find(|(known, _)| known == task_id).map_or(0, |(_, rank)| *rank)
     }
 
+    /// Records the rank of the model that made a task's last plan.
     fn planned(&self, task_id: &TaskId, rank: usize) {
         let mut planned = self.planned_by.lock().unwrap_or_else(PoisonError::into_inner);
         planned.retain(|(known, _)| known != task_id);
@@ -121,7 +126,7 @@ impl Model for Tiers {
         let list = self.serving(request);
         let all_rest = list.iter().all(Ranked::is_resting);
         for (rank, ranked) in list.iter().enumerate() {
-            // One that rests is skipped, unless nobody else is there.
+            // A model that failed recently is skipped, unless all of them did.
             if ranked.is_resting() && !all_rest {
                 continue;
             }

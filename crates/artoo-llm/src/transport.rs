@@ -16,7 +16,7 @@ pub(crate) struct ClientSettings {
     pub(crate) connect_timeout: Duration,
     /// Certificates in PEM to trust in addition to the bundled roots.
     pub(crate) ca_file: Option<PathBuf>,
-    /// Whether the proxies of the environment are not used.
+    /// Whether to connect directly instead of through the proxies of the environment.
     pub(crate) direct: bool,
 }
 

@@ -11,9 +11,9 @@ const CHARS_PER_TOKEN_MOST: usize = 6;
 /// Token counts reported by an endpoint.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Prompt tokens, those from a cache included.
+    /// Prompt tokens, those from a cache included; `None` if not reported.
     pub prompt: Option<u64>,
-    /// Completion tokens, reasoning included.
+    /// Completion tokens, reasoning included; `None` if not reported.
     pub completion: Option<u64>,
     /// Prompt tokens read from a cache of the endpoint.
     pub cached: Option<u64>,
@@ -27,7 +27,7 @@ pub fn estimated_tokens(text: &str) -> u64 {
     tokens_of(text.chars().count())
 }
 
-/// Tokens in so many characters, estimated, rounded up.
+/// Estimated number of tokens of a text with this many characters, rounded up.
 #[must_use]
 pub fn tokens_of(chars: usize) -> u64 {
     u64::try_from(chars.div_ceil(CHARS_PER_TOKEN)).unwrap_or(u64::MAX)
@@ -44,7 +44,7 @@ pub(crate) fn tokens_of_prompt(prompt: &Prompt, schema_text: &str) -> u64 {
     tokens_of(chars_of(prompt, schema_text))
 }
 
-/// Minimum number of tokens of this many characters.
+/// Minimum number of tokens of a text with this many characters.
 #[must_use]
 pub fn least_tokens(chars: usize) -> u64 {
     u64::try_from(chars / CHARS_PER_TOKEN_MOST).unwrap_or(u64::MAX)

@@ -30,7 +30,7 @@ pub(crate) fn keep_newest<T>(entries: &mut BTreeMap<String, T>, most: usize, at_
     }
 }
 
-/// Replaces a file by a value as JSON.
+/// Replaces a file atomically by a value as JSON.
 pub(crate) fn write<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {
     replace(path, &serde_json::to_vec_pretty(value)?)
 }

@@ -1,16 +1,16 @@
-//! The bootstrap: how far a mean of paired gains could have come out otherwise (Efron's percentile method, resampling
-//! tasks within each family).
+//! The bootstrap: how much a mean of paired gains could vary by chance (Efron's percentile method, resampling tasks
+//! within each family).
 
-/// The bound's level: one time in twenty the truth lies below it.
+/// Probability that the true gain is below the lower bound; the same for the upper bound.
 pub(super) const LEVEL: f64 = 0.05;
 
-/// The mean over families of each family's mean, in units.
+/// The mean of the families' means, converted from micro-units to units.
 pub(super) fn mean_of_means(families: &[Vec<i64>]) -> f64 {
     let mean = |values: &Vec<i64>| values.iter().sum::<i64>() as f64 / values.len().max(1) as f64 / 1e6;
     families.iter().map(mean).sum::<f64>() / families.len().max(1) as f64
 }
 
-/// Sorted means of resampled families.
+/// Means over families of randomly resampled values, in units and sorted; one per resample.
 pub(super) fn resample(families: &[Vec<i64>], resamples: u32, rng: &mut fastrand::Rng) -> Vec<f64> {
     let mut again = |values: &Vec<i64>| -> f64 {
         let drawn = (0..values.len()).filter_map(|_| values.get(rng.usize(0..values.len())));
@@ -22,7 +22,7 @@ pub(super) fn resample(families: &[Vec<i64>], resamples: u32, rng: &mut fastrand
     means
 }
 
-/// The value below which a share of sorted values lies; 0 where there are none.
+/// The value at this share (0..=1) of sorted values; 0 if there are none.
 pub(super) fn quantile(sorted: &[f64], share: f64) -> f64 {
     let last = sorted.len().saturating_sub(1);
     sorted.get((share * last as f64).round() as usize).copied().unwrap_or(0.0)
@@ -42,7 +42,7 @@ mod tests {
     fn the_bounds_of_a_fair_coin_are_those_of_the_normal_approximation() {
         let coin: Vec<i64> = (0..400).map(|i| if i % 2 == 0 { 1_000_000 } else { -1_000_000 }).collect();
         let means = resample(&[coin], 4_000, &mut fastrand::Rng::with_seed(1));
-        // A standard error of 1/20; 1.645 of them.
+        // The standard error is 1/20, and the bounds are 1.645 of them from the mean.
         let (lower, upper) = (quantile(&means, LEVEL), quantile(&means, 1.0 - LEVEL));
         assert!((lower + 0.082).abs() < 0.008 && (upper - 0.082).abs() < 0.008, "{lower} {upper}");
     }

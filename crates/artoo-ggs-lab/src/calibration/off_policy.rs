@@ -1,21 +1,21 @@
-//! Off-policy evaluation: what a profile would have been worth on logged tasks, as far as the log can tell.
+//! Off-policy evaluation: estimates from a log what another profile would have achieved on the logged tasks.
 //!
-//! A log shows what followed the decisions that were made, not what would have followed others. A candidate is therefore
-//! credited with a task only where it decides in every round as the log did, weighed by how improbable those decisions
-//! were: the weight is the product of 1 / propensity (importance sampling; the value is the self-normalised mean). Under a
-//! controller that always decides alike every propensity is 1, and the log can only tell how many tasks the candidate
-//! would have left as they were: [`OffPolicy::effective_tasks`] says on how much the value rests.
+//! A log shows what followed the decisions that were made, not what would have followed others. A task therefore
+//! counts only if the candidate makes the same decision as the log in every round. Its weight is the product of 1 /
+//! propensity (importance sampling; the value is the self-normalized mean), so that improbable decisions weigh more.
+//! If the controller always decides alike, every propensity is 1, and the log only shows in how many tasks the
+//! candidate would have changed nothing: [`OffPolicy::effective_tasks`] is the number of tasks behind the value.
 
 use artoo_ggs::Decision;
 use artoo_ggs::Profile;
 use artoo_ggs::{ControllerReply, LogEntry, replay};
 
-/// A logged task: the calls of its controller with their replies, and the utility of its ending.
+/// A logged task: the calls of its controller with their replies, and the utility of its result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoggedTask<K> {
-    /// The log of one task, from its beginning to its end.
+    /// The log of one task, from its first call to its last.
     pub records: Vec<LogEntry<K>>,
-    /// The utility of the ending, judged by a person or a later check.
+    /// The utility of the task's result, judged by a person or a later check.
     pub utility: f64,
 }
 
@@ -24,11 +24,12 @@ pub struct LoggedTask<K> {
 pub struct OffPolicy {
     /// Number of tasks in the log.
     pub tasks: usize,
-    /// Number of tasks in which the profile makes all decisions of the log.
+    /// Number of tasks in which the profile makes the same decisions as the log.
     pub agreeing: usize,
     /// Weighted mean utility of the agreeing tasks; `None` if there are none.
     pub value: Option<f64>,
-    /// (Σ weight)² / Σ weight²: as many equally weighted tasks would tell as much (Kish's effective size).
+    /// (Σ weight)² / Σ weight²: the number of equally weighted tasks that would be as informative (Kish's effective
+    /// size).
     pub effective_tasks: f64,
 }
 
@@ -48,7 +49,7 @@ pub fn evaluate<K: Ord + Clone>(profile: &Profile, tasks: &[LoggedTask<K>]) -> O
     }
 }
 
-/// The weight of a task the profile would have decided alike; none for any other.
+/// The weight of a task in which the profile makes the same decisions as the log; `None` for any other task.
 fn weight<K: Ord + Clone>(profile: &Profile, task: &LoggedTask<K>) -> Option<f64> {
     let events = task.records.iter().map(|record| record.event.clone());
     let mut weight = 1.0;
@@ -65,6 +66,7 @@ fn weight<K: Ord + Clone>(profile: &Profile, task: &LoggedTask<K>) -> Option<f64
     Some(weight)
 }
 
+/// The decision in a reply, if it contains one.
 fn decided(reply: &ControllerReply) -> Option<&Decision> {
     if let ControllerReply::Decided(decision) = reply { Some(decision) } else { None }
 }

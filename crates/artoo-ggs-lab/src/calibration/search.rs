@@ -7,15 +7,16 @@ use crate::simulation::{Policy, Study};
 use artoo_ggs::Profile;
 use artoo_ggs::{Hyperparameters, ParameterTable};
 
-/// One free number: its range, and where it stands in a table.
+/// One of the numbers that the search varies: its range and its field in a parameter table.
 struct Free {
     min: f64,
     max: f64,
     of: fn(&mut ParameterTable) -> &mut f64,
 }
 
-/// The eight, as wide as they make sense: ε below 0.5, since |∇L| hardly exceeds it; δ and θ short of the ends where
-/// everything is close enough or nothing may be spent.
+/// The eight numbers that the search varies. Their ranges exclude useless values: ε is at most 0.5, since |∇L| hardly
+/// exceeds that; δ ends far below 1, where every result is close enough; θ begins far above 0, where nothing may be
+/// spent.
 const FREE: [Free; 8] = [
     Free { min: 0.0, max: 1.0, of: |table| &mut table.beta },
     Free { min: 0.0, max: 1.0, of: |table| &mut table.lambda },
@@ -26,17 +27,18 @@ const FREE: [Free; 8] = [
     Free { min: 0.0, max: 1.0, of: |table| &mut table.rho },
     Free { min: 0.3, max: 1.0, of: |table| &mut table.theta },
 ];
-/// Candidates are told apart in thousandths: finer than any of this can measure, and readable in a file.
+/// Candidates are rounded to thousandths: finer than a trial can measure, and readable in a file.
 const STEPS: f64 = 1_000.0;
 
-/// The best candidate.
+/// The best candidate of a search.
 pub(super) struct Found {
     pub(super) profile: Profile,
     pub(super) gain: f64,
     pub(super) candidates: u64,
 }
 
-/// Never worse on its own tasks than the incumbent, which is a member of the first population.
+/// Searches for a better profile on the training families. The result is never worse on them than the incumbent, which
+/// is a member of the first population.
 pub(super) fn search(calibration: &Calibration) -> Result<Found, CalibrationError> {
     let failed = |reason: String| CalibrationError::Search { reason };
     let bounds = BoxBounds::new(Some(vec![0.0; FREE.len()]), Some(vec![1.0; FREE.len()]));
@@ -72,6 +74,7 @@ impl CostFunction for Objective<'_> {
     }
 }
 
+/// Mean utility per task of a profile on the training families.
 fn mean_utility(calibration: &Calibration, profile: &Profile) -> f64 {
     let study = Study {
         policies: vec![Policy::profile("candidate", profile.clone())],
@@ -86,7 +89,7 @@ fn mean_utility(calibration: &Calibration, profile: &Profile) -> f64 {
     cells.iter().map(|cell| cell.row.utility).sum::<f64>() / cells.len().max(1) as f64
 }
 
-/// The incumbent, and points spread evenly.
+/// The first population: the incumbent, and random points of the unit box.
 fn first_population(calibration: &Calibration) -> Vec<Vec<f64>> {
     let mut rng = fastrand::Rng::with_seed(calibration.seed);
     let mut table = ParameterTable::from(*calibration.incumbent.parameters());
@@ -96,7 +99,7 @@ fn first_population(calibration: &Calibration) -> Vec<Vec<f64>> {
     members
 }
 
-/// The profile at a point of the unit box.
+/// The profile at a point of the unit box: each coordinate is the position of a number within its range.
 fn candidate(calibration: &Calibration, point: &[f64]) -> Profile {
     let incumbent = &calibration.incumbent;
     let mut table = ParameterTable::from(*incumbent.parameters());
@@ -106,7 +109,7 @@ fn candidate(calibration: &Calibration, point: &[f64]) -> Profile {
     }
     let name = format!("{} calibrated", incumbent.name());
     let profile = Hyperparameters::try_from(table).and_then(|table| Profile::new(name, table, *incumbent.rules()));
-    // Every point of the box is a legal table; a test tries the corners.
+    // Every point of the box is a valid table; a test checks the corners.
     profile.unwrap_or_else(|_| incumbent.clone())
 }
 

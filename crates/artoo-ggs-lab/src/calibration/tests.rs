@@ -1,4 +1,4 @@
-//! Calibration in small: what it finds loads, what it can't show it doesn't claim, what is equal is never better.
+//! Tests of small calibrations: the result is a valid profile, and a profile equal to the incumbent is never better.
 
 use super::off_policy::{LoggedTask, evaluate};
 use super::{Calibration, CalibrationError, calibrate};
@@ -8,7 +8,7 @@ use artoo_ggs::{ControllerCall, ControllerEvent, ControllerReply, LogEntry, repl
 use artoo_ggs::{CriterionMeasure, FailureClass, Round, SubtaskMeasure};
 use artoo_ggs::{Hyperparameters, ParameterTable};
 
-/// Seconds in a debug build.
+/// A calibration that takes seconds in a debug build.
 fn small() -> Calibration {
     Calibration {
         search_tasks: 30,
@@ -48,11 +48,11 @@ fn a_recommendation_is_repeatable_loads_as_a_profile_and_leaves_alpha_alone() {
 fn the_incumbent_gains_nothing_on_itself_and_the_bound_seldom_cries_wolf() {
     let null = calibrate(&Calibration { null_trials: 100, generations: 1, ..small() }).unwrap().null;
     assert_eq!(null.same_luck, 0.0);
-    // Five expected; four standard deviations of 2.2 above it.
+    // Five alarms are expected; 13 is almost four standard deviations of 2.2 above.
     assert!(null.alarms <= 13, "{null:?}");
 }
 
-/// An incumbent that gives up at once leaves so much to gain that even a small search finds it and a small trial shows it.
+/// An incumbent that gives up at once leaves so much to gain that even a small search and trial show it.
 #[test]
 fn where_there_is_much_to_gain_it_is_found_and_shown_on_families_never_searched() {
     let hopeless = with(|table| table.theta = 0.01);
@@ -80,7 +80,7 @@ fn a_calibration_that_means_nothing_is_refused_by_name() {
     check(|c| c.resamples = 0, "resamples is 0, expected at least 20");
 }
 
-/// One round of one subtask with `unmet` of four criteria, then an end by the caller.
+/// The log of one round of one subtask that fails `unmet` of four criteria.
 fn logged(unmet: usize, utility: f64, propensity: f64) -> LoggedTask<u8> {
     let criterion = |index: usize| {
         if index < unmet {
@@ -115,7 +115,7 @@ fn a_log_speaks_for_a_profile_only_where_it_decides_alike() {
     check(&Profile::default(), &log, 3, Some(1.4 / 3.0), 3.0);
     check(&stricter, &log, 2, Some(0.5), 2.0);
     check(&stricter, &log[..1], 0, None, 0.0);
-    // A decision made one time in four stands for four of its kind.
+    // A decision made one time in four has the weight of four.
     let explored = [logged(1, 0.0, 1.0), logged(2, 1.0, 0.25)];
     check(&Profile::default(), &explored, 2, Some(0.8), 25.0 / 17.0);
     let useless = [logged(1, f64::NAN, 1.0), logged(2, 1.0, 0.0)];

@@ -1,32 +1,33 @@
-//! `Draws`: the random numbers of one simulated task, each addressed by what it is for.
+//! `Draws`: the random numbers of one simulated task, each addressed by its purpose.
 //!
-//! A stream would not do: a policy that asks for one number more would shift all that follow, and two policies would no
-//! longer meet the same luck. Here the number for "criterion 2 of subtask 1, round 3" is the same whoever asks.
+//! A stream would not do: a policy that draws one number more would shift all later ones, and two policies would no
+//! longer get the same random numbers. Here the number for "criterion 2 of subtask 1, round 3" is the same for every
+//! policy.
 
 /// The purpose of a random number; its discriminant is part of the number's address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// How many subtasks and criteria there are, and of what kind.
+    /// The numbers of subtasks and criteria, and the kinds of criteria.
     Shape = 1,
-    /// Which approaches are sound, and which targets open.
+    /// Which tools are sound for a subtask, and which targets are open.
     Truth,
-    /// What the planner would rather use.
+    /// Which tools and targets the planner prefers.
     Preference,
-    /// How hard a criterion is to meet.
+    /// How difficult a criterion is to meet.
     Difficulty,
-    /// Whether work falls out differently this time, and how.
+    /// Whether the result of an attempt is random this time, and what it is.
     Jitter,
-    /// Whether an attempt fails by the environment alone.
+    /// Whether an attempt fails because of the environment alone.
     Flake,
-    /// Whether a verifier errs.
+    /// Whether a verifier errs in a verdict.
     Verifier,
     /// Whether a failure gets the wrong class.
     Label,
-    /// Whether sound parts fail to make a whole.
+    /// Whether subtasks that are right don't fit together.
     Fit,
     /// How long an execution takes.
     Time,
-    /// What the planner makes of a directive.
+    /// Whether the planner follows an instruction, and what it chooses without one.
     Planner,
 }
 
@@ -37,18 +38,18 @@ pub(super) struct Draws {
 }
 
 impl Draws {
-    /// The numbers of the `task`-th task of a family, under the seed of a whole study.
+    /// Creates the random numbers of the task with the index `task` in a family, under the seed of a whole study.
     pub(super) fn of_task(seed: u64, family: u64, task: u64) -> Self {
         Self { seed: mix(mix(mix(0, seed), family), task) }
     }
 
-    /// A number in 0..1. `address` tells the draws of one purpose apart; each part is below 256.
+    /// A uniform random number in 0..1. `address` distinguishes the draws of one purpose; each part is below 256.
     pub(super) fn uniform(&self, purpose: Purpose, address: &[usize]) -> f64 {
         let packed = address.iter().fold(1_u64, |packed, part| (packed << 8) | (*part as u64 & 0xff));
         fastrand::Rng::with_seed(mix(mix(self.seed, purpose as u64), packed)).f64()
     }
 
-    /// Whether something of probability `probability` happens.
+    /// Whether an event with this probability happens.
     pub(super) fn chance(&self, probability: f64, purpose: Purpose, address: &[usize]) -> bool {
         probability > 0.0 && self.uniform(purpose, address) < probability
     }
@@ -67,8 +68,9 @@ impl Draws {
     }
 }
 
-/// Brings one more part into an address: Stafford's finalizer (variant 13, as in SplitMix64). It is a bijection, so two
-/// tasks of a family never share an address; one step of a fast generator is not, and let families share their luck.
+/// Adds one part to an address: Stafford's finalizer (variant 13, as in SplitMix64). It is a bijection, so two tasks
+/// of a family never share an address; a single step of a fast generator isn't, and would let families share random
+/// numbers.
 fn mix(state: u64, part: u64) -> u64 {
     // An odd constant (2⁶⁴ over the golden ratio) spreads small numbers over all bits.
     let mut z = state.wrapping_add(part.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15));

@@ -1,4 +1,4 @@
-//! One task from its first plan to its end, under one policy.
+//! One task from its first plan to its end under one policy.
 
 use super::execution::{Assignment, Execution, Judge, Past, SubtaskResult, execute};
 use super::observe::observe;
@@ -18,7 +18,7 @@ use artoo_ggs::Unit;
 pub(super) struct Episode {
     pub(super) ending: Ending,
     pub(super) executions: usize,
-    /// Number of executions that met no more criteria than the best one before.
+    /// Number of executions, other than the first, that met no more criteria than the best one before.
     pub(super) wasted: u32,
     pub(super) kill: Option<Kill>,
     pub(super) elapsed_ms: u64,
@@ -58,6 +58,7 @@ impl<'a> TaskRun<'a> {
         Self { world, past, losses: Vec::new(), least_unmet: None, wasted: 0, best: None }
     }
 
+    /// Runs the task until the driver ends it or the limit on executions is reached.
     fn drive(mut self, mut driver: Box<dyn Driver + '_>) -> Episode {
         let mut plan = first_plan(self.world);
         let mut carry: Vec<Option<SubtaskResult>> = Vec::new();
@@ -71,7 +72,8 @@ impl<'a> TaskRun<'a> {
                     return self.end(ending, None);
                 }
                 Step::GiveUp(kill) => return self.give_up(kill),
-                // The same limit for all; that a controller keeps it by itself is asserted where it is driven.
+                // The limit is the same for all policies; an assertion in the controller's driver checks that it keeps
+                // the limit itself.
                 Step::Replan(_) if self.past.executions >= EXECUTIONS_MAX => return self.give_up(None),
                 Step::Replan(instruction) => {
                     carry = carried(&execution, &instruction);
@@ -84,6 +86,7 @@ impl<'a> TaskRun<'a> {
         }
     }
 
+    /// Measures an execution, updates the counts and the best execution, and asks the driver what to do.
     fn observe(&mut self, execution: &Execution, driver: &mut dyn Driver) -> Step {
         let round = observe(self.world, execution);
         let Ok(measured) = round.measure(&Rules::DEFAULT) else { return Step::GiveUp(None) };
@@ -95,6 +98,7 @@ impl<'a> TaskRun<'a> {
         driver.step(&PolicyInput { execution, round: &round, measured: &measured, executions: self.past.executions })
     }
 
+    /// Stores an execution as the best if it could be delivered in part and its D is not higher.
     fn note_best(&mut self, execution: &Execution, measured: &Measurement) {
         let distance = measured.d.micros();
         let is_close = distance <= micros(Hyperparameters::DEFAULT.delta) && !measured.required_unmet;
@@ -103,12 +107,14 @@ impl<'a> TaskRun<'a> {
         }
     }
 
-    /// Ends the task for every policy alike: delivers the best execution in part if it is close enough, otherwise nothing.
+    /// Ends a task that a policy gives up: delivers the best execution in part if it is close enough, otherwise
+    /// nothing.
     fn give_up(self, kill: Option<Kill>) -> Episode {
         let ending = self.best.as_ref().map_or(Ending::Nothing, |(_, best)| delivered(self.world, best));
         self.end(ending, kill)
     }
 
+    /// The result of the task, with the counts so far.
     fn end(self, ending: Ending, kill: Option<Kill>) -> Episode {
         let last = self.losses.last().copied().unwrap_or(0);
         let mut losses = [last; EXECUTIONS_MAX];
@@ -126,18 +132,19 @@ impl<'a> TaskRun<'a> {
     }
 }
 
+/// The loss of an execution (specification v0.8), in micro-units.
 fn loss(measured: &Measurement, executions: usize, elapsed_ms: u64) -> i64 {
     let parameters = Hyperparameters::DEFAULT;
     let replans = executions.saturating_sub(1) as u32;
     micros(Loss::new(measured.d, measured.p, parameters.omega(replans, elapsed_ms), &parameters).l)
 }
 
-/// The ending of a result delivered as complete.
+/// The ending of a task whose result is delivered as complete.
 fn accepted(execution: &Execution) -> Ending {
     if execution.whole.is_some_and(|whole| whole.met) { Ending::Full } else { Ending::FalseDelivery }
 }
 
-/// The ending of a result delivered with a list of what did not pass.
+/// The ending of a task whose result is delivered with a list of the criteria that did not pass.
 fn delivered(world: &World, execution: &Execution) -> Ending {
     let subtasks = || world.subtasks.iter().zip(&execution.results);
     let passed: u32 = execution.results.iter().map(|result| result.passed.len()).sum();
@@ -151,13 +158,13 @@ fn delivered(world: &World, execution: &Execution) -> Ending {
     }
 }
 
-/// Whether every required criterion passed.
+/// Whether every required criterion of a subtask passed.
 fn has_required(truth: &SubtaskTruth, result: &SubtaskResult) -> bool {
     let required = truth.criteria.iter().enumerate().filter(|(_, criterion)| criterion.required);
     required.into_iter().all(|(index, _)| result.passed.has(index))
 }
 
-/// Runs the oracle: the best plan the truth allows, stopped at its highest utility.
+/// Runs the oracle: executes the best plan that the truth allows, and ends where the utility is highest.
 fn foresee(world: &World, utility: &Utility) -> Episode {
     let mut run = TaskRun::new(world);
     let mut best = (0, TaskRun::new(world).end(Ending::Nothing, None));
@@ -184,7 +191,7 @@ fn foresee(world: &World, utility: &Utility) -> Episode {
     best.1
 }
 
-/// A driver that decides nothing.
+/// A driver that gives up at once, for the oracle, which needs no decisions.
 struct NoDriver;
 
 impl Driver for NoDriver {
@@ -193,7 +200,7 @@ impl Driver for NoDriver {
     }
 }
 
-/// The preferred sound tools on open targets, in a combination that fits together if changing one tool yields one.
+/// The best plan: preferred sound tools on open targets, with one tool changed if only then the subtasks fit together.
 fn best_plan(world: &World) -> Vec<Assignment> {
     let sound = |truth: &SubtaskTruth| {
         let tools: Vec<usize> = truth.tool_order.iter().copied().filter(|tool| truth.sound.has(*tool)).collect();

@@ -1,20 +1,22 @@
-//! One execution of a plan: its true result, and the verdicts of a fallible verifier.
+//! One execution of a plan: its true result, and the verdicts of a verifier that may err.
 
 use super::draws::Purpose;
 use super::world::{CriterionTruth, Set, SubtaskTruth, TOOLS, World};
 use artoo_ggs::{CriterionMode, FailureClass};
 
-/// Maximum attempts at a subtask within one execution: one correction.
+/// Maximum number of attempts at a subtask within one execution: the first and one correction.
 pub(super) const ATTEMPTS: u32 = 2;
-/// Effect of a correction within an execution, in refinements: it sees one failure, not the whole result.
+/// How many refinements one correction within an execution counts as: a correction sees one failure, not the whole
+/// result.
 const CORRECTION: f64 = 0.5;
-/// Share of criteria whose result is random in each execution: a model is not deterministic.
+/// Share of criteria whose result is random in each execution, since models are not deterministic.
 const JITTER: f64 = 0.2;
-/// A check in code errs a fifth as often as a model that judges, and is as much harder to game.
+/// Error rate of a check in code, relative to that of a model that judges; the effect of gaming is scaled likewise.
 const CHECK_ERROR: f64 = 0.2;
-/// Share of the gaming that reaches the verifier of the combined result, which is not part of the loop that gamed.
+/// Share of the family's `gaming` by which the verifier of the combined result errs more if a subtask is wrong;
+/// smaller, since that verifier is not part of the loop that learns to game.
 const IMPRESSION: f64 = 0.5;
-/// Upper bound on a verifier's false-pass rate, even for gamed work.
+/// Maximum probability that a verifier passes an unmet criterion, even for gamed work.
 const FALSE_PASS_MAX: f64 = 0.95;
 
 /// The plan of one subtask: a tool, a target, and how often the approach was refined.
@@ -22,11 +24,11 @@ const FALSE_PASS_MAX: f64 = 0.95;
 pub(super) struct Assignment {
     pub(super) tool: usize,
     pub(super) target: usize,
-    /// Number of refinements of this approach.
+    /// Number of refinements of this tool's work.
     pub(super) polish: u32,
 }
 
-/// The verifier of an execution.
+/// The kind of verifier that judges an execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Judge {
     /// A verifier with the error rates of the family.
@@ -39,11 +41,11 @@ pub(super) enum Judge {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SubtaskResult {
     pub(super) assignment: Assignment,
-    /// Criteria that are really met.
+    /// Indices of the criteria that are really met.
     pub(super) met: Set,
-    /// Criteria the verifier passed.
+    /// Indices of the criteria that the verifier passed.
     pub(super) passed: Set,
-    /// Number of failed attempts per criterion.
+    /// Number of failed attempts of each criterion.
     pub(super) failed_attempts: Vec<u32>,
     pub(super) attempts: u32,
     /// The (possibly wrong) failure class of each criterion.
@@ -97,11 +99,11 @@ impl Execution {
 /// The history of a task: attempts, pairs tried, and time used.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Past {
-    /// Number of attempts per subtask and tool.
+    /// Number of attempts so far, per subtask and tool.
     attempts: Vec<[u32; TOOLS.len()]>,
     /// The (tool, target) pairs tried, per subtask.
     tried: Vec<Vec<(usize, usize)>>,
-    /// Number of executions so far.
+    /// Number of executions of the task so far.
     pub(super) executions: usize,
     pub(super) elapsed_ms: u64,
 }
@@ -124,6 +126,7 @@ impl Past {
         self.attempts.get(subtask).and_then(|tools| tools.get(tool)).copied().unwrap_or(0)
     }
 
+    /// Records the attempts of a result, and the tool and target it used.
     fn note(&mut self, subtask: usize, result: &SubtaskResult) {
         let Assignment { tool, target, .. } = result.assignment;
         if let Some(count) = self.attempts.get_mut(subtask).and_then(|tools| tools.get_mut(tool)) {
@@ -172,7 +175,7 @@ fn judge_whole(world: &World, results: &[SubtaskResult], past: &Past, judge: Jud
     CombinedResult { met, passed: met != errs }
 }
 
-/// The execution of one subtask.
+/// Executes one subtask of a plan.
 struct SubtaskExecution<'a> {
     world: &'a World,
     truth: &'a SubtaskTruth,
@@ -183,6 +186,7 @@ struct SubtaskExecution<'a> {
 }
 
 impl SubtaskExecution<'_> {
+    /// Attempts the subtask until all criteria pass or no attempt is left.
     fn work(&self) -> SubtaskResult {
         let count = self.truth.criteria.len();
         let mut result = SubtaskResult {
@@ -203,6 +207,7 @@ impl SubtaskExecution<'_> {
         result
     }
 
+    /// Makes one attempt: draws which criteria are met and which the verifier passes.
     fn attempt(&self, result: &mut SubtaskResult) {
         let Assignment { tool, target, .. } = self.assignment;
         let attempt = result.attempts as usize;
@@ -232,10 +237,12 @@ impl SubtaskExecution<'_> {
         }
     }
 
+    /// Whether the tool in use can do the subtask.
     fn is_sound(&self) -> bool {
         self.truth.sound.has(self.assignment.tool)
     }
 
+    /// Whether an attempt really meets a criterion.
     fn is_met(&self, truth: &CriterionTruth, criterion: usize, attempt: usize) -> bool {
         let (draws, family, tool) = (&self.world.draws, &self.world.family, self.assignment.tool);
         let round = self.past.executions;
@@ -253,6 +260,7 @@ impl SubtaskExecution<'_> {
         }
     }
 
+    /// Whether the verifier passes a criterion, rightly or by error.
     fn passes(&self, truth: &CriterionTruth, met: bool, criterion: usize, attempt: usize, tries: u32) -> bool {
         let family = &self.world.family;
         let scale = match truth.mode {

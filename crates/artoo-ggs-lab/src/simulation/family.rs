@@ -1,20 +1,20 @@
-//! The families: eleven kinds of task, each a set of probabilities with the reason for it.
+//! The families: eleven kinds of task, each a set of probabilities with the reasons for them.
 
-/// One kind of task. Probabilities are in 0..=1 and stand for every subtask unless said otherwise.
+/// One kind of task. Probabilities are in 0..=1 and apply to every subtask unless a field says otherwise.
 ///
-/// The figures come from reasoning about what such tasks are like, written down before any policy was run on them; the
-/// base is [`Family::ORDINARY`] and every other family names only where it differs.
+/// The numbers are estimates of what such tasks are like, written down before any policy was run on them. The base is
+/// [`Family::ORDINARY`]; every other family states only its differences.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Family {
-    /// The family's name in tables.
+    /// The family's name in tables of results.
     pub name: &'static str,
-    /// A short description for tables.
+    /// A short description of the family for tables of results.
     pub about: &'static str,
     /// Probability that a class of tools can do the work.
     pub sound_class: f64,
     /// Probability that a tool of such a class can do the work.
     pub sound_tool: f64,
-    /// How far the planner's preference follows what is sound: 0 = not at all, 1 = always.
+    /// How far the planner's preference follows which tools are sound: 0 = not at all, 1 = always.
     pub knowledge: f64,
     /// Probability that no tool can do the work.
     pub infeasible: f64,
@@ -28,10 +28,10 @@ pub struct Family {
     pub skill: f64,
     /// Share of the missing skill that one refinement of sound work adds.
     pub refinement: f64,
-    /// Probability that unsound work meets a criterion; refining does not change it.
+    /// Probability that unsound work meets a criterion; refinement does not change it.
     pub luck: f64,
-    /// Increase of the false-pass probability with every attempt of unsound work by the same tool: it learns what the
-    /// verifier looks for.
+    /// Increase of the false-pass probability with every attempt of unsound work by the same tool, which learns what
+    /// the verifier looks for.
     pub gaming: f64,
     /// Probability that a judging model passes an unmet criterion; for a check in code a fifth of it.
     pub false_pass: f64,
@@ -39,22 +39,22 @@ pub struct Family {
     pub false_fail: f64,
     /// Probability that a failure gets the wrong class.
     pub label_noise: f64,
-    /// Probability that sound but unfinished work is blamed on the approach; neither class fits it.
+    /// Probability that a failure of sound but unfinished work is blamed on the approach, though neither class fits.
     pub unfinished_is_logical: f64,
-    /// Probability, per combination of tools, that subtasks which are right do not fit together.
+    /// Probability, for each combination of tools, that subtasks which are right don't fit together.
     pub misfit: f64,
-    /// Share of skill that every failed execution destroys: it leaves the workspace worse than before.
+    /// Share of the skill that every earlier execution destroys, since it leaves the workspace worse than before.
     pub rot: f64,
     /// Median time of an execution, in seconds.
     pub median_s: f64,
-    /// Standard deviation of the logarithm of that time.
+    /// Standard deviation of the logarithm of an execution's time.
     pub sigma: f64,
 }
 
 impl Family {
-    /// Errands as a desktop sees them. Most approaches work, the planner has a fair idea of which; one folder in twenty
-    /// is closed; a model's verdict is wrong one time in thirty-three, a class one time in ten; an execution of a few
-    /// model calls takes 25 s, with a tail.
+    /// Errands on a desktop. Most approaches work, and the planner has a fair idea of which; one folder in twenty is
+    /// closed; a model's verdict is wrong one time in thirty-three, a class one time in ten; an execution of a few
+    /// model calls takes 25 s, sometimes much longer.
     pub const ORDINARY: Self = Self {
         name: "ordinary",
         about: "most approaches work, little goes wrong",
@@ -79,10 +79,10 @@ impl Family {
         sigma: 0.5,
     };
 
-    /// Every family, in the order of tables.
+    /// Every family, in the order of the tables of results.
     pub const ALL: [Self; 11] = [
         Self::ORDINARY,
-        // An unfamiliar domain: few tools serve, and the planner's liking says next to nothing about which.
+        // An unfamiliar domain: few tools work, and the planner's preference hardly shows which.
         Self {
             name: "wrong_approach",
             about: "few approaches work, the planner does not know which",
@@ -91,7 +91,7 @@ impl Family {
             knowledge: 0.1,
             ..Self::ORDINARY
         },
-        // Permissions and dead mounts close whole folders, so that a target's neighbours are closed too.
+        // Permissions and unavailable mounts close whole folders, so that a target's neighbours are closed too.
         Self {
             name: "blocked_targets",
             about: "half of all folders are closed, and some targets in the rest",
@@ -101,7 +101,7 @@ impl Family {
         },
         // A bad connection: a third of all attempts fail, and the same call may work a minute later.
         Self { name: "flaky", about: "a third of all attempts fail by chance", flaky: 0.35, ..Self::ORDINARY },
-        // Writing, formatting, extraction: the way is known, the first draft meets half of what was asked.
+        // Writing, formatting, extraction: the method is known, and the first draft meets half of the criteria.
         Self {
             name: "refinable",
             about: "the first approach is right and its result half finished",
@@ -111,7 +111,7 @@ impl Family {
             skill: 0.5,
             ..Self::ORDINARY
         },
-        // Work that a reader wants to believe: whoever does it the wrong way again learns what to show, not what to do.
+        // Work that a verifier is inclined to believe: repeated unsound work learns what to show, not what to do.
         Self {
             name: "gamed",
             about: "unsound work learns to pass for met",
@@ -129,7 +129,7 @@ impl Family {
             false_fail: 0.15,
             ..Self::ORDINARY
         },
-        // Whose fault a failure is gets little better than guessed.
+        // The reported cause of a failure is little better than a guess.
         Self {
             name: "mislabelled",
             about: "four classes in ten are wrong",
@@ -141,7 +141,7 @@ impl Family {
         },
         // Local models and large inputs: two executions and a half use up the usual five minutes.
         Self { name: "slow", about: "an execution takes two minutes", median_s: 120.0, sigma: 0.8, ..Self::ORDINARY },
-        // Half-done writes, exhausted quotas, a conversation that loses its thread.
+        // Half-done writes, exhausted quotas, a conversation that loses its context.
         Self {
             name: "rotting",
             about: "every failed execution leaves things worse",
@@ -150,11 +150,11 @@ impl Family {
             rot: 0.3,
             ..Self::ORDINARY
         },
-        // What is asked can't be done with what is there, half of the time in each of its parts.
+        // Half of the subtasks can't be done with the tools there are.
         Self { name: "infeasible", about: "half of all subtasks can't be done", infeasible: 0.5, ..Self::ORDINARY },
     ];
 
-    /// The family of that name.
+    /// The family with this name; `None` if there is none.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|family| family.name == name)

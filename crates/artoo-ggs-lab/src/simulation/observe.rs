@@ -1,4 +1,4 @@
-//! Converts an execution to a `Round`: only what a verifier can know.
+//! Converts an execution to a `Round` that contains only what a verifier can know.
 
 use super::execution::{ATTEMPTS, Execution, SubtaskResult};
 use super::world::{SubtaskTruth, TARGETS, TOOLS, World};
@@ -13,6 +13,7 @@ pub(super) fn observe(world: &World, execution: &Execution) -> Round {
         .with_available_tools(TOOLS.map(|(name, class)| AvailableTool::new(name, class)).to_vec())
 }
 
+/// The measurements of one subtask, as a verifier reports them.
 fn observe_subtask(index: usize, truth: &SubtaskTruth, result: &SubtaskResult) -> SubtaskMeasure {
     let (tool, target) = (tool_name(result.assignment.tool), target_name(index, result.assignment.target));
     let criteria = truth.criteria.iter().zip(&result.failed_attempts).zip(&result.classes).enumerate();
@@ -38,6 +39,7 @@ fn observe_subtask(index: usize, truth: &SubtaskTruth, result: &SubtaskResult) -
     measure.with_calls([call]).with_tools([tool])
 }
 
+/// The task criterion on the combined result, as a verifier reports it.
 fn observe_whole(passed: bool) -> CriterionMeasure {
     if passed {
         CriterionMeasure::met("the whole").plausible(0, ATTEMPTS)
@@ -46,17 +48,17 @@ fn observe_whole(passed: bool) -> CriterionMeasure {
     }
 }
 
-/// The name of a tool, as rounds and directives have it.
+/// The name of the tool with this index, as used in rounds and directives; empty if there is none.
 pub(super) fn tool_name(tool: usize) -> &'static str {
     TOOLS.get(tool).map_or("", |(name, _)| name)
 }
 
-/// The class of a tool.
+/// The class of the tool with this index; empty if there is none.
 pub(super) fn tool_class(tool: usize) -> &'static str {
     TOOLS.get(tool).map_or("", |(_, class)| class)
 }
 
-/// The name of a subtask's target.
+/// The name of a subtask's target with this index; empty if there is none.
 pub(super) fn target_name(subtask: usize, target: usize) -> &'static str {
     TARGETS.get(subtask).and_then(|targets| targets.get(target)).copied().unwrap_or("")
 }

@@ -1,11 +1,11 @@
-//! Pictures of a study as SVG: success against false delivery, and how the loss goes down.
+//! SVG charts of a study: success against false delivery, and the loss after each execution.
 
 use super::study::Cell;
 
-/// A colour for each policy in turn (Okabe and Ito's, which the colour-blind tell apart, and three greys).
+/// Colours of the policies, in order (from Okabe and Ito's palette for the colour-blind, with three greys).
 const COLOURS: [&str; 10] =
     ["#999999", "#E69F00", "#56B4E9", "#B0A000", "#CC79A7", "#0072B2", "#D55E00", "#009E73", "#222222", "#666666"];
-/// A line of text, in pixels.
+/// Height of a line of text, in pixels.
 const LABEL_HEIGHT: f64 = 15.0;
 
 /// A linear scale from values to pixels.
@@ -18,19 +18,20 @@ struct Scale {
 }
 
 impl Scale {
+    /// The pixel position of a value.
     fn at(&self, value: f64) -> f64 {
         self.start + (value - self.from) / (self.to - self.from) * (self.end - self.start)
     }
 }
 
-/// One policy's shares over all tasks of all families.
+/// Shares of one policy's tasks that ended with full success or false delivery, over all families.
 struct Overall<'a> {
     policy: &'a str,
     full: f64,
     false_delivery: f64,
 }
 
-/// Full successes against false deliveries, one point for each policy, over all families alike.
+/// Draws an SVG chart of full successes against false deliveries, one point per policy, over all families.
 #[must_use]
 pub fn outcomes(cells: &[Cell]) -> String {
     let points = overall(cells);
@@ -59,7 +60,7 @@ pub fn outcomes(cells: &[Cell]) -> String {
     svg + "</svg>\n"
 }
 
-/// Mean loss after each execution, one panel for each family, one line for each policy.
+/// Draws an SVG chart of the mean loss after each execution, one panel per family and one line per policy.
 #[must_use]
 pub fn losses(cells: &[Cell]) -> String {
     let families = distinct(cells, |cell| &cell.row.family);
@@ -102,6 +103,7 @@ pub fn losses(cells: &[Cell]) -> String {
     svg + "</svg>\n"
 }
 
+/// The shares of every policy, over all families.
 fn overall(cells: &[Cell]) -> Vec<Overall<'_>> {
     let of = |policy| {
         let rows = || cells.iter().map(|cell| &cell.row).filter(move |row| row.policy == policy);
@@ -115,6 +117,7 @@ fn overall(cells: &[Cell]) -> Vec<Overall<'_>> {
     distinct(cells, |cell| &cell.row.policy).into_iter().map(of).collect()
 }
 
+/// The names in the cells without duplicates, in order of first occurrence.
 fn distinct(cells: &[Cell], name: impl Fn(&Cell) -> &String) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for cell in cells {
@@ -126,6 +129,7 @@ fn distinct(cells: &[Cell], name: impl Fn(&Cell) -> &String) -> Vec<&str> {
     names
 }
 
+/// The top left corner of a panel, in pixels.
 fn corner(index: usize, columns: usize, width: usize, height: usize) -> (f64, f64) {
     ((index % columns * width) as f64, (index / columns * height) as f64)
 }
@@ -138,6 +142,7 @@ fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
+/// The beginning of an SVG document with a title and a white background.
 fn open(width: usize, height: usize, title: &str) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
@@ -156,7 +161,7 @@ fn dot(x: f64, y: f64, colour: &str) -> String {
     format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"5\" fill=\"{colour}\"/>\n")
 }
 
-/// A name that somebody gave a policy may hold anything: it is escaped.
+/// An SVG text element; the content is escaped, since a policy's name may contain any character.
 fn text(x: f64, y: f64, anchor: &str, content: &str) -> String {
     let content = content.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     format!("<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" fill=\"#222222\">{content}</text>\n")

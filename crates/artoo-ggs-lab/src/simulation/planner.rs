@@ -1,4 +1,4 @@
-//! The simulated planner: how plans follow instructions; the same for every policy.
+//! The simulated planner: makes plans from instructions, in the same way for every policy.
 
 use super::draws::Purpose;
 use super::execution::{Assignment, Execution, Past, SubtaskResult};
@@ -6,7 +6,7 @@ use super::observe::{target_name, tool_class, tool_name};
 use super::world::{SubtaskTruth, TOOLS, World, target_count};
 use artoo_ggs::BlockedTarget;
 
-/// Probability that the planner follows an instruction; blocks are enforced always.
+/// Probability that the planner follows an instruction; blocks are always obeyed.
 const HEEDS: f64 = 0.8;
 /// Probability that the planner repeats its plan if it gets no instruction.
 const REPEATS_UNGUIDED: f64 = 0.6;
@@ -14,38 +14,38 @@ const REPEATS_UNGUIDED: f64 = 0.6;
 /// The change an instruction asks for in one subtask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
-    /// No change is asked for.
+    /// No instruction: the planner decides.
     Unguided,
-    /// The same tool and target, refined.
+    /// Keep tool and target, refine the work.
     Refine,
-    /// Another target.
+    /// Use another target.
     Target,
-    /// Another tool.
+    /// Use another tool.
     Tool,
-    /// A tool of another class.
+    /// Use a tool of another class.
     Class,
-    /// Another tool and another target.
+    /// Use another tool and another target.
     Both,
 }
 
 /// The instruction for the next plan.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Instruction {
-    /// The change per subtask; ignored for subtasks whose result is kept.
+    /// The change for each subtask; ignored if the subtask's result is carried over.
     pub(super) changes: Vec<Change>,
-    /// Whether the planner knows what was tried before.
+    /// Whether the planner knows which tools and targets were tried before.
     pub(super) remembers: bool,
-    /// Whether matched results are discarded too.
+    /// Whether results of matched subtasks are discarded too.
     pub(super) from_scratch: bool,
-    /// Tools the plan can't use.
+    /// Names of the tools that the plan can't use.
     pub(super) blocked_tools: Vec<String>,
-    /// Targets the plan can't use.
+    /// Targets that the plan can't use.
     pub(super) blocked_targets: Vec<BlockedTarget>,
     /// Classes to choose from under [`Change::Class`]; if empty, any other class.
     pub(super) novel_classes: Vec<String>,
 }
 
-/// The first plan: the preferred tool and target of each subtask.
+/// The first plan: the tool and target that the planner prefers for each subtask.
 pub(super) fn first_plan(world: &World) -> Vec<Assignment> {
     let first = |order: &[usize]| order.first().copied().unwrap_or(0);
     let favourite = |truth: &SubtaskTruth| Assignment {
@@ -56,13 +56,14 @@ pub(super) fn first_plan(world: &World) -> Vec<Assignment> {
     world.subtasks.iter().map(favourite).collect()
 }
 
-/// The results to keep: those that matched, unless the combined result was rejected or all results are discarded.
+/// The results to keep in the next execution: those that matched, unless the combined result was rejected or the
+/// instruction discards all results; `None` for subtasks to execute again.
 pub(super) fn carried(execution: &Execution, instruction: &Instruction) -> Vec<Option<SubtaskResult>> {
     let keep = execution.whole.is_none() && !instruction.from_scratch;
     execution.results.iter().map(|result| (keep && result.is_matched()).then(|| result.clone())).collect()
 }
 
-/// The next plan; `None` if everything is blocked for some subtask.
+/// The next plan; `None` if every combination of tool and target is blocked for some subtask.
 pub(super) fn next_plan(
     world: &World,
     past: &Past,
@@ -81,7 +82,7 @@ pub(super) fn next_plan(
         .collect()
 }
 
-/// The planning of one subtask.
+/// Plans one subtask of the next plan.
 struct SubtaskPlanning<'a> {
     world: &'a World,
     past: &'a Past,
@@ -92,6 +93,7 @@ struct SubtaskPlanning<'a> {
 }
 
 impl SubtaskPlanning<'_> {
+    /// The next tool and target of the subtask; `None` if everything is blocked.
     fn assign(&self) -> Option<Assignment> {
         let address = [self.past.executions, self.index];
         let told = self.instruction.changes.get(self.index).copied().unwrap_or(Change::Unguided);
@@ -110,6 +112,7 @@ impl SubtaskPlanning<'_> {
         }
     }
 
+    /// Whether a tool is of a class that the instruction asks for.
     fn is_novel(&self, tool: usize) -> bool {
         let classes = &self.instruction.novel_classes;
         let class = tool_class(tool);
@@ -168,18 +171,20 @@ impl SubtaskPlanning<'_> {
         if self.is_allowed(tool, target) { Some(self.move_to(tool, target, 0)) } else { self.nearest(0) }
     }
 
-    /// Moves to another assignment; refinements are kept with the tool.
+    /// Moves to another tool or target; refinements count only while the tool stays the same.
     fn move_to(&self, tool: usize, target: usize, polish: u32) -> Assignment {
         let polish = if tool == self.current.tool { self.current.polish + polish } else { 0 };
         Assignment { tool, target, polish }
     }
 
+    /// All targets, the current one first and the others by preference.
     fn targets_current_first(&self) -> impl Iterator<Item = usize> {
         let current = self.current.target;
         let order = self.truth.target_order.iter().copied();
         std::iter::once(current).chain(order.filter(move |target| *target != current))
     }
 
+    /// Whether no block forbids the tool on the target.
     fn is_allowed(&self, tool: usize, target: usize) -> bool {
         debug_assert!(tool < TOOLS.len() && target < target_count(), "a plan names what exists");
         let (name, place) = (tool_name(tool), target_name(self.index, target));

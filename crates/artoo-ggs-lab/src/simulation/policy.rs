@@ -1,4 +1,4 @@
-//! The policies: they decide what follows an execution.
+//! The policies: they decide what to do after an execution.
 
 mod baseline;
 mod controlled;
@@ -23,7 +23,7 @@ pub struct Policy {
     kind: PolicyKind,
 }
 
-/// How a policy decides.
+/// How a policy decides: by a baseline, the table of v0.7, a controller's profile, or the truth.
 #[derive(Debug, Clone, PartialEq)]
 enum PolicyKind {
     Baseline(BaselineKind),
@@ -33,50 +33,54 @@ enum PolicyKind {
 }
 
 impl Policy {
-    /// Plans again without saying what to change.
+    /// A baseline policy that plans again without saying what to change.
     #[must_use]
     pub fn naive() -> Self {
         Self::of("naive", PolicyKind::Baseline(BaselineKind::Naive))
     }
 
-    /// Tells the planner for each subtask what to change: refine if most is met, another target if the environment is to
-    /// blame, another tool if the approach is. Everything tried stays in the notes; nothing is blocked. (After Shinn et al., "Reflexion", 2023.)
+    /// A baseline policy that tells the planner for each subtask what to change: refine if most criteria are met, use
+    /// another target if the environment is to blame, or another tool if the approach is. The planner remembers
+    /// everything tried; nothing is blocked. (After Shinn et al., "Reflexion", 2023.)
     #[must_use]
     pub fn reflexion() -> Self {
         Self::of("reflexion", PolicyKind::Baseline(BaselineKind::Reflexion))
     }
 
-    /// Refines as long as D falls; otherwise plans all failing subtasks anew, with notes of what was tried. (After the stall counter of Magentic-One, scaled to four executions.)
+    /// A baseline policy that refines as long as D falls, and otherwise changes tool and target of all failing
+    /// subtasks; the planner remembers what was tried. (After the stall counter of Magentic-One, scaled to four
+    /// executions.)
     #[must_use]
     pub fn stall() -> Self {
         Self::of("stall", PolicyKind::Baseline(BaselineKind::Stall))
     }
 
-    /// Discards everything and plans anew: best of four.
+    /// A baseline policy that discards all results and plans anew, for up to four executions.
     #[must_use]
     pub fn restart() -> Self {
         Self::of("restart", PolicyKind::Baseline(BaselineKind::Restart))
     }
 
-    /// The decision table of specification v0.7: trusts a falling loss, accepts only D = 0, has a budget of two minutes.
+    /// A policy that follows the decision table of specification v0.7: it trusts a falling loss, accepts only D = 0,
+    /// and has a budget of two minutes.
     #[must_use]
     pub fn v07() -> Self {
         Self::of("v07", PolicyKind::V07)
     }
 
-    /// The `artoo-ggs` controller under [`Profile::strict_spec`].
+    /// A policy that follows the `artoo-ggs` controller under [`Profile::strict_spec`].
     #[must_use]
     pub fn literal() -> Self {
         Self::profile("literal", Profile::strict_spec())
     }
 
-    /// The `artoo-ggs` controller under [`Profile::default`].
+    /// A policy that follows the `artoo-ggs` controller under [`Profile::default`].
     #[must_use]
     pub fn v08() -> Self {
         Self::profile("v08", Profile::default())
     }
 
-    /// The `artoo-ggs` controller with δ = 0: never delivers in part before it gives up.
+    /// A policy that follows the `artoo-ggs` controller with δ = 0, so that it delivers in part only when it gives up.
     #[must_use]
     pub fn strict() -> Self {
         let v08 = Profile::default();
@@ -86,13 +90,14 @@ impl Policy {
         Self::profile("strict", strict.unwrap_or(v08))
     }
 
-    /// The `artoo-ggs` controller under any profile.
+    /// A policy that follows the `artoo-ggs` controller under the given profile.
     #[must_use]
     pub fn profile(name: &str, profile: Profile) -> Self {
         Self::of(name, PolicyKind::Profile(profile))
     }
 
-    /// An upper bound: it knows the truth, uses sound tools on open targets, and stops at the best utility.
+    /// An upper bound for policies: it knows the truth, uses sound tools on open targets, and stops at the best
+    /// utility.
     #[must_use]
     pub fn oracle() -> Self {
         Self::of("oracle", PolicyKind::Oracle)
@@ -130,7 +135,7 @@ impl Policy {
         Self { name: name.to_owned(), kind }
     }
 
-    /// A driver for one task; `None` for the oracle, which needs no decisions.
+    /// Creates the driver of the policy for one task; `None` for the oracle, which needs no decisions.
     pub(super) fn driver(&self) -> Option<Box<dyn Driver + '_>> {
         match &self.kind {
             PolicyKind::Baseline(kind) => Some(Box::new(Baseline::new(*kind))),
@@ -145,26 +150,26 @@ impl Policy {
 pub(super) struct PolicyInput<'a> {
     pub(super) execution: &'a Execution,
     pub(super) round: &'a Round,
-    /// D and P by the rules of specification v0.8.
+    /// D and P of the execution by the rules of specification v0.8.
     pub(super) measured: &'a Measurement,
     /// Number of executions so far, this one included.
     pub(super) executions: usize,
 }
 
-/// The decision of a policy.
+/// What a policy decides after an execution.
 #[derive(Debug)]
 pub(super) enum Step {
     /// Deliver the result as complete.
     Accept,
     /// Deliver the result with a list of what is unmet.
     Deliver,
-    /// End the task without a delivery, by a kill switch if given.
+    /// End the task; `Some` if a kill switch ended it. The best earlier execution may still be delivered in part.
     GiveUp(Option<Kill>),
-    /// Plan again.
+    /// Plan again by this instruction.
     Replan(Instruction),
 }
 
-/// An end by a kill switch.
+/// The end of a task by a kill switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Kill {
     /// Whether D rose in every round that the switch counted.
@@ -173,11 +178,11 @@ pub(super) struct Kill {
 
 /// Makes the decisions of a policy for one task.
 pub(super) trait Driver {
-    /// Decides after an execution.
+    /// Decides what to do after an execution.
     fn step(&mut self, seen: &PolicyInput<'_>) -> Step;
 }
 
-/// Whether the last `count` steps of a series all rose.
+/// Whether each of the last `count` steps of a series rose; false if there are fewer steps.
 fn rose_throughout(series: &[i64], count: usize) -> bool {
     let steps: Vec<bool> = series.windows(2).map(|pair| matches!(pair, [a, b] if b > a)).collect();
     steps.len() >= count && steps.iter().rev().take(count).all(|rose| *rose)

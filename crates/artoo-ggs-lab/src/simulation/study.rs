@@ -1,4 +1,4 @@
-//! A study: every policy on the same tasks of every family, on as many threads as there are.
+//! A study: runs every policy on the same tasks of every family, on several threads.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use super::tally::Tally;
 use super::utility::Utility;
 use super::world::World;
 
-/// Number of tasks a thread takes at a time: enough to hide the synchronization, few enough to balance the load.
+/// Number of tasks that a thread takes at a time: enough to hide the synchronization, few enough to balance the load.
 const TASKS_AT_A_TIME: u32 = 250;
 /// Maximum number of threads; with more, distributing the work costs more than doing it.
 const THREADS_MAX: usize = 64;
@@ -21,30 +21,30 @@ const THREADS_MAX: usize = 64;
 pub struct Study {
     /// The policies to compare, each on the same tasks.
     pub policies: Vec<Policy>,
-    /// The families of tasks.
+    /// The families whose tasks are simulated.
     pub families: Vec<Family>,
     /// Number of tasks per family.
     pub tasks: u32,
     /// Seed of all random numbers; the result does not depend on the number of threads.
     pub seed: u64,
-    /// The utility of each ending.
+    /// The values of endings and costs.
     pub utility: Utility,
     /// Index in `policies` of the policy the others are compared with.
     pub reference: usize,
-    /// Number of threads; 0 uses all processors.
+    /// Number of threads; 0 uses all processors, and more than 64 are never used.
     pub threads: usize,
 }
 
 /// The result of one policy on one family.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cell {
-    /// Counts and mean utility.
+    /// Counts and mean utility of the policy on the family.
     pub row: Row,
-    /// Mean difference of utility from the reference policy on the same tasks.
+    /// Mean difference in utility per task from the reference policy on the same tasks.
     pub difference: f64,
-    /// Standard error of `difference`.
+    /// Standard error of the mean difference in utility.
     pub difference_se: f64,
-    /// Mean loss (specification v0.8) after each execution; a task that ended keeps its last loss.
+    /// Mean loss (specification v0.8) after each execution; a task that has ended counts with its last loss.
     pub losses: Vec<f64>,
 }
 
@@ -63,22 +63,22 @@ pub struct Row {
     pub partial: u64,
     /// Number of tasks that ended with [`super::Ending::FalseDelivery`].
     pub false_delivery: u64,
-    /// Number of plans executed.
+    /// Number of executions of plans, over all tasks.
     pub executions: u64,
-    /// Number of executions that met no more criteria than the best one before.
+    /// Number of executions, other than first ones, that met no more criteria than the best one before.
     pub wasted: u64,
     /// Number of tasks ended by a kill switch.
     pub kills: u64,
-    /// Number of those kills in which D did not rise in every round the switch counted.
+    /// Number of kills after which D had not risen in every round that the kill switch counted.
     pub kills_without_worsening: u64,
     /// Mean utility per task.
     pub utility: f64,
-    /// Standard error of `utility`.
+    /// Standard error of the mean utility.
     pub utility_se: f64,
 }
 
 impl Study {
-    /// A study of every policy on every family, compared with `v08`.
+    /// Creates a study of every policy on every family, compared with `v08`, with this number of tasks per family.
     #[must_use]
     pub fn full(tasks: u32) -> Self {
         let policies = Policy::all();
@@ -94,7 +94,7 @@ impl Study {
         }
     }
 
-    /// Runs the study; returns a cell per family and policy, ordered by family.
+    /// Runs the study; returns one cell per family and policy, ordered by family and then by policy.
     #[must_use]
     pub fn run(&self) -> Vec<Cell> {
         let tallies = self.tally();
@@ -102,6 +102,7 @@ impl Study {
         names.zip(&tallies).map(|((family, policy), tally)| self.cell(family, policy, tally)).collect()
     }
 
+    /// Runs all tasks on several threads; returns the sums per family and policy.
     fn tally(&self) -> Vec<Tally> {
         let chunks = self.tasks.div_ceil(TASKS_AT_A_TIME) as usize;
         let (next, total) = (AtomicUsize::new(0), self.families.len() * chunks);
@@ -115,7 +116,8 @@ impl Study {
                 let (family, chunk) = (turn / chunks, (turn % chunks) as u32);
                 let first = chunk * TASKS_AT_A_TIME;
                 let part = self.chunk(family, first..self.tasks.min(first.saturating_add(TASKS_AT_A_TIME)));
-                // Sums are added under the lock in one go, so a poisoned lock holds complete sums.
+                // The sums are added under the lock without a panic in between, so a poisoned lock still holds
+                // complete sums.
                 let mut sums = sums.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                 for (sum, part) in sums.iter_mut().skip(family * self.policies.len()).zip(&part) {
                     sum.merge(part);
@@ -132,6 +134,7 @@ impl Study {
         sums.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
+    /// Runs some tasks of one family under every policy; returns the sums per policy.
     fn chunk(&self, family: usize, tasks: std::ops::Range<u32>) -> Vec<Tally> {
         let mut tallies = vec![Tally::default(); self.policies.len()];
         let Some(family) = self.families.get(family) else { return tallies };
@@ -145,6 +148,7 @@ impl Study {
         tallies
     }
 
+    /// Converts the sums of one policy on one family to a result.
     fn cell(&self, family: &Family, policy: &Policy, tally: &Tally) -> Cell {
         let tasks = u64::from(self.tasks);
         let mean_loss = |sum: i64| sum as f64 / tasks.max(1) as f64 / 1e6;
@@ -170,7 +174,7 @@ impl Study {
     }
 }
 
-/// Runs one task under every policy.
+/// Runs one task of a family under every policy.
 fn episodes(family: &Family, policies: &[Policy], task: u32, seed: u64, utility: &Utility) -> Vec<Episode> {
     // Tasks depend on the family's name, not on its index: every selection of families gets the same tasks.
     let address = family.name.bytes().fold(0_u64, |hash, byte| hash.wrapping_mul(257).wrapping_add(u64::from(byte)));
@@ -178,7 +182,7 @@ fn episodes(family: &Family, policies: &[Policy], task: u32, seed: u64, utility:
     policies.iter().map(|policy| run(&world, policy, utility)).collect()
 }
 
-/// The utility of each policy in each task, in micro-units.
+/// Runs these tasks of a family; returns for each task the utility of each policy, in micro-units.
 pub(crate) fn task_utilities(
     family: &Family,
     policies: &[Policy],

@@ -1,10 +1,10 @@
-//! Sums over tasks, all in integers: the order in which threads finish leaves no trace.
+//! Sums over tasks, all of them integers, so that the order in which threads finish doesn't matter.
 
 use super::episode::Episode;
 use super::policy::EXECUTIONS_MAX;
 use super::utility::{Ending, Utility};
 
-/// A sum of values and of their squares, in micro-units.
+/// Count, sum and sum of squares of values in micro-units.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Moments {
     count: i64,
@@ -25,24 +25,24 @@ impl Moments {
         self.squares += other.squares;
     }
 
-    /// In units; 0 where nothing was added.
+    /// The mean of the values, in units; 0 if there are none.
     pub(super) fn mean(&self) -> f64 {
         if self.count == 0 { 0.0 } else { self.sum as f64 / self.count as f64 / 1e6 }
     }
 
-    /// Of the mean, in units; 0 for fewer than two values.
+    /// The standard error of the mean, in units; 0 for fewer than two values.
     pub(super) fn standard_error(&self) -> f64 {
         if self.count < 2 {
             return 0.0;
         }
         let count = i128::from(self.count);
-        // n·Σx² − (Σx)² in integers loses nothing to cancellation.
+        // Integers avoid the cancellation in n·Σx² − (Σx)².
         let scaled = (count * self.squares - self.sum * self.sum) as f64;
         (scaled / (count as f64 * (count - 1) as f64) / count as f64).sqrt() / 1e6
     }
 }
 
-/// Everything counted for one policy on one family.
+/// Counts and sums of one policy on one family.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     pub(super) full: u64,
@@ -53,7 +53,7 @@ pub(super) struct Tally {
     pub(super) kills: u64,
     pub(super) kills_without_worsening: u64,
     pub(super) utility: Moments,
-    /// Utility less the reference policy's on the same task.
+    /// Utility minus that of the reference policy on the same task.
     pub(super) difference: Moments,
     pub(super) losses: [i64; EXECUTIONS_MAX],
 }
@@ -106,7 +106,7 @@ mod tests {
             moments.add(value);
         }
         assert!((moments.mean() - 2.5).abs() < 1e-12);
-        // The sample's variance is 5/3; divided by 4 and rooted.
+        // The sample variance is 5/3; the standard error is the root of a fourth of it.
         assert!((moments.standard_error() - (5.0_f64 / 12.0).sqrt()).abs() < 1e-12);
     }
 

@@ -1,4 +1,4 @@
-//! The simulator held to its word: luck is shared, families are what they are called, nobody beats the oracle.
+//! Tests of the simulator: random numbers are shared, families behave as named, and no policy beats the oracle.
 
 use super::draws::Draws;
 use super::episode::{Episode, run};

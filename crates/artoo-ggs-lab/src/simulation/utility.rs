@@ -1,16 +1,16 @@
-//! The utility of a task: the four endings, and their weights.
+//! The utility of a task: the values of its four possible endings, and its costs.
 
 /// How a simulated task ended, judged by its hidden truth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ending {
-    /// Delivered as complete, and every criterion is really met.
+    /// The result was delivered as complete; every criterion is really met, and the subtasks fit together.
     Full,
-    /// Delivered with a list of unmet criteria, and every criterion not on the list is really met.
+    /// The result was delivered with a list of unmet criteria, and every criterion not on the list is really met.
     Partial {
-        /// Share of criteria that are met, in micro-units; 0 if a required criterion is unmet.
+        /// Share of all criteria that passed, in micro-units; 0 if a required criterion did not pass.
         worth_micros: i64,
     },
-    /// Delivered with a criterion reported as met that is not.
+    /// The result was delivered with a criterion reported as met that is not, or as complete although it is wrong.
     FalseDelivery,
     /// Nothing was delivered.
     Nothing,
@@ -37,10 +37,11 @@ pub struct Utility {
 }
 
 impl Utility {
-    /// The weights of all published tables.
+    /// The values used in all published tables.
     pub const DEFAULT: Self = Self { full: 1.0, partial: 0.5, false_delivery: -1.0, execution: -0.05, minute: -0.02 };
 
-    /// The utility of a task in micro-units; integers, so that sums don't depend on their order.
+    /// The utility of a task in micro-units: the value of its ending minus its costs. An integer, so that sums don't
+    /// depend on their order.
     #[must_use]
     pub fn micros(&self, ending: Ending, executions: usize, elapsed_ms: u64) -> i64 {
         let result = match ending {

@@ -1,10 +1,10 @@
-//! `World`: the hidden truth of one simulated task, drawn from its family.
+//! `World`: the hidden truth of one simulated task, drawn at random from its family.
 
 use super::draws::{Draws, Purpose};
 use super::family::Family;
 use artoo_ggs::CriterionMode;
 
-/// All tools with their classes, two per class.
+/// The name and class of each tool; two tools per class.
 pub(super) const TOOLS: [(&str, &str); 6] = [
     ("read_file", "files"),
     ("glob", "files"),
@@ -13,7 +13,7 @@ pub(super) const TOOLS: [(&str, &str); 6] = [
     ("shell", "shell"),
     ("script", "shell"),
 ];
-/// The targets of each subtask, two per folder.
+/// The targets of each subtask; two targets per folder.
 pub(super) const TARGETS: [[&str; 4]; SUBTASKS_MAX] = [
     ["/a/east/1", "/a/east/2", "/a/west/1", "/a/west/2"],
     ["/b/east/1", "/b/east/2", "/b/west/1", "/b/west/2"],
@@ -23,12 +23,12 @@ pub(super) const TARGETS: [[&str; 4]; SUBTASKS_MAX] = [
 pub(super) const SUBTASKS_MAX: usize = 3;
 /// Maximum number of criteria of a subtask.
 pub(super) const CRITERIA_MAX: usize = 4;
-/// Probability that a criterion is verifiable.
+/// Probability that a criterion is verifiable by code.
 const VERIFIABLE: f64 = 0.5;
 /// Probability that a task has a required criterion.
 const HAS_REQUIRED: f64 = 0.5;
 
-/// A set of numbers from 0 to 7.
+/// A set of indices from 0 to 7.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Set(u8);
 
@@ -53,13 +53,13 @@ impl Set {
         self.0 == 0
     }
 
-    /// Whether `self` is a subset of `other`.
+    /// Whether every index of `self` is in `other`.
     pub(super) fn is_within(self, other: Self) -> bool {
         self.0 & !other.0 == 0
     }
 }
 
-/// The hidden truth of one criterion.
+/// The hidden truth of one criterion: its kind and difficulty.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct CriterionTruth {
     pub(super) mode: CriterionMode,
@@ -68,17 +68,17 @@ pub(super) struct CriterionTruth {
     pub(super) difficulty: f64,
 }
 
-/// The hidden truth of one subtask.
+/// The hidden truth of one subtask: what its criteria require, and which tools and targets work.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SubtaskTruth {
     pub(super) criteria: Vec<CriterionTruth>,
-    /// Tools that can do the subtask.
+    /// Indices of the tools that can do the subtask.
     pub(super) sound: Set,
-    /// Targets that are accessible.
+    /// Indices of the targets that are accessible.
     pub(super) open: Set,
-    /// Tools in the planner's order of preference.
+    /// Indices of all tools in the planner's order of preference.
     pub(super) tool_order: Vec<usize>,
-    /// Targets in the planner's order of preference.
+    /// Indices of the subtask's targets in the planner's order of preference.
     pub(super) target_order: Vec<usize>,
 }
 
@@ -99,18 +99,19 @@ impl World {
         Self { family, draws, subtasks }
     }
 
-    /// Number of criteria of all subtasks.
+    /// Number of criteria of all subtasks of the task.
     pub(super) fn criteria_count(&self) -> u32 {
         self.subtasks.iter().map(|subtask| subtask.criteria.len() as u32).sum()
     }
 
-    /// Whether subtasks done with these tools fit together.
+    /// Whether the results of subtasks that were done with these tools fit together.
     pub(super) fn fits(&self, tools: impl Iterator<Item = usize>) -> bool {
         let address: Vec<usize> = tools.collect();
         !self.draws.chance(self.family.misfit, Purpose::Fit, &address)
     }
 }
 
+/// Draws the hidden truth of one subtask.
 fn draw_subtask(family: &Family, draws: &Draws, subtask: usize, has_required: bool) -> SubtaskTruth {
     let count = 1 + draws.index(CRITERIA_MAX, Purpose::Shape, &[1, subtask]);
     let criteria = (0..count).map(|criterion| {
@@ -133,6 +134,7 @@ fn draw_subtask(family: &Family, draws: &Draws, subtask: usize, has_required: bo
     }
 }
 
+/// Draws the tools that can do a subtask; empty if it is infeasible.
 fn draw_sound(family: &Family, draws: &Draws, subtask: usize) -> Set {
     if draws.chance(family.infeasible, Purpose::Truth, &[0, subtask]) {
         return Set::default();
@@ -145,6 +147,7 @@ fn draw_sound(family: &Family, draws: &Draws, subtask: usize) -> Set {
     if sound.is_empty() { sound.with(draws.index(TOOLS.len(), Purpose::Truth, &[3, subtask])) } else { sound }
 }
 
+/// Draws the accessible targets of a subtask; at least one.
 fn draw_open(family: &Family, draws: &Draws, subtask: usize) -> Set {
     let open = Set::from_fn(target_count(), |target| {
         !draws.chance(family.blocked_folder, Purpose::Truth, &[4, subtask, target / 2])
@@ -157,6 +160,7 @@ pub(super) fn target_count() -> usize {
     TARGETS.first().map_or(0, |of_subtask| of_subtask.len())
 }
 
+/// The indices below `count`, sorted by descending key.
 fn descending(count: usize, key: impl Fn(usize) -> f64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     order.sort_by(|a, b| key(*b).total_cmp(&key(*a)));

@@ -14,15 +14,15 @@ use crate::measurement::AvailableTool;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub(crate) struct Blocklist {
-    /// Blocked tools, oldest first.
+    /// Names of blocked tools, oldest block first.
     tools: Vec<String>,
-    /// Tools that were released; none is released twice.
+    /// Tools that were unblocked because every available tool was blocked; each is unblocked at most once.
     released: BTreeSet<String>,
     /// Blocked targets; paths are normalized.
     targets: BTreeSet<BlockedTarget>,
 }
 
-/// The error when every available tool is blocked, and each was released once already.
+/// The error when every available tool is blocked and none can be released, because each was released once already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AllToolsBlocked;
 
@@ -91,7 +91,8 @@ impl Blocklist {
         self.tools.clear();
     }
 
-    /// Whether an existing block covers `wanted`. Uses lookups instead of a search, so that the cost stays linear.
+    /// Whether an existing block covers `wanted`; `any_folder` must be true if any blocked target is a folder. Uses
+    /// lookups instead of a search, so that the cost stays linear.
     fn covers(&self, wanted: &BlockedTarget, any_folder: bool) -> bool {
         let path = wanted.target.as_str();
         let has = |tool: Option<&str>, target: &str, subtree| {
@@ -108,6 +109,7 @@ impl Blocklist {
 
 /// A borrowed key to look up a [`BlockedTarget`], with the same order.
 trait TargetKey {
+    /// The tool, target and subtree flag, in the order in which targets are sorted.
     fn key(&self) -> (Option<&str>, &str, bool);
 }
 

@@ -9,8 +9,8 @@ use super::{BlockedTarget, normalized};
 use crate::measurement::{Claims, CriterionScope, Round, SubtaskMeasure, SubtaskStatus, failing, subtask_failed_pairs};
 use crate::table::Urgency;
 
-/// Tools of the failing subtasks of a round, in order of first use. If every subtask matched but the combined result was
-/// rejected, the tools of all subtasks that ran.
+/// Tools of the failing subtasks of a round, in order of first use. If every subtask matched but the combined result
+/// was rejected, the tools of all subtasks that ran.
 pub(crate) fn tools_of_failing(round: &Round) -> Vec<&str> {
     let failed: Vec<_> = round.subtasks.iter().filter(|s| s.status == SubtaskStatus::Failed).collect();
     if failed.is_empty() {
@@ -20,10 +20,10 @@ pub(crate) fn tools_of_failing(round: &Round) -> Vec<&str> {
     }
 }
 
-/// Tools that a logical directive blocks.
+/// Tools that a logical directive (one that blames the approach) blocks.
 ///
-/// At low urgency those behind criteria that failed in the previous round too, if there are any; otherwise all tools of the
-/// failing subtasks.
+/// At low urgency: the tools of failed subtasks with a criterion that failed in the previous round too, if there are
+/// any; otherwise all tools of the failing subtasks.
 pub(crate) fn tools_to_block<'a>(round: &'a Round, urgency: Urgency, failed_before: &Claims) -> Vec<&'a str> {
     let repeated = match urgency {
         Urgency::Low => tools_behind_repeated(round, failed_before),
@@ -32,6 +32,7 @@ pub(crate) fn tools_to_block<'a>(round: &'a Round, urgency: Urgency, failed_befo
     if repeated.is_empty() { tools_of_failing(round) } else { repeated }
 }
 
+/// Tools of the failed subtasks with a criterion that failed in the previous round too.
 fn tools_behind_repeated<'a>(round: &'a Round, failed_before: &Claims) -> Vec<&'a str> {
     let failed_before: BTreeSet<&str> = failed_before.iter().collect();
     let scopes: BTreeSet<CriterionScope> =
@@ -48,15 +49,16 @@ fn used_tools(subtask: &SubtaskMeasure) -> impl Iterator<Item = &str> {
     subtask.calls.iter().map(|call| call.tool.as_str()).chain(allowed.iter().map(String::as_str))
 }
 
+/// The names without duplicates, in order of first occurrence.
 fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut seen = BTreeSet::new();
     names.filter(|name| seen.insert(*name)).collect()
 }
 
-/// Targets that an environmental directive blocks.
+/// Targets that an environmental directive (one that blames the environment) blocks.
 ///
-/// At low urgency the exact pair, at normal urgency the target for every tool, at high urgency also its parent folder. In a
-/// subtask that matched anyway, a failed call blocks the exact pair only.
+/// At low urgency the exact pair of tool and target, at normal urgency the target for every tool, at high urgency also
+/// its parent folder. In a subtask that matched anyway, a failed call blocks the exact pair only.
 pub(crate) fn targets_to_block(round: &Round, urgency: Urgency) -> Vec<BlockedTarget> {
     let mut blocked = Vec::new();
     for subtask in &round.subtasks {
@@ -73,12 +75,12 @@ pub(crate) fn targets_to_block(round: &Round, urgency: Urgency) -> Vec<BlockedTa
     blocked
 }
 
-/// Substrings of command lines. A target with one is not treated as a path, because its "parent folder" would block other
-/// commands.
+/// Substrings of command lines. A target with one is not treated as a path, because its "parent folder" would block
+/// other commands.
 const COMMAND_SYNTAX: [&str; 10] = [" /", " -", " ~", "|", ";", "&", "$", "`", "<", ">"];
 
-/// The parent folder of a path; `None` if the target is not a path, or the parent is `/` or `~`, whose block would cover
-/// everything.
+/// The parent folder of a path; `None` if the target is not a path, or the parent is `/` or `~`, whose block would
+/// cover everything.
 fn parent_folder(target: &str) -> Option<String> {
     let is_path = target.starts_with('/') || target.starts_with("~/");
     if !is_path || target.contains('\n') || COMMAND_SYNTAX.iter().any(|part| target.contains(part)) {

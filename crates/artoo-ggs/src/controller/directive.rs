@@ -15,7 +15,7 @@ use crate::table::Urgency;
 use crate::unit::Unit;
 
 impl TaskState {
-    /// Adds the directive's blocks; `None` if no tool would be left.
+    /// Creates a directive with this action and blocks its tools and targets; `None` if no tool would be left.
     pub(super) fn replan(
         &mut self,
         action: ReplanAction,
@@ -65,7 +65,7 @@ impl TaskState {
         })
     }
 
-    /// Classes with an allowed tool, without those the failing subtasks used.
+    /// Classes of tools with at least one allowed tool, without the classes the failing subtasks used; sorted.
     fn novel_classes(&self, round: &Round) -> Vec<String> {
         let tried = tools_of_failing(round);
         let tried: BTreeSet<&str> = round
@@ -80,7 +80,8 @@ impl TaskState {
         novel.into_iter().map(str::to_owned).collect()
     }
 
-    /// Allowed tools that worked in this round, if the previous directive was `break_symmetry` and D fell.
+    /// Allowed tools that worked in this round, if the previous directive was `break_symmetry` and D (distance from
+    /// the goal) fell; otherwise empty.
     pub(super) fn credit(&self, round: &Round, d: Unit) -> Vec<Credit> {
         let after_break = self.previous == PreviousAction::Action(ReplanAction::BreakSymmetry);
         let fell = self.last.as_ref().is_some_and(|last| d.micros() < last.loss.d.micros());

@@ -12,7 +12,7 @@ use crate::profile::Profile;
 /// Version of the saved state; raised when an older state can't be read any more.
 const VERSION: u32 = 1;
 
-/// A controller as it is written.
+/// The saved form of a controller, borrowed for serialization.
 #[derive(Serialize)]
 struct SavedController<'a, K> {
     version: u32,
@@ -20,7 +20,7 @@ struct SavedController<'a, K> {
     tasks: Vec<(&'a K, &'a TaskState)>,
 }
 
-/// A controller as it is read, before its tasks are checked.
+/// The saved form of a controller after deserialization, before its version and tasks are checked.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ReadController<K> {
@@ -30,7 +30,7 @@ struct ReadController<K> {
     tasks: Vec<(K, TaskState)>,
 }
 
-/// The error of a saved state that no controller can have.
+/// The error of an invalid saved controller: wrong version, duplicate task, or counts that no task can reach.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum SavedError {
     #[error("version is {found}, this crate reads {VERSION}")]
@@ -68,6 +68,7 @@ impl<'de, K: Ord + Deserialize<'de>> Deserialize<'de> for Controller<K> {
 }
 
 impl TaskState {
+    /// Checks that the counts of a restored task are possible under `profile`.
     fn check(&self, profile: &Profile) -> Result<(), SavedError> {
         let max = profile.parameters().max_replans;
         let counts =

@@ -18,7 +18,7 @@ use crate::stop_reason::StopReason;
 use crate::table::{Margins, Thresholds, Trend};
 use crate::unit::{Unit, micros};
 
-/// Everything a controller remembers about a task.
+/// Everything a controller remembers about a task between its rounds.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub(super) struct TaskState {
@@ -57,7 +57,7 @@ struct BestRound {
     d_micros: i64,
 }
 
-/// The numbers of a decision, and the blame.
+/// The part of a decision that doesn't depend on its outcome: inputs, loss, gradient, and the failures to blame.
 struct DecisionBasis {
     inputs: DecisionInputs,
     loss: Loss,
@@ -72,6 +72,7 @@ impl DecisionBasis {
         Self { failure_mix, primary_failed: round.primary_failed(), ..Self::without_blame(inputs, evaluation) }
     }
 
+    /// A basis that blames no failure, for a round without unmet criteria or a task without a round.
     fn without_blame(inputs: DecisionInputs, evaluation: &Evaluation) -> Self {
         let Evaluation { loss, gradient, .. } = *evaluation;
         Self { inputs, loss, gradient, failure_mix: FailureMix::Mixed, primary_failed: None }
@@ -93,8 +94,8 @@ impl<'a> MeasuredRound<'a> {
         Ok(Self { round, failing, measurement })
     }
 
-    /// The claim that contributes most to D: required before optional, then the heaviest, then the first declared. If the
-    /// task criteria made D, an optional criterion of a subtask does not count.
+    /// The claim that contributes most to D: required before optional, then the heaviest, then the first declared. If
+    /// the task criteria made D, an optional criterion of a subtask does not count.
     fn primary_failed(&self) -> Option<String> {
         let from_task = self.measurement.d > self.measurement.subtask_distance;
         let rank = |f: &Failing<'_>| (f.required, (f.scope == CriterionScope::Task) == from_task, micros(f.weight));
@@ -104,6 +105,7 @@ impl<'a> MeasuredRound<'a> {
 }
 
 impl TaskState {
+    /// The state of a task that has just begun.
     pub(super) fn begun_at(now_ms: u64) -> Self {
         Self {
             stopwatch: Stopwatch::started_at(now_ms),
@@ -118,6 +120,7 @@ impl TaskState {
         }
     }
 
+    /// Decides on a round: accepts it if every criterion is met, otherwise looks up the decision table.
     pub(super) fn observe(&mut self, profile: &Profile, round: &MeasuredRound<'_>) -> Decision {
         if round.measurement.unmet == 0 { self.accept(profile, round) } else { self.correct(profile, round) }
     }
@@ -195,6 +198,7 @@ impl TaskState {
         decision
     }
 
+    /// The inputs of a decision on a round with these measurements.
     fn inputs(&self, profile: &Profile, d: Unit, p: Unit, required_unmet: bool) -> DecisionInputs {
         DecisionInputs {
             d,
@@ -207,17 +211,20 @@ impl TaskState {
         }
     }
 
+    /// Number of the round with the lowest D so far; `None` before the first round.
     #[cfg(feature = "serde")]
     pub(super) fn best_round(&self) -> Option<u32> {
         self.best.map(|best| best.round)
     }
 
+    /// Records the current round as the best if its D is not higher than that of the best one before.
     fn note_best(&mut self, d: Unit) {
         if self.best.is_none_or(|best| d.micros() <= best.d_micros) {
             self.best = Some(BestRound { round: self.replans, d_micros: d.micros() });
         }
     }
 
+    /// Puts a decision together from its basis and outcome.
     fn decision(&self, profile: &Profile, round: Option<&Round>, basis: DecisionBasis, outcome: Outcome) -> Decision {
         let parameters = profile.parameters();
         let thresholds = Thresholds::from(parameters);
@@ -249,6 +256,7 @@ impl TaskState {
         }
     }
 
+    /// Updates the state after a decision: ends the task or counts the directive, and stores the round.
     fn remember(&mut self, decision: &Decision, measured: Option<&MeasuredRound<'_>>) {
         self.replans = decision.replans;
         match &decision.outcome {

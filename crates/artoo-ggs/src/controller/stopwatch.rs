@@ -1,6 +1,6 @@
 //! A stopwatch for a task, which takes the time as an argument and can be paused.
 
-/// Time used by a task, without pauses.
+/// Measures the time a task uses, in milliseconds, without pauses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub(super) struct Stopwatch {
@@ -13,6 +13,7 @@ pub(super) struct Stopwatch {
 }
 
 impl Stopwatch {
+    /// Creates a running stopwatch that has measured nothing yet.
     pub(super) fn started_at(now_ms: u64) -> Self {
         Self { elapsed_ms: 0, since_ms: now_ms, pauses: 0 }
     }
@@ -25,6 +26,7 @@ impl Stopwatch {
         self.since_ms = now_ms;
     }
 
+    /// Stops the time; pauses nest.
     pub(super) fn pause(&mut self, now_ms: u64) {
         self.advance(now_ms);
         self.pauses = self.pauses.saturating_add(1);
@@ -38,15 +40,17 @@ impl Stopwatch {
         was_paused
     }
 
+    /// Continues from another clock, whose time is `now_ms` now; the time in between doesn't count.
     pub(super) fn rebase(&mut self, now_ms: u64) {
         self.since_ms = now_ms;
     }
 
-    /// The time of the last event.
+    /// The time of the last event, in milliseconds of the caller's clock.
     pub(super) fn since_ms(&self) -> u64 {
         self.since_ms
     }
 
+    /// The time used up to the last event, in milliseconds, without pauses.
     pub(super) fn elapsed_ms(&self) -> u64 {
         self.elapsed_ms
     }

@@ -43,9 +43,9 @@ pub struct UnmetCriterion {
     /// The subtask or task that declares the criterion.
     #[cfg_attr(feature = "serde", serde(rename = "place"))]
     pub scope: CriterionScope,
-    /// Whether the criterion was required.
+    /// Whether the unmet criterion was required.
     pub required: bool,
-    /// [`Verdict::Fail`] or [`Verdict::Missing`].
+    /// Whether the criterion failed ([`Verdict::Fail`]) or has no verdict ([`Verdict::Missing`]).
     pub verdict: Verdict,
     /// The cause as counted in P; `None` if the criterion does not enter P.
     pub class: Option<FailureClass>,
@@ -53,8 +53,8 @@ pub struct UnmetCriterion {
 
 /// D, P and the counts behind them, as measured from a [`Round`].
 ///
-/// `D = Σ weight of unmet criteria / Σ criteria`, where a failed verifiable criterion weighs 1 and a plausible one k/N. D
-/// is computed over all subtasks and over the task criteria separately; the greater counts.
+/// `D = Σ weight of unmet criteria / Σ criteria`, where a failed verifiable criterion weighs 1 and a plausible one k/N.
+/// D is computed over all subtasks and over the task criteria separately; the greater counts.
 /// `P = logical / (logical + environmental)` over failed criteria with a class. 0/0 is 0 in both.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -64,9 +64,9 @@ pub struct Measurement {
     pub d: Unit,
     /// P: share of failures blamed on the approach.
     pub p: Unit,
-    /// D over the criteria of the subtasks.
+    /// D (distance) over the criteria of the subtasks alone.
     pub subtask_distance: Unit,
-    /// D over the task criteria, whether or not the rules count it.
+    /// D (distance) over the task criteria alone, whether or not the rules count it.
     pub task_distance: Unit,
     /// Number of failures blamed on the approach.
     pub logical_failures: u32,
@@ -79,7 +79,7 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    /// Which class has more failures.
+    /// Which class of failure, logical or environmental, occurred more often.
     #[must_use]
     pub fn failure_mix(&self) -> FailureMix {
         match self.logical_failures.cmp(&self.environmental_failures) {
@@ -162,6 +162,7 @@ struct Sum {
 }
 
 impl Sum {
+    /// The distance: the sum of weights divided by the count; 0 if there are no criteria.
     fn distance(&self) -> Unit {
         Unit::ratio(self.weight, self.count as f64)
     }
@@ -200,6 +201,7 @@ pub(crate) fn failing(round: &Round) -> impl Iterator<Item = Failing<'_>> {
     subtasks.chain(round.task_criteria.iter().filter_map(failing_in_task))
 }
 
+/// The unmet criterion of a subtask, with its weight and class; `None` if the criterion is met.
 fn failing_in_subtask<'a>(
     index: usize,
     subtask: &SubtaskMeasure,
@@ -227,7 +229,8 @@ fn failing_in_subtask<'a>(
     })
 }
 
-/// The implied criterion of a subtask that failed, or never ran, without an unmet criterion: its distance is never 0.
+/// The implied criterion of a subtask that failed, or never ran, without an unmet criterion, so that the subtask's
+/// distance is never 0; `None` for any other subtask.
 fn failing_without_criterion(index: usize, subtask: &SubtaskMeasure) -> Option<Failing<'static>> {
     let scope = CriterionScope::Subtask(index);
     let all_passed = subtask.criteria.iter().all(|c| c.verdict == Verdict::Pass);
@@ -250,6 +253,7 @@ fn failing_without_criterion(index: usize, subtask: &SubtaskMeasure) -> Option<F
     })
 }
 
+/// The unmet criterion of the task, with its weight and class; `None` if the criterion is met.
 fn failing_in_task(criterion: &CriterionMeasure) -> Option<Failing<'_>> {
     let (class, weight) = match criterion.verdict {
         Verdict::Pass => return None,
@@ -268,6 +272,7 @@ fn failing_in_task(criterion: &CriterionMeasure) -> Option<Failing<'_>> {
     })
 }
 
+/// Weight of a failed criterion in D: 1, or k/N for a plausible one.
 fn weight(criterion: &CriterionMeasure) -> f64 {
     match criterion.mode {
         CriterionMode::Plausible if criterion.attempts > 0 => {
@@ -277,7 +282,7 @@ fn weight(criterion: &CriterionMeasure) -> f64 {
     }
 }
 
-/// Failed calls of one subtask that no later call on the same pair made good; a pair may occur more than once.
+/// Failed calls of one subtask, without (tool, target) pairs whose last call worked; a pair may occur more than once.
 pub(crate) fn subtask_failed_pairs(subtask: &SubtaskMeasure) -> impl Iterator<Item = &ToolTarget> {
     // A retry can only exist if some calls failed and some worked.
     let mixed = subtask.calls.iter().any(|call| call.failed) && subtask.calls.iter().any(|call| !call.failed);

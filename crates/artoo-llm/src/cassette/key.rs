@@ -12,7 +12,7 @@ pub struct Masks {
 }
 
 impl Masks {
-    /// Also replaces `text`, such as the path of a temporary folder, by `stand_in`.
+    /// Adds a mask: `text`, such as the path of a temporary folder, is replaced by `stand_in`.
     #[must_use]
     pub fn and(mut self, text: impl Into<String>, stand_in: impl Into<String>) -> Self {
         self.words.push((text.into(), stand_in.into()));
@@ -27,7 +27,7 @@ impl Masks {
         let system = self.masked(&request.prompt.system);
         let user = self.masked(&request.prompt.user);
         for part in [request.role.code(), &request.schema_name, &system, &user] {
-            // With its length, so that no text can pass for the border between two.
+            // The length is hashed too, so that no text can imitate the boundary between two parts.
             digest.update(part.len().to_string());
             digest.update(":");
             digest.update(part);
@@ -35,6 +35,7 @@ impl Masks {
         digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
+    /// Replaces the given texts, UUIDs and times in a text.
     fn masked(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for (word, stand_in) in self.words.iter().filter(|(word, _)| !word.is_empty()) {
@@ -44,12 +45,13 @@ impl Masks {
     }
 }
 
-/// Shape of a UUID: `x` stands for a hexadecimal digit.
+/// Shape of a UUID; each `x` is any hexadecimal digit.
 const UUID: &str = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
 
-/// Shape of a time: `0` stands for a decimal digit; a fraction and an offset follow.
+/// Shape of a time; each `0` is any decimal digit. A fraction and an offset follow.
 const TIME: &str = "0000-00-00T00:00:00";
 
+/// Replaces every UUID by `<uuid>` and every RFC 3339 time by `<time>`.
 fn mask_ids_and_times(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -68,13 +70,13 @@ fn mask_ids_and_times(text: &str) -> String {
     out
 }
 
-/// Length of a UUID at the start of the text.
+/// Length in bytes of the UUID at the start of the text; `None` if there is none.
 fn uuid(text: &str) -> Option<usize> {
     let rest = follows(text, UUID)?;
     (!rest.starts_with(|c: char| c.is_ascii_alphanumeric())).then_some(UUID.len())
 }
 
-/// Length of an RFC 3339 time at the start of the text; the fraction is optional, the offset is required.
+/// Length in bytes of the RFC 3339 time at the start of the text; its fraction is optional, its offset is required.
 fn time(text: &str) -> Option<usize> {
     let rest = follows(text, TIME)?;
     let rest =
@@ -83,7 +85,7 @@ fn time(text: &str) -> Option<usize> {
     Some(text.len() - rest.len())
 }
 
-/// The rest of the text after a prefix of the given shape.
+/// The rest of the text after a prefix of the given shape; `None` if the text doesn't begin with one.
 fn follows<'t>(text: &'t str, shape: &str) -> Option<&'t str> {
     let (head, rest) = text.split_at_checked(shape.len())?;
     let same = head.bytes().zip(shape.bytes()).all(|(byte, wanted)| match wanted {

@@ -25,17 +25,17 @@ const SMALL_MODEL: &str = "qwen3-0.6b";
 pub struct Entry {
     pub name: ModelName,
     pub title: String,
-    /// Licence as an SPDX expression.
+    /// Licence of the model, as an SPDX expression.
     pub licence: String,
     /// Memory the machine should have, in 10⁹ bytes.
     pub memory_gb: u64,
-    /// Tasks the model is suited for.
+    /// Tasks the model is suited for, as text for people.
     pub good_for: String,
-    /// Size of the model file.
+    /// Size of the model file in bytes.
     pub bytes: u64,
     /// SHA-256 of the model file.
     pub sha256: Checksum,
-    /// How the checksum was obtained.
+    /// How the checksum in the catalog was obtained.
     pub checked: String,
     /// URL of the model file, or of the archive that contains it.
     #[serde(skip_serializing)]
@@ -49,7 +49,7 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Archive {
-    /// Size of the archive.
+    /// Size of the archive in bytes.
     pub bytes: u64,
     /// SHA-256 of the archive.
     pub sha256: Checksum,
@@ -79,7 +79,7 @@ pub fn catalog() -> &'static [Entry] {
     CATALOG.get_or_init(|| toml::from_str::<Catalog>(TEXT).map(|catalog| catalog.model).unwrap_or_default())
 }
 
-/// The catalog entry with this name.
+/// The catalog entry with this name; `None` if there is none.
 #[must_use]
 pub fn entry(name: &str) -> Option<&'static Entry> {
     catalog().iter().find(|entry| entry.name.as_str() == name)

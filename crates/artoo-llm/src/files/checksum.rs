@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 /// Bytes hashed per read: large enough that the disk, not the system calls, sets the speed.
 const CHUNK_BYTES: usize = 1024 * 1024;
 
-/// Hexadecimal digits of a SHA-256.
+/// Number of hexadecimal digits in a SHA-256.
 const HEX_CHARS: usize = 64;
 
 /// A SHA-256 checksum as 64 lowercase hexadecimal digits.

@@ -24,22 +24,23 @@ pub enum Step {
     Waiting { wait: Duration, why: String },
     /// The received bytes are of no use, so the download restarts.
     Restarted { why: &'static str },
-    /// `done` of `total` bytes are hashed.
+    /// `done` of `total` bytes of the file are hashed.
     Verifying { done: u64, total: u64 },
 }
 
-/// Receives progress; called often, from any thread.
+/// Receives the progress of an installation; called often, from any thread.
 pub trait Progress: Send + Sync {
+    /// Reports one step of an installation.
     fn report(&self, step: Step);
 }
 
 /// The source of an unfinished download, stored as `download.toml`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct PartRecord {
-    /// URL without query.
+    /// URL the file is downloaded from, without its query.
     from: String,
     etag: Option<String>,
-    /// The `Last-Modified` header.
+    /// The `Last-Modified` header of the response, if any.
     modified: Option<String>,
     total: Option<u64>,
 }
@@ -49,7 +50,7 @@ pub(super) struct Download<'d> {
     pub(super) http: &'d Http,
     pub(super) url: &'d FileUrl,
     pub(super) dir: &'d ModelDir,
-    /// The size, if known from elsewhere than the host.
+    /// Size of the file in bytes, if known from elsewhere than the host.
     pub(super) bytes: Option<u64>,
     /// Whether the checksum is known: then resuming without `ETag` and `Last-Modified` is sound.
     pub(super) has_checksum: bool,
@@ -75,7 +76,7 @@ impl Download<'_> {
         self.http.retried(self.url.host(), || self.dir.part_bytes(), on_wait, || self.connect()).await
     }
 
-    /// Makes one connection; `None` if the download restarts.
+    /// Makes one connection and receives the rest of the file; `None` if the download must restart.
     async fn connect(&self) -> Result<Option<()>, Failed> {
         let known = self.resumable()?;
         let have = if known.is_some() { self.dir.part_bytes() } else { 0 };
@@ -117,7 +118,7 @@ impl Download<'_> {
         }
     }
 
-    /// Removes the received bytes.
+    /// Removes the received bytes and reports why; returns `None`, so that the download starts over.
     fn restart(&self, why: &'static str) -> Result<Option<()>, Failed> {
         self.dir.remove_part()?;
         self.progress.report(Step::Restarted { why });
@@ -192,6 +193,7 @@ impl Download<'_> {
         }
     }
 
+    /// The error for a file that is larger than `max_bytes`.
     fn too_large(&self, max_bytes: u64) -> FilesError {
         unexpected(self.url, format!("sends more than {max_bytes} bytes"))
     }
@@ -202,6 +204,7 @@ fn etag(headers: &HeaderMap) -> Option<String> {
     text(headers, ETAG).filter(|etag| etag.starts_with('"'))
 }
 
+/// A header as text; `None` if it is missing or not ASCII.
 fn text(headers: &HeaderMap, name: HeaderName) -> Option<String> {
     headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
 }

@@ -35,7 +35,7 @@ pub enum FilesError {
     /// No model name can be derived from a file name.
     #[error("no model name can be made of {given:?}")]
     Unnamed { given: String },
-    /// The name belongs to another model.
+    /// The name is already used by another model.
     #[error("the name {name} is taken by the model from {by}")]
     Taken { name: ModelName, by: String },
     /// Another process is downloading the same model.
@@ -48,7 +48,7 @@ pub enum FilesError {
         #[source]
         source: GgufError,
     },
-    /// The URL can't be downloaded from.
+    /// The URL is invalid, or downloads from it are not allowed.
     #[error("the URL {shown} can't be used: {problem}")]
     Url { shown: String, problem: &'static str },
     /// The host can't be reached, or the connection failed too often.
@@ -72,7 +72,7 @@ pub enum FilesError {
 }
 
 impl FilesError {
-    /// Converts an I/O error on `path`.
+    /// Converts an I/O error on `path` to `FilesError::Io`.
     pub(super) fn io(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |source| Self::Io { path, source }

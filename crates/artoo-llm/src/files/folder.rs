@@ -20,13 +20,13 @@ use super::private;
 /// Name of the model folder in the data folder.
 const FOLDER: &str = "models";
 
-/// Maximum number of models listed.
+/// Maximum number of installed models listed.
 const MODELS_MAX: usize = 1_000;
 
 /// Origin, checksum and timestamp of a model file, stored as `record.toml`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    /// URL without query, or path.
+    /// Where the model file came from: a URL without its query, or a path.
     pub from: String,
     /// When the model was installed.
     pub at: Timestamp,
@@ -50,7 +50,7 @@ pub enum FileState {
     Missing,
 }
 
-/// An installed model.
+/// An installed model: its name, file and record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Model {
     pub name: ModelName,
@@ -93,7 +93,7 @@ pub enum Found {
         name: ModelName,
         bytes: u64,
     },
-    /// An unreadable record or folder.
+    /// A model whose record or folder can't be read.
     Problem(FilesError),
 }
 
@@ -112,32 +112,32 @@ pub(super) struct ModelDir {
 }
 
 impl ModelDir {
-    /// The installed model file.
+    /// Path of the installed model file.
     pub(super) fn file(&self) -> PathBuf {
         self.path.join(format!("{}.gguf", self.name))
     }
 
-    /// The record of the installed model file.
+    /// Path of the record of the installed model file.
     pub(super) fn record(&self) -> PathBuf {
         self.path.join("record.toml")
     }
 
-    /// The unfinished download.
+    /// Path of the unfinished download.
     pub(super) fn part(&self) -> PathBuf {
         self.path.join("download.part")
     }
 
-    /// The record of the unfinished download.
+    /// Path of the record of the unfinished download.
     pub(super) fn part_record(&self) -> PathBuf {
         self.path.join("download.toml")
     }
 
-    /// A model file extracted from an archive and not verified yet.
+    /// Path of a model file that was extracted from an archive and is not verified yet.
     pub(super) fn extracted(&self) -> PathBuf {
         self.path.join("unpacked.part")
     }
 
-    /// Size of the unfinished download; 0 if there is none.
+    /// Size of the unfinished download in bytes; 0 if there is none.
     pub(super) fn part_bytes(&self) -> u64 {
         fs::metadata(self.part()).map_or(0, |found| found.len())
     }
@@ -201,6 +201,7 @@ impl ModelFolder {
         })
     }
 
+    /// Reads a model's subfolder; `None` if it contains neither a model nor an unfinished download.
     fn look(&self, name: ModelName) -> Result<Option<Found>, FilesError> {
         let dir = self.dir(&name);
         if !private::is_folder(&dir.path)? {
@@ -217,6 +218,7 @@ impl ModelFolder {
         Ok(has_part.then(|| Found::Part { bytes: dir.part_bytes(), name }))
     }
 
+    /// The subfolder of a model, which may not exist.
     pub(super) fn dir(&self, name: &ModelName) -> ModelDir {
         ModelDir { path: self.path.join(name.as_str()), name: name.clone() }
     }

@@ -24,13 +24,13 @@ const VERSIONS: std::ops::RangeInclusive<u32> = 2..=3;
 /// Maximum number of metadata entries or of tensors: large models have a few thousand.
 const ITEMS_MAX: u64 = 65_536;
 
-/// Alignment of the tensor data if the file doesn't specify one.
+/// Alignment of the tensor data in bytes, if the file doesn't specify one.
 const ALIGNMENT: u64 = 32;
 
-/// Maximum alignment of the tensor data.
+/// Maximum alignment of the tensor data, in bytes.
 const ALIGNMENT_MAX: u64 = 65_536;
 
-/// Metadata keys that are kept, besides those that end with `.context_length`.
+/// Metadata keys whose values are stored, besides those that end with `.context_length`.
 const KEYS: [&str; 8] = [
     "general.architecture",
     "general.name",
@@ -46,9 +46,9 @@ const KEYS: [&str; 8] = [
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Gguf {
     pub name: Option<String>,
-    /// Architecture, such as `qwen3`.
+    /// Architecture of the model, such as `qwen3`.
     pub architecture: String,
-    /// Number of elements of all tensors.
+    /// Number of parameters: the elements of all tensors.
     pub parameters: u64,
     /// Context length the model was trained for.
     pub context_tokens: Option<u64>,
@@ -56,7 +56,7 @@ pub struct Gguf {
     pub quantisation: String,
     /// Whether the file has a chat template; without one it is hardly a chat model.
     pub has_chat_template: bool,
-    /// Licence the file claims.
+    /// Licence that the file states.
     pub licence: Option<String>,
 }
 
@@ -120,7 +120,7 @@ impl Gguf {
     }
 }
 
-/// The metadata entries with known keys.
+/// The metadata entries of a file whose keys are in `KEYS` or end with `.context_length`.
 struct Metadata(BTreeMap<String, Value>);
 
 impl Metadata {
@@ -168,6 +168,7 @@ impl Metadata {
         }
     }
 
+    /// Alignment of the tensor data in bytes; an error if it is not a power of two up to the maximum.
     fn alignment(&self) -> Result<u64, GgufError> {
         match self.number("general.alignment").unwrap_or(ALIGNMENT) {
             alignment @ 1..=ALIGNMENT_MAX if alignment.is_power_of_two() => Ok(alignment),

@@ -18,7 +18,7 @@ use crate::transport::ClientSettings;
 /// Maximum number of redirects: model hubs need one or two.
 const REDIRECTS_MAX: usize = 5;
 
-/// New bytes after which a broken connection counts as the first again: long downloads break more than once.
+/// Number of newly received bytes after which the count of failed tries restarts: long downloads break more than once.
 const PROGRESS_BYTES: u64 = 1024 * 1024;
 
 /// Maximum number of connections for one file.
@@ -27,13 +27,13 @@ const CONNECTIONS_MAX: u32 = 200;
 /// Timeouts, minimum speed and retries of a download.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DownloadLimits {
-    /// Until the connection is established, TLS included.
+    /// Timeout until the connection is established, TLS included.
     pub connect: Duration,
-    /// Between a request and the head of its response.
+    /// Timeout between a request and the head of its response.
     pub first_byte: Duration,
-    /// Between two pieces of a response.
+    /// Timeout between two pieces of a response's body.
     pub idle: Duration,
-    /// Interval over which the speed is measured.
+    /// Interval over which the download speed is measured.
     pub slow_after: Duration,
     /// Minimum number of bytes received in each interval.
     pub slow_bytes: u64,
@@ -53,10 +53,10 @@ impl Default for DownloadLimits {
     }
 }
 
-/// A failed attempt.
+/// The failure of one attempt at a request.
 #[derive(Debug)]
 pub(super) enum Failed {
-    /// Another attempt may succeed.
+    /// A failure after which another attempt may succeed.
     Transient(FilesError, Outcome),
     Final(FilesError),
 }
@@ -76,8 +76,8 @@ pub(super) struct Http {
 }
 
 impl Http {
-    /// Repeats `attempt` while it fails transiently or returns `None`; progress by `received` bytes resets the retries.
-    /// `on_wait` is told about each wait.
+    /// Repeats `attempt` while it fails transiently or returns `None`. Once `received` has grown by `PROGRESS_BYTES`,
+    /// the count of tries restarts. `on_wait` is called before each wait.
     pub(super) async fn retried<T, F: Future<Output = Result<Option<T>, Failed>>>(
         &self,
         host: String,
@@ -126,6 +126,7 @@ impl Http {
         Err(unexpected(&url, "redirects again and again").into())
     }
 
+    /// Sends one request without following redirects.
     async fn send(&self, url: &FileUrl, headers: &[(HeaderName, String)]) -> Result<Response, Failed> {
         let settings = ClientSettings {
             connect_timeout: self.limits.connect,
@@ -146,17 +147,17 @@ impl Http {
     }
 }
 
-/// An unexpected response of a host.
+/// The error for a host's response that is not the expected file.
 pub(super) fn unexpected(url: &FileUrl, problem: impl Into<String>) -> FilesError {
     FilesError::Response { shown: url.shown(), problem: problem.into() }
 }
 
-/// A connection that failed or broke.
+/// The transient failure of a connection that could not be made or broke.
 pub(super) fn broken(url: &FileUrl, problem: String) -> Failed {
     Failed::Transient(FilesError::Connection { host: url.host(), problem }, Outcome::NoConnection)
 }
 
-/// The text of the innermost cause; the outer ones may contain the whole URL.
+/// The text of an error's innermost cause; the outer causes may contain the whole URL.
 pub(super) fn deepest(error: &reqwest::Error) -> String {
     let mut cause = error.source();
     while let Some(next) = cause.and_then(Error::source) {
@@ -165,6 +166,7 @@ pub(super) fn deepest(error: &reqwest::Error) -> String {
     cause.map_or_else(|| "no connection".to_owned(), ToString::to_string)
 }
 
+/// Checks a response: compression is an error, and so is any status but success or 416; transient ones may be retried.
 fn checked(url: &FileUrl, response: Response) -> Result<Response, Failed> {
     let encoding = response.headers().get(CONTENT_ENCODING);
     if encoding.is_some_and(|encoding| encoding.as_bytes() != b"identity") {

@@ -75,6 +75,7 @@ pub(super) fn write(path: &Path, record: &impl Serialize) -> Result<(), FilesErr
     whole_file::replace(path, text.as_bytes()).map_err(FilesError::io(path))
 }
 
+/// Metadata of a path without following symbolic links; `None` if nothing exists there.
 fn found(path: &Path) -> Result<Option<fs::Metadata>, FilesError> {
     match fs::symlink_metadata(path) {
         Ok(found) => Ok(Some(found)),

@@ -25,7 +25,7 @@ const FILE_MAX_BYTES: u64 = 1 << 40;
 /// Disk space that a download leaves free: without it the audit log, and with it every task, would stop.
 const RESERVED_BYTES: u64 = 512 * 1024 * 1024;
 
-/// A download that can be made.
+/// A model that must be downloaded, with the size of its download.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
     pub wanted: Wanted,
@@ -33,11 +33,11 @@ pub struct Offer {
     pub bytes: Option<u64>,
     /// Bytes received by an earlier, unfinished download.
     pub received: u64,
-    /// Free disk space beyond the reserve.
+    /// Free disk space in bytes, without the reserve.
     pub free: u64,
 }
 
-/// Whether a model needs a download.
+/// What installing a model takes: nothing if it is installed, else a download.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Offered {
     /// The model is installed and unchanged.
@@ -58,7 +58,8 @@ impl Puller {
         Self { folder, http: Http { limits, ca_file, pool: Pool::default() } }
     }
 
-    /// Determines what installing a model takes. The host is only asked for the file's size.
+    /// Determines whether a model must be downloaded, and how large the download is. The host is only asked for the
+    /// file's size.
     ///
     /// # Errors
     /// If the name is taken, the host refuses, or there is too little disk space.
@@ -131,7 +132,8 @@ impl Puller {
         .await
     }
 
-    /// The installed model, if it is unchanged and has the expected checksum.
+    /// The installed model, if it is unchanged and has the expected checksum; an error if its name belongs to another
+    /// model.
     fn installed(&self, wanted: &Wanted) -> Result<Option<Model>, FilesError> {
         let Some(model) = self.folder.find(&wanted.name)? else { return Ok(None) };
         // Names of the catalog can't be given to other models.

@@ -1,12 +1,13 @@
-//! Small model files for tests, made to measure.
+//! Builds small GGUF model files for tests.
 
-/// A model file being put together.
+/// A GGUF file that a test builds from metadata entries and tensors.
 #[derive(Default)]
 pub(crate) struct Head {
     entries: Vec<Vec<u8>>,
     tensors: Vec<Vec<u8>>,
-    /// Where the next tensor's data begins, and where the last one's ends.
+    /// Offset in the data section at which the next tensor's data begins.
     data: usize,
+    /// Offset in the data section at which the last tensor's data ends.
     end: usize,
 }
 
@@ -38,7 +39,7 @@ impl Head {
         self.entry(key, 9, &[head, items].concat())
     }
 
-    /// A tensor of this kind; its data, if it is of a small kind that fits in four bytes an element, is zeros.
+    /// Adds a tensor of type number `kind`; its data is zeros, at most 4 MiB.
     pub(crate) fn tensor(mut self, name: &str, dimensions: &[u64], kind: u32) -> Self {
         let mut bytes = text(name);
         bytes.extend(u32::try_from(dimensions.len()).unwrap().to_le_bytes());
@@ -57,14 +58,14 @@ impl Head {
         self
     }
 
-    /// Without the weights.
+    /// The file's header: metadata and list of tensors, without the tensors' data.
     pub(crate) fn head(&self) -> Vec<u8> {
         let counts = [(self.tensors.len() as u64).to_le_bytes(), (self.entries.len() as u64).to_le_bytes()].concat();
         let start = [b"GGUF".as_slice(), &3_u32.to_le_bytes(), &counts].concat();
         [start, self.entries.concat(), self.tensors.concat()].concat()
     }
 
-    /// The whole file, exactly as long as its last tensor needs.
+    /// The whole file, exactly as long as the data of its last tensor requires.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut bytes = self.head();
         let data = bytes.len().next_multiple_of(32);

@@ -20,6 +20,7 @@ impl FileUrl {
         Self::checked(Url::parse(text.trim()).map_err(invalid)?)
     }
 
+    /// Checks scheme and credentials of a URL, and removes its fragment.
     fn checked(mut url: Url) -> Result<Self, FilesError> {
         url.set_fragment(None);
         let problem = match url.scheme() {

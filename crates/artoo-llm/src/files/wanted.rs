@@ -8,7 +8,7 @@ use super::error::FilesError;
 use super::name::ModelName;
 use super::url::FileUrl;
 
-/// Where a model file is.
+/// The location of a model file: a URL or a local path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Location {
     Url(FileUrl),
@@ -16,7 +16,7 @@ pub enum Location {
     File(PathBuf),
 }
 
-/// A model to install.
+/// A model to install: its name, location and expected checksum.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
     pub name: ModelName,

@@ -10,21 +10,21 @@ use tokio::time::Instant;
 
 /// Limits the number of concurrent calls at one endpoint.
 pub(crate) struct Gate {
-    /// Permits for calls.
+    /// Permits for calls; each running call holds one.
     turns: Arc<Semaphore>,
-    /// The configured limit.
+    /// The configured limit of concurrent calls, which the current limit never exceeds.
     widest: usize,
     // Held for a few sums only, never across a wait.
     width: Mutex<Width>,
 }
 
-/// The current limit.
+/// The current limit of concurrent calls, with the counts that change it.
 struct Width {
-    /// Calls that may run at once now.
+    /// Number of calls that may run at once now.
     now: usize,
-    /// Permits in use that are withdrawn when they come back.
+    /// Number of permits in use that are withdrawn when they are returned, because the limit was lowered.
     owed: usize,
-    /// Successful calls since the limit last changed.
+    /// Number of successful calls since the limit last changed.
     went_well: usize,
     /// When the limit was last lowered: refusals of calls that began earlier don't lower it again.
     narrowed_at: Option<Instant>,
@@ -74,7 +74,7 @@ impl Turn {
         width.narrowed_at = Some(Instant::now());
     }
 
-    /// Reports a successful call: raises the limit by one after as many of them as may run at once.
+    /// Reports a successful call: after as many of these as may run at once, raises the limit by one.
     pub(crate) fn went_well(&self) {
         let mut width = self.gate.width.lock().unwrap_or_else(PoisonError::into_inner);
         width.went_well += 1;

@@ -1,4 +1,4 @@
-//! What JSON is and what it is not (RFC 8259), case by case: the reader takes exactly the first, within its limits.
+//! Conformance with RFC 8259, case by case: the reader accepts exactly the valid JSON documents, within its limits.
 
 use serde_json::{Value, json};
 
@@ -6,14 +6,14 @@ use super::{exactly, read};
 
 mod generated;
 
-/// The document as the value of an object's only key: a reply is an object.
+/// Reads a document as the value of an object's only key, since a reply must be an object; `None` if it is refused.
 fn inside(document: &str) -> Option<Value> {
     read(&format!("{{\"a\":{document}}}"), &json!({"type": "object", "required": ["a"]}))
         .ok()
         .map(|value| value["a"].clone())
 }
 
-/// Taken, each as what it says.
+/// Documents that the reader must accept, each with the value that it denotes.
 const JSON: &[&str] = &[
     "null",
     "true",
@@ -76,7 +76,7 @@ const JSON: &[&str] = &[
     "[{\"b\":1},{\"b\":2}]",
 ];
 
-/// Refused: no JSON, or JSON that can't be read exactly and alike by everybody.
+/// Documents that the reader must refuse: invalid JSON, or JSON that parsers read differently or inexactly.
 const NO_JSON: &[&str] = &[
     "",
     "nul",

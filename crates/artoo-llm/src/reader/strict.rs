@@ -15,9 +15,9 @@ const EXACT_FLOAT_MAX: f64 = 9_007_199_254_740_992.0;
 pub(super) enum Prefix {
     /// A complete value of `len` bytes; other text may follow.
     Value { value: Value, len: usize },
-    /// The text ends inside the value.
+    /// The text ends inside the JSON value.
     Cut,
-    /// Valid JSON grammar with refused content.
+    /// Valid JSON that is refused for its content.
     Flawed(Flaw),
     /// Invalid JSON, with the parser's message.
     Malformed(String),
@@ -61,11 +61,13 @@ struct Strict<'f> {
 }
 
 impl Strict<'_> {
+    /// Records a flaw and stops the parser with an error.
     fn refuse<T, E: Error>(self, flaw: Flaw) -> Result<T, E> {
         *self.flaw.borrow_mut() = Some(flaw);
         Err(E::custom("refused"))
     }
 
+    /// The seed for the next nesting level; an error if the maximum is reached.
     fn inner<E: Error>(self) -> Result<Self, E> {
         match self.levels_left.checked_sub(1) {
             Some(levels_left) => Ok(Self { levels_left, ..self }),

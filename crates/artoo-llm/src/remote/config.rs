@@ -31,7 +31,7 @@ const READ_IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 #[doc(alias = "limit")]
 const TOTAL_DEADLINE: Duration = Duration::from_secs(300);
 
-/// Default maximum of a response body: four times the longest text that the reader accepts.
+/// Default maximum size of a response body: four times the longest text that the reader accepts.
 const MAX_BODY_BYTES: usize = 4 << 20;
 
 /// Default number of concurrent calls at one endpoint: more than the subtasks of several plans.
@@ -50,17 +50,17 @@ pub struct RemoteConfig {
     pub headers: Vec<(String, Secret)>,
     /// Name of the model at the endpoint.
     pub model: String,
-    /// Until the connection is established, TLS included.
+    /// Timeout until the connection is established, TLS included.
     pub connect_timeout: Duration,
-    /// Between the request and the first byte of the response.
+    /// Timeout between the request and the first byte of the response.
     pub first_byte_timeout: Duration,
-    /// Between two pieces of a response.
+    /// Timeout between two pieces of a response.
     pub read_idle_timeout: Duration,
-    /// Limit of one call, retries and waits included.
+    /// Time limit of one call, retries and waits included.
     pub total_deadline: Duration,
-    /// Retries of transport errors.
+    /// Number and duration of retries after transport errors.
     pub retry: RetryPolicy,
-    /// Maximum size of a response body.
+    /// Maximum size of a response body, in bytes.
     pub max_body_bytes: usize,
     /// The first reply format to try; `None` is the strongest of the protocol.
     pub format: Option<ReplyFormat>,
@@ -71,7 +71,7 @@ pub struct RemoteConfig {
     pub temperature: Option<f64>,
     /// Certificates in PEM to trust in addition to the bundled roots; read at the first call.
     pub ca_file: Option<PathBuf>,
-    /// Whether answers are streamed.
+    /// Whether to request streamed answers.
     pub stream: bool,
     /// Maximum number of concurrent calls at this endpoint.
     pub parallel: usize,
@@ -134,13 +134,13 @@ impl RemoteConfig {
         Ok(Self { api_key, ca_file, ..Self::new(protocol, base_url, model) })
     }
 
-    /// Whether the endpoint is this machine.
+    /// Whether the endpoint runs on this machine.
     #[must_use]
     pub fn is_loopback(&self) -> bool {
         reqwest::Url::parse(self.base_url.trim()).is_ok_and(|url| super::is_loopback(&url))
     }
 
-    /// Checks everything but the syntax of the URL.
+    /// Checks everything but the syntax of the base URL.
     pub(super) fn check(&self, endpoint: &Endpoint) -> Result<(), ConfigError> {
         if self.model.trim().is_empty() {
             return Err(ConfigError::Missing { name: "the model's name" });
@@ -191,7 +191,7 @@ impl RemoteConfig {
     }
 }
 
-/// A header value that is never printed.
+/// Converts a secret to a header value that is never printed; `None` if headers can't contain it.
 fn secret_value(text: &str) -> Option<HeaderValue> {
     let mut value = HeaderValue::from_str(text).ok()?;
     value.set_sensitive(true);
@@ -216,12 +216,12 @@ pub struct Variables {
     pub model: &'static str,
     /// The endpoint used without a base URL.
     pub own_url: &'static str,
-    /// Whether that endpoint requires a key.
+    /// Whether the protocol's own endpoint requires a key.
     pub needs_key: bool,
 }
 
 impl Variables {
-    /// The variables of a protocol.
+    /// The environment variables of a protocol.
     #[must_use]
     pub fn of(protocol: Protocol) -> Self {
         match protocol {

@@ -13,7 +13,7 @@ use crate::wire::draft::Draft;
 const CONTEXT_TOKENS: u64 = 16_384;
 
 impl Remote {
-    /// Context size for prompt and reply; `None` if unknown. The endpoint is asked once.
+    /// Context size for prompt and reply, in tokens; `None` if unknown. The endpoint is asked once.
     pub(super) async fn room(&self) -> Result<Option<u64>, Trouble> {
         if !self.config.protocol.wire().sets_context() {
             return Ok(self.config.context_tokens);
@@ -26,8 +26,8 @@ impl Remote {
         room.await.copied()
     }
 
-    /// Maximum context size of the model. An endpoint that doesn't report it is not an error; an unreachable one
-    /// is.
+    /// Maximum context size of the model, in tokens. `None` if the endpoint doesn't report it; an unreachable endpoint
+    /// is an error.
     pub(super) async fn longest_context(&self) -> Result<Option<u64>, Trouble> {
         let wire = self.config.protocol.wire();
         let Some((path, question)) = wire.about_model(&self.config.model) else { return Ok(None) };
@@ -59,7 +59,7 @@ impl Remote {
         Ok(())
     }
 
-    /// Context size of the running model, if the server reports it.
+    /// Context size of the running model in tokens, if the server reports it.
     async fn context_given(&self) -> Option<u64> {
         let given = self.context_checked.get_or_init(|| async {
             let sent = self.sent().ok()?;

@@ -8,12 +8,12 @@ use crate::wire::{Fault, Framing, Wire};
 /// Number of bytes of an unexpected body that an error quotes.
 const KEPT_BYTES: usize = 1000;
 
-/// Progress of a response body.
+/// How far a response body was received.
 pub(super) enum Stage {
     /// No content received yet: the endpoint may still be reading the prompt.
     Begun,
     Content,
-    /// The stream sent its end marker.
+    /// The stream's end marker was received.
     Closed,
 }
 
@@ -21,7 +21,7 @@ pub(super) enum Stage {
 pub(super) struct Decoder<'d> {
     wire: &'d dyn Wire,
     content_type: String,
-    /// `None` if the body is one JSON document.
+    /// Divides the body into events or lines; `None` if the body is one JSON document.
     frames: Option<Frames>,
     pub(super) draft: &'d mut Draft,
 }
@@ -33,7 +33,7 @@ impl<'d> Decoder<'d> {
         Self { wire, content_type, frames, draft }
     }
 
-    /// Decodes the next bytes of a stream; whether they completed a frame.
+    /// Decodes the next bytes of a stream; returns whether they completed an event or a line.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<bool, Fault> {
         let Some(frames) = &mut self.frames else { return Ok(false) };
         let pieces = frames.push(bytes).map_err(|_| Fault::Unreadable("the stream is not valid UTF-8".to_owned()))?;
@@ -41,6 +41,7 @@ impl<'d> Decoder<'d> {
         Ok(!pieces.is_empty())
     }
 
+    /// How far the response body was received.
     pub(super) fn stage(&self) -> Stage {
         let draft = &self.draft;
         match () {
@@ -50,7 +51,7 @@ impl<'d> Decoder<'d> {
         }
     }
 
-    /// Decodes a document, or the unfinished frame at the end of a stream, after all of `body` was received.
+    /// Decodes a document, or the unfinished last line of a stream, after all of `body` was received.
     pub(super) fn finish(&mut self, body: &[u8]) -> Result<(), Trouble> {
         let decoded = match &mut self.frames {
             None => self.wire.whole(self.draft, text_of(body, &self.content_type)?),
@@ -102,6 +103,7 @@ pub(super) fn shown_with(fault: Fault, body: &[u8]) -> Trouble {
     }
 }
 
+/// Converts bytes to text; invalid UTF-8 is replaced.
 pub(super) fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

@@ -5,13 +5,13 @@ use reqwest::Url;
 use crate::wire::Paths;
 use crate::{ConfigError, Secret};
 
-/// Paths of calls that users copy together with the base URL, longest first.
+/// Path endings that users copy together with the base URL and that are removed from it, longest first.
 const TAILS: [&[&str]; 5] = [&["chat", "completions"], &["api", "chat"], &["responses"], &["messages"], &["api"]];
 
 /// Minimum length of a query value that is treated as a key: versions and regions are shorter.
 const SECRET_MIN_CHARS: usize = 16;
 
-/// The URL of a protocol's calls.
+/// The base URL of an endpoint, with the URL of a protocol's calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Endpoint {
     base: Url,
@@ -48,7 +48,7 @@ impl Endpoint {
         Ok(Self { url: below(&url, paths.call), base: url })
     }
 
-    /// The URL of calls.
+    /// The URL to which calls are sent.
     pub(crate) fn url(&self) -> &Url {
         &self.url
     }
@@ -66,12 +66,12 @@ impl Endpoint {
         url
     }
 
-    /// Scheme, host and port, to which connections, limits and keys belong.
+    /// Scheme, host and port of the endpoint: what connections, limits and keys are bound to.
     pub(crate) fn origin(&self) -> String {
         self.base.origin().ascii_serialization()
     }
 
-    /// Query values that may be keys.
+    /// Values of the base URL's query that may be keys.
     pub(crate) fn secrets(&self) -> impl Iterator<Item = Secret> {
         let values = self.base.query_pairs().map(|(_, value)| value.into_owned());
         values.filter(|value| value.len() >= SECRET_MIN_CHARS).map(Secret::new)

@@ -17,7 +17,7 @@ use crate::wire::{Fault, Wire};
 /// Maximum number of bytes read of an error response.
 const MAX_ERROR_BYTES: usize = 64 << 10;
 
-/// Wait for the end of the connection after the answer's end marker, so that it can be reused.
+/// How long to wait for the end of the body after the answer's end marker, so that the connection can be reused.
 const DRAIN_WITHIN: Duration = Duration::from_millis(200);
 
 /// Client, headers and limits of one request.
@@ -29,14 +29,14 @@ pub(super) struct Sent<'a> {
     pub(super) max_body_bytes: usize,
 }
 
-/// Status and body of a response, for the observer.
+/// Status and body of a response as received so far, for the observer.
 #[derive(Default)]
 pub(super) struct Seen {
     pub(super) status: Option<u16>,
     pub(super) body: Vec<u8>,
 }
 
-/// How reading a body ended.
+/// How reading a response body ended.
 enum End {
     Complete,
     Silence,
@@ -69,7 +69,7 @@ impl Sent<'_> {
         if matches!(end, End::Complete) {
             decoder.finish(&seen.body)?;
         }
-        // What follows the end marker is not waited for.
+        // Data after the end marker is not needed.
         if draft.closed { Ok(()) } else { self.check_end(end, &seen.body) }
     }
 
@@ -113,7 +113,7 @@ impl Sent<'_> {
     /// The error of a response with an error status.
     async fn refusal(&self, status: StatusCode, response: Response, seen: &mut Seen) -> Trouble {
         let retry_after = retry_after(response.headers());
-        // However its body ends, the status stands; what was read of it is the reason given.
+        // The status counts however the body ends; the part that was read gives the reason.
         let limits = Self { max_body_bytes: MAX_ERROR_BYTES, ..*self };
         drop(limits.read(response, self.read_idle_timeout, &mut seen.body, &mut |_| Ok(Stage::Content)).await);
         Trouble::Status { status: status.as_u16(), complaint: structured::complaint(&lossy(&seen.body)), retry_after }
@@ -163,6 +163,7 @@ impl Sent<'_> {
     }
 }
 
+/// The content type of a response in lowercase, without parameters; empty if it has none.
 fn content_type(response: &Response) -> String {
     let whole = response.headers().get(CONTENT_TYPE).map(|value| lossy(value.as_bytes())).unwrap_or_default();
     whole.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()

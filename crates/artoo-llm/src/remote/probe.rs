@@ -23,10 +23,10 @@ pub(super) const ANSWER_TOKENS: u32 = 256;
 /// Maximum number of request parts that may be refused for one question.
 const REFUSALS_MAX: usize = 6;
 
-/// The outcome of one question.
+/// The result of one question of a probe.
 pub(super) struct Probed {
     pub(super) held: Held,
-    /// The dialect without the parts that were refused.
+    /// The dialect without the request parts that were refused.
     pub(super) dialect: Dialect,
     has_reasoning: bool,
 }
@@ -73,7 +73,7 @@ impl Remote {
         Ok(Abilities { dialect, formats, tool_calls, context_tokens, parallel, reasoning, found_at_s: now_s })
     }
 
-    /// Asks for one format, with the schema kept out of the prompt.
+    /// Probes one reply format, with a schema that the prompt doesn't describe.
     async fn probe_format(&self, like: &ModelRequest, dialect: Dialect) -> Result<Probed, Trouble> {
         let mut request = like.clone();
         request.prompt.system = String::new();
@@ -83,8 +83,8 @@ impl Remote {
         self.probe_question(&request, None, dialect).await
     }
 
-    /// Asks one question about a format, or about the tools of `by_tools` with their one right reply. Other parts of the
-    /// request that the endpoint refuses are left out.
+    /// Asks one question about a reply format, or about the tools of `by_tools` with the only right reply. Other parts
+    /// of the request that the endpoint refuses are left out.
     pub(super) async fn probe_question(
         &self,
         request: &ModelRequest,
@@ -120,7 +120,7 @@ impl Remote {
                 let without_tools = dialect.without_refused_tools(about).filter(|_| by_tools.is_some());
                 without_tools.or_else(|| dialect.without_refused_part(about, formats))
             });
-            // Small models fill an object that nobody described until the limit: it was an object all the same.
+            // Small models fill an undescribed object until the token limit; the answer still began as an object.
             let is_object = by_tools.is_none() && draft.content.trim_start().starts_with('{');
             let has_tools = |plainer: Dialect| by_tools.is_none() || plainer.tool_calls != ToolCalls::Off;
             return match (plainer, trouble) {
@@ -164,7 +164,7 @@ impl Remote {
     }
 }
 
-/// A schema that no answer fits by chance; for `json_object`, any object.
+/// The schema of a probe's question, which no answer fits by chance; for `json_object`, any object fits.
 fn schema(format: ReplyFormat) -> Value {
     match format {
         ReplyFormat::JsonObject => json!({"type": "object"}),

@@ -25,7 +25,7 @@ fn questions() -> [(&'static str, Value); 2] {
 }
 
 impl Remote {
-    /// The result for tool calls, and the dialect with them; unchanged if they don't work.
+    /// Probes native tool calls; returns the result, and the dialect with tool calls or unchanged if they don't work.
     pub(super) async fn probe_tools(
         &self,
         like: &ModelRequest,
@@ -52,7 +52,7 @@ fn object(properties: Value, required: Value) -> Value {
     json!({"type": "object", "additionalProperties": false, "required": required, "properties": properties})
 }
 
-/// A request whose schema describes the tool calls.
+/// The probe's request: its schema describes tool calls and an output.
 fn request(like: &ModelRequest) -> ModelRequest {
     ModelRequest {
         schema: object(json!({"calls": {"type": "array"}, "output": text(20)}), json!(["calls", "output"])),
@@ -61,7 +61,7 @@ fn request(like: &ModelRequest) -> ModelRequest {
     }
 }
 
-/// The tools of a question.
+/// The tools offered with a question: one that sets a lamp, and one that reports the result.
 fn by_tools(question: &str) -> ByTools {
     let tool = |name: &str, description: &str, input_schema: Value| OfferedTool {
         name: name.to_owned(),

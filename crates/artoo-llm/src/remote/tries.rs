@@ -29,7 +29,7 @@ impl Remote {
         let room = self.room().await?;
         let model = self.config.model.as_str();
         let schema_text = &request.schema.to_string();
-        // Tools say themselves what they take.
+        // Native tools describe their own inputs, so the prompt doesn't.
         let form = by_tools.is_none().then(|| artoo_proto::shape(&request.schema));
         let form = form.as_deref();
         let asking = Asking { request, model, dialect, schema_text, context_tokens: room, form, by_tools };
@@ -95,14 +95,15 @@ impl Remote {
         value_of(draft, *by_tools, dialect.format, &request.schema, &self.scrubber, &seen.body)
     }
 
-    /// The request as native tool calls, if it can be made so, the endpoint supports them, and they are wanted.
+    /// Converts the request to native tool calls; `None` if the request or the endpoint doesn't support them, or they
+    /// are not wanted.
     pub(super) fn by_tools(&self, request: &ModelRequest, dialect: Dialect) -> Option<ByTools> {
         let is_wanted = self.config.tool_calls.unwrap_or(!dialect.format.holds_to_schema());
         let is_able = dialect.tool_calls != ToolCalls::Off;
         (is_wanted && is_able).then(|| request.in_calls()).flatten().filter(native::can_be_offered)
     }
 
-    /// Reports the exchange to the observer.
+    /// Reports a request and its response to the observer.
     fn keep(&self, request: &ModelRequest, sent: String, seen: &Seen, trouble: Option<&Trouble>) {
         let Some(observer) = &self.shared.observer else { return };
         observer.exchange(&Exchange {
@@ -136,7 +137,7 @@ pub(super) fn value_of(
     read(&content, schema, format).map_err(|error| Trouble::Reader { error, content })
 }
 
-/// Parses an answer's text. One in the strict form may contain nulls that only this form allows.
+/// Parses an answer's text. In the strict form, nulls that only this form allows are removed.
 fn read(content: &str, schema: &Value, format: ReplyFormat) -> Result<Value, ReaderError> {
     let plain = reader::read(content, schema);
     if format != ReplyFormat::StrictSchema {

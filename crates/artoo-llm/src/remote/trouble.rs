@@ -22,7 +22,7 @@ const QUOTA_CODES: [&str; 4] =
 /// Part of the message for an exhausted quota, for endpoints without a code.
 const QUOTA_WORDS: &str = "exceeded your current quota";
 
-/// Why one try failed.
+/// Why one try of a call failed.
 #[derive(Debug)]
 pub(super) enum Trouble {
     /// The HTTP client can't be built.
@@ -31,11 +31,11 @@ pub(super) enum Trouble {
     NoConnection { detail: String },
     /// A status other than success, or an error object with a success status.
     Status { status: u16, complaint: Complaint, retry_after: Option<Duration> },
-    /// A redirect, which is never followed.
+    /// The endpoint answered with a redirect, which is never followed.
     Redirect { status: u16, target: Option<String> },
-    /// A timeout.
+    /// No response, or no further data, before a timeout.
     Silence,
-    /// A body that ended early.
+    /// The response body ended early.
     Cut { detail: String },
     /// A body that is not an answer.
     Unreadable { detail: String, text: String },
@@ -47,13 +47,13 @@ pub(super) enum Trouble {
     OverBudget { detail: String },
 }
 
-/// Circumstances of a failed call, for its error.
+/// Circumstances of a failed call, for its error message.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ended {
     pub(super) tries: u32,
     pub(super) why: Why,
     pub(super) elapsed: Duration,
-    /// Usage of all its tries.
+    /// Usage of all tries of the call.
     pub(super) usage: Usage,
 }
 
@@ -96,7 +96,7 @@ impl Trouble {
         }
     }
 
-    /// The outcome for the retry policy.
+    /// Classifies the error for the retry policy: no connection, busy, or final.
     pub(super) fn outcome(&self) -> Outcome {
         if matches!(self, Self::NoConnection { .. }) {
             return Outcome::NoConnection;
@@ -110,7 +110,8 @@ impl Trouble {
         Outcome::Final
     }
 
-    /// The endpoint's message, if a request with fewer parts might be accepted.
+    /// The endpoint's error message, if the status (400 or 422) suggests that a request with fewer parts might be
+    /// accepted.
     pub(super) fn refused_part(&self) -> Option<&Complaint> {
         if let Self::Status { status: 400 | 422, complaint, .. } = self { Some(complaint) } else { None }
     }
@@ -155,7 +156,7 @@ impl Trouble {
     }
 }
 
-/// Whether a status is transient.
+/// Whether an HTTP status is transient, so that another try may succeed.
 pub(crate) fn may_pass(status: u16) -> bool {
     matches!(status, 408 | 429 | 500 | 502..=504 | 507..=599)
 }

@@ -36,11 +36,12 @@ pub fn form(schema: &Value) -> Option<Value> {
     strict(schema, LEVELS_MAX)
 }
 
+/// Converts a part of a schema to its strict form; `None` if it has none or is nested too deep.
 fn strict(schema: &Value, levels_left: usize) -> Option<Value> {
     let fields = schema.as_object()?;
     let alternatives = fields.get("anyOf").or_else(|| fields.get("oneOf"));
     if let Some(alternatives) = alternatives {
-        // What stands beside the alternatives is said again, and narrower, by each of them.
+        // Keywords beside the alternatives are dropped: each alternative repeats them more narrowly.
         let strict: Option<Vec<Value>> =
             alternatives.as_array()?.iter().map(|alternative| strict(alternative, levels_left)).collect();
         return match strict?.as_slice() {
@@ -74,13 +75,13 @@ fn strict(schema: &Value, levels_left: usize) -> Option<Value> {
         out.insert("items".to_owned(), strict(items, levels_left)?);
     }
     if !out.contains_key("type") {
-        // A part about which nothing is said could be anything.
+        // Strict mode requires a type, so it is derived from the allowed values.
         out.insert("type".to_owned(), type_of_values(&out)?);
     }
     Some(Value::Object(out))
 }
 
-/// The types of the values of an `enum` or `const`.
+/// The types of the values of an `enum` or `const`; `None` if there are no values.
 fn type_of_values(fields: &Map<String, Value>) -> Option<Value> {
     let listed = fields.get("enum").and_then(Value::as_array).map(Vec::as_slice);
     let values =
@@ -100,14 +101,17 @@ fn type_of_values(fields: &Map<String, Value>) -> Option<Value> {
     Some(if let [only] = names.as_slice() { json!(only) } else { json!(names) })
 }
 
+/// Names of the properties that a schema requires.
 fn names(schema: &Value) -> Vec<&str> {
     schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
+/// Converts a schema to one that also allows null.
 fn or_null(schema: Value) -> Value {
     if allows_null(&schema) { schema } else { json!({"anyOf": [schema, {"type": "null"}]}) }
 }
 
+/// Whether a schema allows null.
 fn allows_null(schema: &Value) -> bool {
     match schema.get("type") {
         Some(Value::String(name)) => name == "null",
@@ -147,7 +151,7 @@ pub(crate) fn back(value: Value, schema: &Value) -> Value {
     }
 }
 
-/// The alternative that a reply selects by its constants, else the first whose keys it has.
+/// The alternative of an `anyOf` or `oneOf` that a reply selects by its constants and keys; `schema` if there is none.
 fn alternative_for<'s>(fields: &Map<String, Value>, schema: &'s Value) -> &'s Value {
     let alternatives = schema.get("anyOf").or_else(|| schema.get("oneOf")).and_then(Value::as_array);
     let suits = |alternative: &&Value| {

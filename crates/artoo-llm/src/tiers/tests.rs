@@ -1,4 +1,4 @@
-//! Who is asked for whom, in which order, and what is told.
+//! Tests of the tiers: which model serves which role, the order of fallbacks, and what the observer receives.
 
 use std::sync::{Arc, Mutex};
 
@@ -23,7 +23,7 @@ fn request(role: Role) -> ModelRequest {
     serde_json::from_value(request).unwrap()
 }
 
-/// A model that answers, or fails for as long as told.
+/// A test model that answers, or fails with the given failure.
 fn model(name: &str, failure: Option<ModelFailure>) -> Arc<dyn Model> {
     let script = move |_: &ModelRequest| failure.clone().map_or_else(|| Script::Json(json!({})), Script::Fail);
     Arc::new(Scripted::new(script).named(name))

@@ -12,7 +12,7 @@ pub(super) struct Anthropic;
 
 const PATHS: Paths = Paths { versioned: true, call: &["messages"], models: &["models"] };
 
-/// Every model and gateway of this protocol supports a forced tool call.
+/// Reply formats, strongest first; every model and gateway of this protocol supports a forced tool call.
 const FORMATS: [ReplyFormat; 2] = [ReplyFormat::ForcedTool, ReplyFormat::PromptOnly];
 
 #[derive(Serialize)]
@@ -113,7 +113,8 @@ impl Wire for Anthropic {
         &FORMATS
     }
 
-    /// The system prompt is marked for caching: tools and system prompt come before the mark.
+    /// Writes the body of a call. The system prompt is marked for caching: tools and system prompt come before the
+    /// mark.
     fn body(&self, asking: &Asking<'_>) -> String {
         let Asking { request, dialect, .. } = asking;
         let name = schema_name(&request.schema_name);
@@ -185,7 +186,7 @@ impl Wire for Anthropic {
     }
 }
 
-/// Decodes a message.
+/// Adds a message's content, token counts and end reason to the draft.
 fn take(draft: &mut Draft, message: Message) -> Result<(), Fault> {
     if let Some(error) = message.error.filter(|error| !error.is_null()) {
         return Err(refused(&error));
@@ -203,7 +204,7 @@ fn take(draft: &mut Draft, message: Message) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Decodes a content block.
+/// Adds a content block to the draft; `place` is its number in a stream.
 fn take_block(draft: &mut Draft, block: Answered, place: Option<u64>) -> Result<(), Fault> {
     match block.kind.as_deref() {
         Some("text") => draft.content.push_str(block.text.as_deref().unwrap_or_default()),
@@ -220,12 +221,13 @@ fn take_block(draft: &mut Draft, block: Answered, place: Option<u64>) -> Result<
     Ok(())
 }
 
+/// The description of a tool in the protocol's JSON.
 fn offered(name: &str, description: &str, schema: &Value) -> Value {
     json!({"name": name, "description": description, "input_schema": schema})
 }
 
-/// Adds token counts. Input tokens don't include those written to and read from the cache; gateways send zero first
-/// and the count later.
+/// Adds token counts to the draft. Input tokens don't include those written to and read from the cache; gateways send
+/// zero first and the count later.
 fn take_usage(draft: &mut Draft, usage: &Value) {
     let count = |name: &str| usage.get(name).and_then(Value::as_u64);
     let cached = count("cache_read_input_tokens");

@@ -7,21 +7,21 @@ use super::Fault;
 /// Maximum number of tool calls in one answer: roles use a handful, and every piece is compared with all of them.
 const CALLS_MAX: usize = 64;
 
-/// A tool call received so far.
+/// A tool call of the model, as far as it was received.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Called {
-    /// Number of the call in the answer.
+    /// Number of the call in the answer, if the endpoint numbers its calls.
     place: Option<u64>,
     id: String,
     pub(crate) name: String,
-    /// The input as JSON text.
+    /// The input of the call, as JSON text.
     pub(crate) input: String,
 }
 
 /// One received piece of a tool call.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Piece {
-    /// Number of the call in the answer.
+    /// Number of the call in the answer, if the endpoint numbers its calls.
     pub(crate) place: Option<u64>,
     /// Id of the call.
     pub(crate) id: Option<String>,
@@ -34,6 +34,7 @@ pub(crate) struct Piece {
 pub(crate) struct Calls(Vec<Called>);
 
 impl Calls {
+    /// All calls received so far, in order of their beginning.
     pub(crate) fn all(&self) -> &[Called] {
         &self.0
     }
@@ -49,17 +50,17 @@ impl Calls {
         }
     }
 
-    /// The input of the first call; with a forced tool, others are ignored.
+    /// The input of the first call, empty if there is none; with a forced tool, other calls are ignored.
     pub(crate) fn first_input(&self) -> &str {
         self.0.first().map_or("", |call| call.input.as_str())
     }
 
-    /// Number of characters received.
+    /// Length of the received names and inputs, in bytes of UTF-8.
     pub(crate) fn written_chars(&self) -> usize {
         self.0.iter().map(|call| call.name.len() + call.input.len()).sum()
     }
 
-    /// Adds a complete call.
+    /// Adds a complete call; an error if there are too many, or its id is already used.
     pub(crate) fn whole(&mut self, piece: Piece) -> Result<(), Fault> {
         if self.0.len() == CALLS_MAX {
             return Err(Fault::Unreadable(format!("the answer calls more than {CALLS_MAX} tools")));

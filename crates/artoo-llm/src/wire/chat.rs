@@ -27,7 +27,7 @@ const FORMATS: [ReplyFormat; 5] = [
 const CACHED_POINTERS: [&str; 3] =
     ["/prompt_tokens_details/cached_tokens", "/prompt_cache_hit_tokens", "/cached_tokens"];
 
-/// The last event of a stream.
+/// Data of the event that ends a stream.
 const DONE: &str = "[DONE]";
 
 #[derive(Serialize)]
@@ -145,7 +145,7 @@ impl Wire for Chat {
         &FORMATS
     }
 
-    /// Supported by llama.cpp's server.
+    /// Path of the server's properties, supported by llama.cpp's server.
     fn about_server(&self) -> Option<&'static str> {
         Some("/props")
     }
@@ -203,7 +203,7 @@ impl Wire for Chat {
     }
 }
 
-/// Decodes a response or event.
+/// Adds the content of a response or event to the draft.
 fn take(draft: &mut Draft, envelope: Envelope) -> Result<(), Fault> {
     if let Some(error) = envelope.error.filter(|error| !error.is_null()) {
         return Err(refused(&error));
@@ -228,7 +228,7 @@ fn take(draft: &mut Draft, envelope: Envelope) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Decodes a message, or a part of one.
+/// Adds a message, or a part of one, to the draft; `take_call` adds its tool calls.
 fn take_message(
     draft: &mut Draft,
     message: Message,
@@ -252,6 +252,7 @@ fn take_message(
 }
 
 impl Call {
+    /// Converts a call of the protocol to a piece of a tool call.
     pub(super) fn into_piece(self) -> Piece {
         let (name, input) = self.function.map_or((None, None), |function| (function.name, function.arguments));
         Piece { place: self.index, id: text(self.id), name: text(name), input }
@@ -262,11 +263,12 @@ fn text(value: Option<Value>) -> Option<String> {
     value.as_ref().and_then(Value::as_str).map(str::to_owned)
 }
 
+/// The description of a tool in the protocol's JSON.
 pub(super) fn offered(name: &str, description: &str, schema: &Value) -> Value {
     json!({"type": "function", "function": {"name": name, "description": description, "parameters": schema}})
 }
 
-/// The text parts of a content in parts.
+/// Concatenates the text parts of a message content that is a list of parts.
 fn text_of_parts(parts: &[Value]) -> String {
     parts
         .iter()
@@ -275,7 +277,7 @@ fn text_of_parts(parts: &[Value]) -> String {
         .collect()
 }
 
-/// The token counts of a usage object.
+/// The token counts of a usage object; counts that it doesn't contain are taken from `known`.
 fn counts(usage: &Value, known: Counts) -> Counts {
     let count = |pointer: &str| usage.pointer(pointer).and_then(Value::as_u64);
     Counts {

@@ -7,9 +7,9 @@ use crate::usage::Counts;
 /// Why the model stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum End {
-    /// It finished.
+    /// The model finished its answer.
     Complete,
-    /// It called a tool.
+    /// The model called a tool.
     Tool,
     /// The token limit was reached.
     Length,
@@ -19,10 +19,13 @@ pub(crate) enum End {
 
 /// Finish reasons for a complete answer, of OpenAI and other servers.
 const COMPLETE: [&str; 7] = ["stop", "eos", "eos_token", "end_turn", "stop_sequence", "stop_token", "completed"];
+/// Finish reasons for a tool call, of OpenAI and other servers.
 const TOOL: [&str; 3] = ["tool_calls", "function_call", "tool_use"];
+/// Finish reasons for an answer that reached the token limit, of OpenAI and other servers.
 const LENGTH: [&str; 4] = ["length", "max_tokens", "max_output_tokens", "model_context_window_exceeded"];
 
 impl End {
+    /// Reads a finish reason of the endpoint.
     pub(crate) fn of(word: &str) -> Self {
         match word {
             word if COMPLETE.contains(&word) => Self::Complete,
@@ -33,13 +36,13 @@ impl End {
     }
 }
 
-/// An answer received so far.
+/// A model's answer, as far as it was received.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Draft {
-    /// The text, without separate reasoning.
+    /// The text of the answer, without separate reasoning.
     pub(crate) content: String,
     pub(crate) calls: Calls,
-    /// Number of characters of separate reasoning.
+    /// Length of separate reasoning, in bytes of UTF-8.
     pub(crate) reasoning_chars: usize,
     pub(crate) end: Option<End>,
     /// Whether the protocol's end marker was received.
@@ -47,14 +50,14 @@ pub(crate) struct Draft {
     /// Whether the protocol always sends an end marker, so that its absence means truncation.
     pub(crate) must_close: bool,
     pub(crate) counts: Counts,
-    /// Name of the model that answers.
+    /// Name of the model that answers, as the endpoint reports it.
     pub(crate) model: Option<String>,
-    /// The model's refusal to answer.
+    /// The model's refusal to answer, if it refused.
     pub(crate) refusal: Option<String>,
 }
 
 impl Draft {
-    /// Checks that the answer is complete.
+    /// Checks that the answer is complete and not a refusal.
     pub(crate) fn ended(&self) -> Result<(), Fault> {
         if let Some(refusal) = &self.refusal {
             return Err(Fault::Unreadable(format!("the model refused: {refusal}")));
@@ -87,7 +90,7 @@ impl Draft {
         Ok(text)
     }
 
-    /// Number of characters received, for an estimate of the cost.
+    /// Length of everything received, in bytes of UTF-8, for an estimate of the cost.
     pub(crate) fn written_chars(&self) -> usize {
         self.content.len() + self.calls.written_chars() + self.reasoning_chars
     }

@@ -7,13 +7,13 @@ use super::Framing;
 pub(crate) struct Frames {
     framing: Framing,
     line: Vec<u8>,
-    /// `data:` lines of the current event.
+    /// Joined `data:` lines of the current event; `None` before the first.
     data: Option<String>,
     last_was_cr: bool,
     at_start: bool,
 }
 
-/// A line is not valid UTF-8.
+/// The error for a line that is not valid UTF-8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NoText;
 
@@ -38,8 +38,8 @@ impl Frames {
         Ok(complete)
     }
 
-    /// The last line of a stream of lines without a line break. An incomplete event is dropped, as the standard
-    /// says.
+    /// The unfinished last line of a stream of lines, unless it is blank. An incomplete server-sent event is dropped,
+    /// as the standard requires.
     pub(crate) fn rest(&mut self) -> Result<Option<String>, NoText> {
         match self.framing {
             Framing::Events => Ok(None),
@@ -47,6 +47,7 @@ impl Frames {
         }
     }
 
+    /// Ends the current line; returns the event or line that this completes.
     fn end_line(&mut self) -> Result<Option<String>, NoText> {
         let line = String::from_utf8(std::mem::take(&mut self.line)).map_err(|_| NoText)?;
         let line = if std::mem::take(&mut self.at_start) { line.trim_start_matches(BYTE_ORDER_MARK) } else { &line };

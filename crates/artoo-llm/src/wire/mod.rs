@@ -21,9 +21,9 @@ mod responses;
 pub enum Protocol {
     /// OpenAI's Chat Completions, which most servers support.
     Chat,
-    /// OpenAI's Responses.
+    /// OpenAI's Responses protocol.
     Responses,
-    /// Anthropic's Messages.
+    /// Anthropic's Messages protocol.
     Anthropic,
     /// Ollama's own protocol: its version of Chat Completions ignores the context size and truncates long prompts
     /// silently.
@@ -65,7 +65,7 @@ impl Protocol {
     }
 }
 
-/// One call, with all that its body is made from.
+/// One call of a model, with everything that determines its body.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asking<'a> {
     pub(crate) request: &'a ModelRequest,
@@ -75,9 +75,9 @@ pub(crate) struct Asking<'a> {
     pub(crate) schema_text: &'a str,
     /// Context size to set, if the protocol lets the client do that.
     pub(crate) context_tokens: Option<u64>,
-    /// The form of the reply for the prompt; `None` in a probe.
+    /// Description of the reply's form, added to the prompt; `None` in a probe and with native tool calls.
     pub(crate) form: Option<&'a str>,
-    /// The request as native tool calls, if it is made so.
+    /// The request as native tool calls, if tools are offered.
     pub(crate) by_tools: Option<&'a ByTools>,
 }
 
@@ -87,7 +87,7 @@ impl<'a> Asking<'a> {
         self.dialect.cache.then(|| format!("artoo-{}", self.request.role.code()))
     }
 
-    /// The system prompt.
+    /// The system prompt of the call.
     pub(crate) fn system(&self) -> &'a str {
         self.by_tools.map_or(&self.request.prompt, |by_tools| &by_tools.prompt).system.as_str()
     }
@@ -131,7 +131,7 @@ impl Asking<'_> {
         self.by_tools.map(|_| self.dialect.tool_calls == ToolCalls::Required)
     }
 
-    /// Estimated number of tokens of the call.
+    /// Estimated number of tokens that the call sends.
     pub(crate) fn prompt_tokens(&self) -> u64 {
         let Some(by_tools) = self.by_tools else {
             return crate::usage::tokens_of_prompt(&self.request.prompt, self.schema_text);
@@ -160,46 +160,47 @@ pub(crate) struct Paths {
     pub(crate) models: &'static [&'static str],
 }
 
-/// The header for the API key.
+/// The HTTP header in which a protocol sends the API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeyHeader {
-    /// `authorization: Bearer …`
+    /// The header `authorization: Bearer KEY`.
     Bearer,
-    /// A header with the key as its value.
+    /// A header of this name with the key as its value.
     Named(&'static str),
 }
 
 /// How a response body is divided into JSON values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
-    /// Server-sent events.
+    /// The body consists of server-sent events.
     Events,
-    /// One JSON value per line.
+    /// The body has one JSON value per line.
     Lines,
-    /// One JSON document.
+    /// The body is one JSON document.
     Whole,
 }
 
 /// Why a response body is not a complete answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// It ended early.
+    /// The body ended early.
     Cut(String),
-    /// It is not an answer.
+    /// The body is not an answer.
     Unreadable(String),
-    /// An error object with a success status; `status` is the one it stands for.
+    /// An error object with a success status; `status` is the HTTP status that corresponds to it, if known.
     Refused { status: Option<u16>, complaint: Complaint },
 }
 
 /// The wire format of a protocol.
 pub(crate) trait Wire: Send + Sync {
+    /// Paths of the protocol's calls.
     fn paths(&self) -> Paths;
 
     fn key_header(&self) -> KeyHeader {
         KeyHeader::Bearer
     }
 
-    /// Headers of every call.
+    /// Headers that every call of the protocol sends.
     fn headers(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
@@ -211,15 +212,15 @@ pub(crate) trait Wire: Send + Sync {
     /// than the rest of the call.
     fn body(&self, asking: &Asking<'_>) -> String;
 
-    /// How a body of this content type (lowercase, without parameters) is divided.
+    /// How a body of this content type (lowercase, without parameters) is divided into JSON values.
     fn framing(&self, content_type: &str) -> Framing {
         if content_type == "text/event-stream" { Framing::Events } else { Framing::Whole }
     }
 
-    /// Decodes a whole response.
+    /// Decodes a whole response into the draft.
     fn whole(&self, draft: &mut Draft, body: &str) -> Result<(), Fault>;
 
-    /// Decodes one piece of a streamed response.
+    /// Decodes one piece of a streamed response into the draft.
     fn piece(&self, draft: &mut Draft, data: &str) -> Result<(), Fault>;
 
     /// The context size in the response to [`Self::about_model`].
@@ -248,7 +249,7 @@ fn text_of(body: &impl Serialize) -> String {
     serde_json::to_string(body).unwrap_or_default()
 }
 
-/// Parses JSON into a typed piece.
+/// Parses JSON into a type of the protocol; `what` names it in the error. JSON that ends early is `Fault::Cut`.
 fn parsed<'a, T: serde::Deserialize<'a>>(data: &'a str, what: &str) -> Result<T, Fault> {
     serde_json::from_str(data).map_err(|error| {
         if error.is_eof() {
@@ -259,7 +260,7 @@ fn parsed<'a, T: serde::Deserialize<'a>>(data: &'a str, what: &str) -> Result<T,
     })
 }
 
-/// Converts an error object with a success status.
+/// Converts an error object with a success status to a fault.
 fn refused(error: &Value) -> Fault {
     let complaint = crate::structured::complaint_of(error);
     let code = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());

@@ -59,7 +59,7 @@ pub(crate) fn reply(by_tools: &ByTools, calls: &[Called], schema: &Value) -> Res
         made.push(Value::Object(fields));
     }
     if let Some(said) = &end {
-        // The input of a tool is the tool's to judge; what the ending says is the reply itself.
+        // Each tool checks its own input; the input of the ending call is the reply itself, so it is checked here.
         schema::fit(&Value::Object(said.clone()), &by_tools.ending.input_schema)
             .map_err(|misfit| Fault::Unreadable(format!("the call of {ending}: {misfit}")))?;
     }

@@ -92,7 +92,7 @@ impl Wire for Ollama {
         })
     }
 
-    /// A whole response is one line.
+    /// How a body is divided: streams have one JSON value per line, other responses are one document.
     fn framing(&self, content_type: &str) -> Framing {
         if content_type == "application/x-ndjson" { Framing::Lines } else { Framing::Whole }
     }
@@ -125,7 +125,8 @@ impl Wire for Ollama {
         }
         if line.done == Some(true) {
             draft.closed = true;
-            // Servers before `done_reason` said nothing here whether the limit was reached: that is no clean end.
+            // Older servers send no `done_reason`. Whether the limit was reached is unknown then, so the end is not
+            // clean.
             draft.end = line.done_reason.as_deref().map(End::of);
         }
         Ok(())

@@ -25,7 +25,7 @@ struct Request<'a> {
     instructions: &'a str,
     input: String,
     stream: bool,
-    /// Always false: the endpoint is not to store the response.
+    /// Always false, so that the endpoint doesn't store the response.
     store: bool,
     max_output_tokens: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -145,7 +145,7 @@ impl Wire for Responses {
         take(draft, parsed(body, "response")?)
     }
 
-    /// Decodes an event. Only the whole response in the last event counts; the others show progress.
+    /// Decodes an event into the draft. Only the whole response in the last event counts; the others show progress.
     fn piece(&self, draft: &mut Draft, data: &str) -> Result<(), Fault> {
         draft.must_close = true;
         if data.trim() == "[DONE]" {
@@ -183,11 +183,12 @@ impl Wire for Responses {
     }
 }
 
+/// The description of a tool in the protocol's JSON.
 fn offered(name: &str, description: &str, schema: &Value) -> Value {
     json!({"type": "function", "name": name, "description": description, "parameters": schema, "strict": false})
 }
 
-/// Decodes a whole response.
+/// Adds the content, token counts and end reason of a whole response to the draft.
 fn take(draft: &mut Draft, response: Response) -> Result<(), Fault> {
     if let Some(usage) = &response.usage {
         let count = |pointer: &str| usage.pointer(pointer).and_then(Value::as_u64);
@@ -227,7 +228,7 @@ fn take(draft: &mut Draft, response: Response) -> Result<(), Fault> {
         Some(status) => {
             let reason = response.incomplete_details.as_ref().and_then(|details| details.get("reason"));
             Some(match End::of(reason.and_then(Value::as_str).unwrap_or(status)) {
-                // Whatever the reason is called, it did not complete.
+                // Whatever its reason is called, the response is not complete.
                 End::Complete | End::Tool => End::Other(status.to_owned()),
                 other @ (End::Length | End::Other(_)) => other,
             })

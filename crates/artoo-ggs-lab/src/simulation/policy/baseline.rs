@@ -1,11 +1,11 @@
-//! The policies without a controller: try again, reflect, watch for stalls, start over.
+//! The baseline policies, which use no controller: plan again, reflect, refine until a stall, or restart.
 
 use super::{Driver, PolicyInput, Step};
 use crate::simulation::execution::SubtaskResult;
 use crate::simulation::planner::{Change, Instruction};
 use artoo_ggs::FailureClass;
 
-/// The policies without a controller.
+/// Kinds of policy without a controller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BaselineKind {
     Naive,
@@ -14,7 +14,7 @@ pub(super) enum BaselineKind {
     Restart,
 }
 
-/// The driver of a policy without a controller.
+/// Makes the decisions of a policy without a controller.
 pub(super) struct Baseline {
     kind: BaselineKind,
     least_distance: i64,
@@ -25,6 +25,7 @@ impl Baseline {
         Self { kind, least_distance: i64::MAX }
     }
 
+    /// The change for each subtask that this kind of policy asks for.
     fn changes(&self, seen: &PolicyInput<'_>) -> Vec<Change> {
         let results = seen.execution.results.iter();
         let distance = seen.measured.d.micros();
@@ -53,8 +54,8 @@ impl Driver for Baseline {
     }
 }
 
-/// What somebody who reads the verdicts of one subtask would write: a subtask that matched is only there because the
-/// whole was rejected, and one that was never judged wants another try.
+/// The change that a reader of a subtask's verdicts would suggest: refine if at most half of the criteria failed or
+/// nothing was judged, else another target or tool, by the class of most failures.
 fn reflect(result: &SubtaskResult) -> Change {
     let count = result.failed_attempts.len();
     let failed = (0..count).filter(|criterion| !result.passed.has(*criterion));

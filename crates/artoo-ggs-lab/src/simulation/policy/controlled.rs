@@ -7,17 +7,17 @@ use artoo_ggs::Profile;
 use artoo_ggs::ReplanAction;
 use artoo_ggs::{Outcome, Replan, StopReason};
 
-/// The driver that follows an `artoo-ggs` controller.
+/// Makes the decisions of a policy by asking an `artoo-ggs` controller.
 pub(super) struct Controlled {
     controller: Controller<()>,
-    /// D of every round, in micro-units.
+    /// D (distance from the goal) of every round so far, in micro-units.
     distances: Vec<i64>,
 }
 
 impl Controlled {
     pub(super) fn new(profile: &Profile) -> Self {
         let mut controller = Controller::new(profile.clone());
-        // A new controller knows no task: this one can't have begun.
+        // A new controller has no tasks, so this one can't have begun.
         let begun = controller.begin((), 0);
         debug_assert!(begun.is_ok(), "{begun:?}");
         Self { controller, distances: Vec::new() }
@@ -48,6 +48,7 @@ impl Driver for Controlled {
     }
 }
 
+/// Converts a controller's directive to an instruction for the planner.
 fn instruction(replan: Replan, subtasks: usize) -> Instruction {
     let change = match replan.action {
         ReplanAction::Refine => Change::Refine,
@@ -57,7 +58,7 @@ fn instruction(replan: Replan, subtasks: usize) -> Instruction {
     };
     Instruction {
         changes: vec![change; subtasks],
-        // What a directive doesn't forbid, the planner isn't told.
+        // The planner only learns what a directive contains.
         remembers: false,
         from_scratch: false,
         blocked_tools: replan.blocked_tools,

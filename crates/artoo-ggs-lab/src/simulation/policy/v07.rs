@@ -1,4 +1,4 @@
-//! Version 0.7's decision table, on this crate's measurements: the sign of the gradient decides first.
+//! The decision table of specification v0.7 on this crate's measurements: the sign of the gradient decides first.
 
 use super::{Driver, EXECUTIONS_MAX, Kill, PolicyInput, Step, rose_throughout};
 use crate::micros;
@@ -9,10 +9,10 @@ use artoo_ggs::Trend;
 use artoo_ggs::{Hyperparameters, ParameterTable};
 use artoo_ggs::{Loss, SubtaskStatus};
 
-/// Version 0.7 gave a task two minutes.
+/// Time budget of a task in specification v0.7: two minutes.
 const TIME_BUDGET_MS: u64 = 120_000;
 
-/// The driver that follows the decision table of specification v0.7.
+/// Makes the decisions of a policy by the decision table of specification v0.7.
 pub(super) struct V07 {
     parameters: Hyperparameters,
     last: Option<Loss>,
@@ -29,6 +29,7 @@ impl V07 {
         Self { parameters, last: None, worsening: 0, distances: Vec::new(), blocked_tools: Vec::new() }
     }
 
+    /// Blocks every tool that a failed subtask called.
     fn block_tools_of_failing(&mut self, seen: &PolicyInput<'_>) {
         let failing = seen.round.subtasks.iter().filter(|subtask| subtask.status == SubtaskStatus::Failed);
         for call in failing.flat_map(|subtask| &subtask.calls) {

@@ -10,16 +10,16 @@ const HEADER_MAX_BYTES: u64 = 128 * 1024 * 1024;
 /// Maximum length of a key or tensor name: the format's own limit.
 const KEY_MAX_BYTES: u64 = 65_535;
 
-/// Number of bytes kept of a longer text.
+/// Maximum number of bytes stored of a text; the rest of a longer text is skipped.
 const TEXT_MAX_BYTES: u64 = 4_096;
 
-/// Maximum nesting of lists: no known file has any.
+/// Maximum nesting of lists in the metadata: no known file nests any.
 const DEPTH_MAX: u32 = 4;
 
-/// Type number of a text.
+/// Type number of a text in the metadata.
 const TEXT: u32 = 8;
 
-/// Type number of a list.
+/// Type number of a list in the metadata.
 const LIST: u32 = 9;
 
 /// Size in bytes of the values of each type number; 0 for texts and lists.
@@ -31,7 +31,7 @@ const SIGNED: [u32; 4] = [1, 3, 5, 11];
 /// Type numbers of floating-point numbers and booleans.
 const NOT_INTEGER: [u32; 3] = [6, 7, 12];
 
-/// A metadata value.
+/// A metadata value of a GGUF file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Value {
     /// A non-negative integer.
@@ -42,7 +42,7 @@ pub(super) enum Value {
     Other,
 }
 
-/// Reads a header of a file with `bytes` bytes.
+/// Reads the header of a GGUF file that has `bytes` bytes.
 pub(super) struct Reader<R> {
     from: BufReader<R>,
     pub(super) position: u64,
@@ -62,6 +62,7 @@ impl<R: Read + Seek> Reader<R> {
         self.array(what).map(u64::from_le_bytes)
     }
 
+    /// Reads exactly `N` bytes; `what` names them in the error.
     pub(super) fn array<const N: usize>(&mut self, what: &str) -> Result<[u8; N], GgufError> {
         let mut bytes = [0; N];
         self.position = self.end_after(N as u64, what)?;
@@ -134,13 +135,14 @@ impl<R: Read + Seek> Reader<R> {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
+    /// Skips `length` bytes; `what` names them in the error.
     fn skip(&mut self, length: u64, what: &str) -> Result<(), GgufError> {
         self.position = self.end_after(length, what)?;
         self.from.seek_relative(i64::try_from(length).unwrap_or_default())?;
         Ok(())
     }
 
-    /// The position after `length` more bytes.
+    /// The position after `length` more bytes; an error if it is beyond the end of the file or `HEADER_MAX_BYTES`.
     fn end_after(&self, length: u64, what: &str) -> Result<u64, GgufError> {
         match self.position.saturating_add(length) {
             end if end > self.bytes => invalid(format!("it is truncated: {what} would lie beyond its end")),

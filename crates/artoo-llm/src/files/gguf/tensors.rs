@@ -8,13 +8,13 @@ use super::{GgufError, invalid};
 /// Maximum number of dimensions of a tensor: the format's own limit.
 const DIMENSIONS_MAX: u32 = 4;
 
-/// Elements of a block, by tensor type number (ggml's `ggml_type`); 0 for unused numbers.
+/// Number of elements in a quantisation block, by tensor type number (ggml's `ggml_type`); 0 for unused numbers.
 const BLOCK_ELEMENTS: [u16; 40] = [
     1, 1, 32, 32, 0, 0, 32, 32, 32, 0, 256, 256, 256, 256, 256, 0, 256, 256, 256, 256, 32, 256, 256, 256, 1, 1, 1, 1,
     1, 256, 1, 0, 0, 0, 256, 256, 0, 0, 0, 32,
 ];
 
-/// Bytes of a block, by tensor type number.
+/// Size in bytes of a quantisation block, by tensor type number; 0 for unused numbers.
 const BLOCK_BYTES: [u16; 40] = [
     4, 2, 18, 20, 0, 0, 22, 24, 34, 0, 84, 110, 144, 176, 210, 0, 66, 74, 98, 50, 18, 110, 82, 136, 1, 2, 4, 8, 8, 56,
     2, 0, 0, 0, 54, 66, 0, 0, 0, 17,
@@ -33,7 +33,8 @@ pub(super) fn file_type(number: Option<u64>) -> &'static str {
     if name.is_empty() { "unknown" } else { name }
 }
 
-/// Reads the list and checks that each tensor's data lies inside the file; returns the number of elements.
+/// Reads the list of tensors and checks that the data of each is inside the file; returns the total number of
+/// elements.
 pub(super) fn read(reader: &mut Reader<impl Read + Seek>, tensors: u64, alignment: u64) -> Result<u64, GgufError> {
     if tensors == 0 {
         return invalid("it is damaged: it has no tensors");
@@ -64,7 +65,7 @@ pub(super) fn read(reader: &mut Reader<impl Read + Seek>, tensors: u64, alignmen
     }
 }
 
-/// Size of a tensor; 0 for a type that is newer than the tables, `None` if it overflows.
+/// Size of a tensor's data in bytes; 0 for a type that is newer than the tables, `None` if the size overflows.
 fn bytes(kind: u32, elements: u64) -> Option<u64> {
     let of =
         |table: &[u16]| table.get(usize::try_from(kind).ok()?).copied().map(u64::from).filter(|number| *number > 0);

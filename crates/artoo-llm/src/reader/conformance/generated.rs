@@ -1,11 +1,12 @@
-//! Whole families of documents, built part by part, each held against the grammar's own words rather than a parser.
+//! Generated documents: each is built from valid and invalid parts, so that the grammar itself says whether it is
+//! JSON.
 
 use std::fmt::Write as _;
 
 use super::inside;
 use crate::reader::{ReaderError, exactly};
 
-/// Both readers take the document, or neither does.
+/// Asserts that both readers accept the document if `is_json`, and refuse it otherwise; returns 1 for a count of rows.
 #[track_caller]
 fn check(document: &str, is_json: bool) -> usize {
     assert_eq!(inside(document).is_some(), is_json, "in a reply: {document:?}");
@@ -16,7 +17,7 @@ fn check(document: &str, is_json: bool) -> usize {
 #[doc = "holds: fault L20"]
 #[test]
 fn a_number_is_what_its_parts_are() {
-    // number = [ minus ] int [ frac ] [ exp ], each part with the words that are one and some that are none.
+    // number = [ minus ] int [ frac ] [ exp ]; each list has valid and invalid spellings of one part.
     let signs = [("", true), ("-", true), ("+", false), ("--", false), ("−", false)];
     let wholes = [("0", true), ("7", true), ("10", true), ("00", false), ("01", false), ("", false), ("٣", false)];
     let fractions = [("", true), (".0", true), (".25", true), (".", false), ("..5", false), (",5", false)];
@@ -99,7 +100,7 @@ fn a_document_that_lost_or_doubled_one_of_its_marks_is_none() {
                 assert!(exactly(&other).is_err(), "{other}");
             }
         }
-        // Wherever it ends early, it is cut and not something else.
+        // A document that ends early is reported as cut, wherever it ends.
         for (at, _) in document.char_indices().skip(1) {
             let cut = exactly(&document[..at]);
             assert!(matches!(cut, Err(ReaderError::Cut { .. })), "{:?}: {cut:?}", &document[..at]);
