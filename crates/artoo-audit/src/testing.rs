@@ -33,7 +33,7 @@ pub(crate) fn subtask() -> SubTaskId {
     SubTaskId(Uuid::from_u128(7))
 }
 
-/// Makes events as the bus would.
+/// Makes events as the bus would publish them, with consecutive numbers.
 #[derive(Default)]
 pub(crate) struct Bench {
     n: u64,
@@ -60,7 +60,7 @@ impl Bench {
         self.sees(TapEvent::Message { envelope: Arc::new(envelope) })
     }
 
-    /// The same, with its envelope changed.
+    /// The event of a published message whose envelope `change` alters.
     pub(crate) fn says_with(&mut self, message: impl Into<Message>, change: impl FnOnce(&mut Envelope)) -> Observed {
         let mut observed = self.says(message);
         if let TapEvent::Message { envelope } = &mut observed.event {

@@ -26,11 +26,12 @@ pub(super) struct Files {
     pub(super) stats: AuditStats,
     /// What was found when the log was opened; it is in the log too.
     pub(super) notes: Vec<Note>,
-    /// Held as long as the log is written.
+    /// Lock on the log, held until this value is dropped.
     _lock: File,
 }
 
 impl Files {
+    /// Opens the first log in the folder that no other process writes; creates the folder if missing.
     pub(super) fn open(dir: &Path, now: Timestamp) -> Result<Self, AuditError> {
         DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(|source| folder(dir, source))?;
         for lane in 1..=LANES_MAX {
@@ -56,7 +57,7 @@ impl Files {
     }
 }
 
-/// Locks the file; `None` if another process holds the lock.
+/// Creates and locks a lock file; `None` if another process holds the lock.
 fn try_lock(path: &Path) -> Result<Option<File>, AuditError> {
     let file = OpenOptions::new()
         .write(true)
