@@ -27,7 +27,7 @@ const USUAL_EXTRA_BYTES: usize = 256;
 /// One entry of the audit log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AuditEvent {
-    /// When it was recorded.
+    /// When the entry was recorded.
     pub at: Timestamp,
     /// The event or note that was recorded.
     pub record: Record,
@@ -113,9 +113,9 @@ pub enum Note {
         entry: String,
         /// The id of this undo in the undo journal.
         by: Option<String>,
-        /// Number of paths restored.
+        /// Number of paths that the undo restored.
         brought_back: u64,
-        /// Number of paths not restored.
+        /// Number of paths that the undo did not restore.
         left: u64,
     },
     /// A finding that belongs to no single event.

@@ -33,45 +33,45 @@ pub enum LogError {
     /// The file could not be opened.
     #[error("can't open {path:?}")]
     Open {
-        /// The file.
+        /// The log file that could not be opened.
         path: PathBuf,
-        /// The error of the system.
+        /// The I/O error.
         #[source]
         source: io::Error,
     },
     /// The file could not be read to its end.
     #[error("can't check {path:?}")]
     Check {
-        /// The file.
+        /// The log file that could not be read.
         path: PathBuf,
-        /// What is wrong with it.
+        /// What is wrong with the log file.
         #[source]
         source: VerifyError,
     },
     /// A damaged log could not be renamed.
     #[error("can't rename {path:?}")]
     SetAside {
-        /// The file.
+        /// The damaged log file that could not be renamed.
         path: PathBuf,
-        /// The error of the system.
+        /// The I/O error.
         #[source]
         source: io::Error,
     },
     /// An event could not be written.
     #[error("can't write to {path:?}")]
     Write {
-        /// The file.
+        /// The log file that could not be written.
         path: PathBuf,
-        /// The error of the system.
+        /// The I/O error.
         #[source]
         source: io::Error,
     },
     /// Written lines may not be on the disk.
     #[error("can't sync {path:?} to the disk")]
     Sync {
-        /// The file.
+        /// The log file that could not be synced.
         path: PathBuf,
-        /// The error of the system.
+        /// The I/O error.
         #[source]
         source: io::Error,
     },

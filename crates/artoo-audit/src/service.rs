@@ -26,7 +26,7 @@ pub const REPORT_WITHIN: Duration = Duration::from_secs(3);
 /// Maximum number of reports waiting to be read, more than one hour's. Further ones are only in the log.
 const REPORTS_KEPT: usize = 16;
 
-/// Configuration of the service.
+/// Configuration of the auditor's service.
 pub struct AuditConfig {
     /// Folder of `audit.jsonl` and `audit_stats.json`; created if missing.
     pub dir: PathBuf,
@@ -42,16 +42,16 @@ pub enum AuditError {
     /// The folder could not be created or used.
     #[error("can't use {path:?} for the audit log")]
     Folder {
-        /// The folder.
+        /// The folder or lock file that could not be used.
         path: PathBuf,
-        /// The error of the system.
+        /// The I/O error.
         #[source]
         source: std::io::Error,
     },
     /// Too many processes write audit logs in this folder.
     #[error("{path:?} is in use by {lanes} processes")]
     InUse {
-        /// The folder.
+        /// The folder in which every log is in use.
         path: PathBuf,
         /// Number of processes that already write logs in the folder.
         lanes: u32,

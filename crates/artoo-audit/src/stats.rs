@@ -18,27 +18,27 @@ pub enum StatsError {
     /// The file could not be read or written.
     #[error("{path:?}")]
     Io {
-        /// The file.
+        /// The statistics file.
         path: PathBuf,
-        /// The error.
+        /// The I/O error.
         #[source]
         source: io::Error,
     },
     /// The file is not valid JSON of this form.
     #[error("{path:?} is not a valid statistics file")]
     Format {
-        /// The file.
+        /// The statistics file.
         path: PathBuf,
-        /// The error.
+        /// The error of the JSON parser.
         #[source]
         source: serde_json::Error,
     },
     /// Another version of artoo wrote the file.
     #[error("{path:?} has version {found}, not {STATS_VERSION}")]
     Version {
-        /// The file.
+        /// The statistics file.
         path: PathBuf,
-        /// The version of the file.
+        /// The version that the file has.
         found: u32,
     },
 }

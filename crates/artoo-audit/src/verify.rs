@@ -28,7 +28,7 @@ pub(crate) const NO_HASH: &str = "0000000000000000000000000000000000000000000000
 /// What is in a log that passed verification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verified {
-    /// Number of lines.
+    /// Number of lines in the log.
     pub lines: u64,
     /// The last line; `None` for an empty file.
     pub head: Option<LogHead>,
@@ -62,7 +62,7 @@ pub enum Damage {
     /// The line has another number: lines were removed, moved or added.
     #[error("has number {found}")]
     Number {
-        /// The number in the line.
+        /// The number that the damaged line contains.
         found: u64,
     },
     /// The line's `prev` is not the hash of the line before, or of the file it says it continues.

@@ -17,8 +17,7 @@ pub const TASK_MESSAGES_MAX: usize = 10_000;
 /// result.
 ///
 /// `CancelRequest` and `RoleFailed` may use half of them and `Abort` three quarters, so that there is always room for
-/// the
-/// `FinalResult`.
+/// the `FinalResult`.
 pub const TASK_END_RESERVE: usize = 16;
 
 /// The bus: a queue of deliveries in publish order, and a record of everything published or refused.

@@ -77,7 +77,7 @@ pub struct Observed {
     pub n: u64,
     /// When the event happened.
     pub at: Timestamp,
-    /// The event.
+    /// The observed event.
     #[serde(flatten)]
     pub event: TapEvent,
 }

@@ -26,13 +26,13 @@ const SECRET_NAMES: &[&str] = &["password", "passwd", "secret", "token", "api_ke
 const SECRET_ENDS: &[&str] =
     &["password", "passwd", "_secret", "-secret", "_token", "-token", "_key", "-key", "apikey"];
 
-/// Shortest value redacted after such a name: shorter ones are words like `none` or `true`.
+/// Shortest value redacted after the name of a secret field: shorter ones are words like `none` or `true`.
 const VALUE_MIN_CHARS: usize = 6;
 
-/// Shortest credential after `Bearer`.
+/// Shortest credential redacted after `Bearer`, in characters.
 const BEARER_MIN_CHARS: usize = 8;
 
-/// Shorter texts without `=` or `:` are not searched: every known key and credential is longer.
+/// Length in bytes below which a text without `=` or `:` is not searched: every known key and credential is longer.
 const SHORTEST_BYTES: usize = 15;
 
 /// A search for one kind of secret; returns the redacted text if it found one.
@@ -91,6 +91,7 @@ pub fn is_secret_name(name: &str) -> bool {
     may_be && is_known_name(name)
 }
 
+/// Whether a name is in the lists of secret names, in any letter case.
 fn is_known_name(name: &str) -> bool {
     SECRET_NAMES.iter().chain(&["authorization"]).any(|known| name.eq_ignore_ascii_case(known))
         || SECRET_ENDS.iter().any(|end| ends_with(name, end))
