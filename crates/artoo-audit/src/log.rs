@@ -188,10 +188,12 @@ impl AuditLog {
         self.lost.as_ref().map(|(missing, problem)| (*missing, problem.as_str()))
     }
 
+    /// A log that continues after the undamaged lines of a scanned file.
     fn new(path: &Path, file: File, scan: &Scan) -> Self {
         Self { lines: scan.lines, bytes: scan.bytes, hash: scan.hash.clone(), ..Self::empty(path, file) }
     }
 
+    /// A log without lines.
     fn empty(path: &Path, file: File) -> Self {
         Self {
             path: path.to_owned(),
@@ -253,6 +255,7 @@ impl AuditLog {
         is_ready && self.write_lines(events).is_ok()
     }
 
+    /// Writes one event as a line.
     fn write_line(&mut self, event: &AuditEvent) -> io::Result<()> {
         self.write_lines(slice::from_ref(event))
     }
@@ -300,6 +303,7 @@ fn compress(full: &Path) -> io::Result<()> {
     fs::remove_file(full)
 }
 
+/// How log files are opened: read and append, created for the owner only.
 fn file_options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true).append(true).create(true).mode(FILE_MODE);

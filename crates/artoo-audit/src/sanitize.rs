@@ -44,6 +44,7 @@ fn sanitize(value: &mut Value, max_chars: usize) {
     }
 }
 
+/// Redacts, escapes and shortens a text in place.
 fn sanitize_text(text: &mut String, max_chars: usize) {
     let redacted = redact(text);
     if matches!(redacted, Cow::Owned(_)) || !is_plain(text) || text.len() > max_chars {

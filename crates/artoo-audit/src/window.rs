@@ -131,6 +131,7 @@ impl Window {
 }
 
 impl Tally {
+    /// Counts a finding; a new description beyond the maximum is only counted, not kept.
     fn add(&mut self, description: String) {
         if let Some(times) = self.seen.get_mut(&description) {
             *times = times.saturating_add(1);

@@ -134,6 +134,7 @@ impl TapSender {
         }
     }
 
+    /// Counts one event lost at this time.
     fn count_lost(&mut self, at: Timestamp) {
         self.missing += 1;
         self.lost_at = at;
@@ -145,6 +146,7 @@ impl TapSender {
         self.missing
     }
 
+    /// Sends an event; an error if the tap is full or the observer is gone.
     fn try_send(&mut self, at: Timestamp, event: TapEvent) -> Result<(), ()> {
         // Only this side adds to the count, so it is never less than the number of unread events.
         if self.waiting.load(Ordering::Acquire) >= self.capacity {
@@ -191,6 +193,7 @@ impl Tap {
         }
     }
 
+    /// Makes room for one event after one was read.
     fn count_received(&self) {
         self.waiting.fetch_sub(1, Ordering::AcqRel);
     }

@@ -224,6 +224,7 @@ fn key_shapes(text: &str, is_key: fn(&str) -> bool) -> Option<String> {
 struct Bytes([u64; 4]);
 
 impl Bytes {
+    /// The set of bytes that occur in a text.
     fn of(text: &str) -> Self {
         let mut found = [0; 4];
         for byte in text.bytes() {
@@ -234,14 +235,17 @@ impl Bytes {
         Self(found)
     }
 
+    /// Whether a byte occurs in the text.
     fn has(&self, byte: u8) -> bool {
         self.0.get(usize::from(byte >> 6)).is_some_and(|word| (word >> (byte & 63)) & 1 == 1)
     }
 
+    /// Whether the text has every byte of a word; if not, the text can't contain the word.
     fn may_contain(&self, word: &str) -> bool {
         word.bytes().all(|byte| self.has(byte))
     }
 
+    /// Whether the text has every byte of an ASCII word, in either letter case.
     fn may_contain_ignoring_case(&self, word: &str) -> bool {
         word.bytes().all(|byte| self.has(byte.to_ascii_lowercase()) || self.has(byte.to_ascii_uppercase()))
     }

@@ -35,10 +35,12 @@ pub(super) struct TaskView {
 }
 
 impl TaskView {
+    /// A task of which nothing was seen; `incomplete` if events of the task may be missing.
     pub(super) fn new(incomplete: bool) -> Self {
         Self { incomplete, ..Self::default() }
     }
 
+    /// Whether a message with this id was published in the task.
     pub(super) fn has_published(&self, id: MessageId) -> bool {
         self.published.contains(&id)
     }

@@ -43,6 +43,7 @@ impl Files {
         Err(AuditError::InUse { path: dir.to_owned(), lanes: LANES_MAX })
     }
 
+    /// Opens a locked log with its statistics, and notes what was found.
     fn open_lane(log_path: PathBuf, now: Timestamp, lock: File) -> Result<Self, AuditError> {
         let stats_path = stats_path(&log_path).unwrap_or_else(|| log_path.with_extension("stats.json"));
         let LoadedStats { stats, problem } = LoadedStats::load_or_new(&stats_path, now);
@@ -73,6 +74,7 @@ fn try_lock(path: &Path) -> Result<Option<File>, AuditError> {
     }
 }
 
+/// The error for a folder or lock file that can't be used.
 fn folder(path: &Path, source: io::Error) -> AuditError {
     AuditError::Folder { path: path.to_owned(), source }
 }

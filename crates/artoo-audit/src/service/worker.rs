@@ -222,11 +222,13 @@ impl Worker {
         self.waiting_bytes = 0;
     }
 
+    /// Writes the waiting events, then this one.
     fn append(&mut self, event: &AuditEvent) {
         self.write();
         self.append_alone(event);
     }
 
+    /// Writes one event; a failure is counted.
     fn append_alone(&mut self, event: &AuditEvent) {
         self.unpersisted = true;
         if let Err(error) = self.files.log.append(event) {

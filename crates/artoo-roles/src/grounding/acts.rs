@@ -160,6 +160,7 @@ fn file_name(token: &str) -> Option<String> {
 
 /// Whether a request asks for a change by a phrase such as "get rid of" or "should contain", not by its first verb.
 fn asks_by_phrase(lower: &str) -> bool {
+    /// Phrases that ask for a change.
     const PHRASES: [&str; 8] = [
         "get rid of",
         "throw away",

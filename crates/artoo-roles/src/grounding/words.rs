@@ -7,10 +7,12 @@ use std::sync::LazyLock;
 pub(crate) struct Words(LazyLock<BTreeSet<&'static str>>);
 
 impl Words {
+    /// A table that `read` fills on first use.
     pub(crate) const fn new(read: fn() -> BTreeSet<&'static str>) -> Self {
         Self(LazyLock::new(read))
     }
 
+    /// Whether the table contains a lowercase word.
     pub(crate) fn has(&self, word: &str) -> bool {
         self.0.contains(word)
     }
@@ -196,5 +198,7 @@ pub(super) const CJK_ACTS: &[&str] = &[
 /// Question words in Chinese, Japanese and Korean, searched as substrings.
 pub(super) const CJK_QUESTIONS: &[&str] =
     &["哪", "多少", "几个", "幾個", "吗", "嗎", "什么", "什麼", "列出", "查找", "いくつ", "どの", "何", "몇", "어떤"];
+/// Words that ask how many, in Chinese, Japanese and Korean, searched as substrings.
 pub(super) const CJK_NUMBERS: &[&str] = &["多少", "几", "幾", "数", "數", "いくつ", "何", "몇", "개수"];
+/// Words for all or none in Chinese, Japanese and Korean, searched as substrings.
 pub(super) const CJK_QUANTIFIERS: &[&str] = &["所有", "全部", "没有", "沒有", "すべて", "全て", "ない", "모든", "없"];

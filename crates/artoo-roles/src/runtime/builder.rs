@@ -155,6 +155,7 @@ impl Builder {
         })
     }
 
+    /// Starts the runtime. Unlike `start`, it does not convert the errors of a full disk to `DiskFull`.
     fn try_start(self) -> Result<System, RuntimeError> {
         let environment = self.environment.map_or_else(|| detect_environment(None), Ok)?;
         let mut tool_config = self.tools.unwrap_or_else(|| {

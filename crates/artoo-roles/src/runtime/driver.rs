@@ -123,6 +123,7 @@ impl Driver {
         }
     }
 
+    /// Performs one effect of the System: starts work, delivers a message, stops a task's work, or passes on an event.
     fn enact(&mut self, effect: Effect) {
         match effect {
             Effect::Perform { effect_id, task_id, work } => self.perform(effect_id, task_id, work),
