@@ -29,7 +29,7 @@ impl Auditor {
         Self { stats, detector: Detector::default() }
     }
 
-    /// The counts that must survive a restart.
+    /// The auditor's counts, which must survive a restart.
     #[must_use]
     pub fn stats(&self) -> &AuditStats {
         &self.stats
@@ -72,6 +72,7 @@ impl Auditor {
         findings
     }
 
+    /// Adds a message to the counts and trends of the current window.
     fn count(&mut self, message: &Message, seen: &Observation) {
         let window = &mut self.stats.window;
         let totals = &mut window.totals;

@@ -1,4 +1,5 @@
-//! Checks the rules of the bus and of a task, event by event. After lost events, rules that need them don't report anything.
+//! Checks the rules of the bus and of a task, event by event. After lost events, rules that need them don't report
+//! anything.
 
 mod task;
 
@@ -13,8 +14,8 @@ use artoo_proto::{
 use crate::finding::{Finding, Rule};
 use task::TaskView;
 
-/// Tasks remembered, including ended ones, so that late messages can be checked. A task takes some hundred message ids of
-/// 16 bytes.
+/// Tasks remembered, including ended ones, so that late messages can be checked. A task takes some hundred message ids
+/// of 16 bytes.
 const TASKS_REMEMBERED: usize = 2_048;
 
 /// Work outside the System that is remembered: far more than a plan's subtasks can have running at once.
@@ -23,26 +24,31 @@ const EFFECTS_REMEMBERED: usize = 4_096;
 /// Time after its hard limit at which a task without a result counts as overdue, in milliseconds.
 const OVERDUE_GRACE_MS: i64 = 5_000;
 
-/// What one event showed.
+/// What the rules found in one event, and what the event changes in the counts.
 #[derive(Debug, Default)]
 pub(crate) struct Observation {
-    /// What the rules found wrong.
+    /// What the rules found wrong with the event.
     pub(crate) findings: Vec<Finding>,
-    /// Whether it opened a task not seen before.
+    /// Whether the event opened a task not seen before.
     pub(crate) new_task: bool,
-    /// Whether it was the first final result of its task.
+    /// Whether the event was the first final result of its task.
     pub(crate) first_result: bool,
-    /// The task's trend, if this event contains a new D.
+    /// The task's trend, if the event contains a new D (distance from the goal).
     pub(crate) trend: Option<GapTrend>,
 }
 
-/// The state that the rules need.
+/// Checks events against the rules of the bus and of tasks, with the state that the rules need.
 #[derive(Debug, Default)]
 pub(crate) struct Detector {
+    /// Expected position of the next event on the tap; `None` before the first.
     next_on_tap: Option<u64>,
+    /// Expected sequence number of the next message; `None` before the first.
     next_seq: Option<u64>,
+    /// Remembered tasks, open and ended.
     tasks: BTreeMap<TaskId, TaskView>,
+    /// Ids of the remembered tasks in the order in which they were first seen.
     oldest_first: VecDeque<TaskId>,
+    /// Running work outside the System.
     effects: BTreeMap<EffectId, Effect>,
     /// Events were lost since the last message, so the next sequence number may be higher.
     resync: bool,
@@ -58,6 +64,7 @@ struct Effect {
 }
 
 impl Detector {
+    /// Checks one event against the rules.
     pub(crate) fn observe(&mut self, observed: &Observed) -> Observation {
         let mut seen = Observation::default();
         self.check_position(observed.n, &mut seen);
@@ -97,6 +104,7 @@ impl Detector {
             .collect()
     }
 
+    /// Reports a gap if the event's position on the tap is not the expected one.
     fn check_position(&mut self, n: u64, seen: &mut Observation) {
         if let Some(expected) = self.next_on_tap
             && n != expected
@@ -107,6 +115,7 @@ impl Detector {
         self.next_on_tap = Some(n + 1);
     }
 
+    /// Notes that events were lost, so that rules that need them report nothing.
     fn mark_incomplete(&mut self) {
         self.resync = true;
         self.incomplete = true;
@@ -115,6 +124,7 @@ impl Detector {
         }
     }
 
+    /// Checks a message: sequence number, route, task, and the rules of its task.
     fn message(&mut self, envelope: &Envelope, seen: &mut Observation) {
         self.check_sequence(envelope, seen);
         check_route(envelope, seen);
@@ -134,6 +144,7 @@ impl Detector {
         }
     }
 
+    /// Reports a message whose sequence number is not the expected one.
     fn check_sequence(&mut self, envelope: &Envelope, seen: &mut Observation) {
         if let Some(expected) = self.next_seq {
             let fits = envelope.seq == expected || (self.resync && envelope.seq > expected);
@@ -146,6 +157,7 @@ impl Detector {
         self.next_seq = Some(envelope.seq.saturating_add(1));
     }
 
+    /// Starts to track a task. If too many are tracked, the oldest ended one is forgotten first.
     fn remember(&mut self, task_id: &TaskId, first: MessageKind) {
         if self.tasks.len() >= TASKS_REMEMBERED {
             let ended = self.oldest_first.iter().position(|id| self.tasks.get(id).is_some_and(|task| !task.is_open()));
@@ -159,6 +171,7 @@ impl Detector {
         self.oldest_first.push_back(task_id.clone());
     }
 
+    /// Checks that a role may ask for this work and that its cause is known, and remembers the work.
     fn effect_started(&mut self, started: &EffectStarted, seen: &mut Observation) {
         let label = effect_label(&started.effect);
         if matches!(started.effect, EffectKind::Tool { .. }) && started.by != Role::Executor {
@@ -187,10 +200,11 @@ impl Detector {
         }
     }
 
+    /// Reports work that failed, and results of work that was never started.
     fn effect_finished(&mut self, finished: &EffectFinished, seen: &mut Observation) {
         match self.effects.remove(&finished.effect_id).map(|effect| effect.kind) {
-            // A tool call is judged by its record in the ExecutionResult; a timer that fired and a check that found a claim
-            // false have not failed.
+            // A tool call is judged by its record in the ExecutionResult; a timer that fired and a check that found a
+            // claim false have not failed.
             Some(EffectKind::Tool { .. } | EffectKind::Timer { .. } | EffectKind::Checks { .. }) => {}
             Some(kind) if !finished.ok => {
                 let detail = format!("{} of {}: {}", effect_label(&kind), finished.by, finished.digest);
@@ -204,12 +218,13 @@ impl Detector {
 }
 
 impl Observation {
+    /// Adds a finding.
     pub(crate) fn find(&mut self, rule: Rule, detail: impl AsRef<str>) {
         self.findings.push(Finding::new(rule, detail));
     }
 }
 
-/// Checks publisher, receivers and sending instance against the route table.
+/// Checks a message's publisher, receivers and sending instance against the route table.
 fn check_route(envelope: &Envelope, seen: &mut Observation) {
     let kind = envelope.message.kind();
     let fits = route::ROUTES
@@ -225,14 +240,17 @@ fn check_route(envelope: &Envelope, seen: &mut Observation) {
     }
 }
 
+/// Whether a message of this kind can be the first of a task.
 fn opens_task(kind: MessageKind) -> bool {
     matches!(kind, MessageKind::UserRequest | MessageKind::TaskSpec)
 }
 
+/// Kind and sender of a message, for a finding.
 fn name(envelope: &Envelope) -> String {
     format!("{} from {}", envelope.message.kind(), envelope.from)
 }
 
+/// A short description of work outside the System, for a finding.
 fn effect_label(kind: &EffectKind) -> String {
     match kind {
         EffectKind::Model { schema } => format!("model call {schema}"),

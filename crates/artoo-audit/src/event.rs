@@ -10,8 +10,8 @@ use serde_json::json;
 use crate::finding::Finding;
 use crate::sanitize::sanitized;
 
-/// Longest text stored of one field, in characters. A tool's output is cut to 4,000 for the model; half of that is enough
-/// to recognise it.
+/// Longest text stored of one field, in characters. A tool's output is cut to 4,000 for the model; half of that is
+/// enough to recognise it.
 #[doc(alias = "limit")]
 pub const TEXT_MAX_CHARS: usize = 2_000;
 
@@ -27,11 +27,11 @@ const USUAL_EXTRA_BYTES: usize = 256;
 /// One entry of the audit log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AuditEvent {
-    /// When it was recorded.
+    /// When the entry was recorded.
     pub at: Timestamp,
-    /// The event or note.
+    /// The event or note that was recorded.
     pub record: Record,
-    /// What the rules found wrong with it.
+    /// What the rules found wrong with the event.
     pub findings: Vec<Finding>,
 }
 
@@ -40,7 +40,7 @@ pub struct AuditEvent {
 pub enum Record {
     /// An event of the bus.
     Seen {
-        /// Its position on the tap, which starts at 0 with every process.
+        /// The event's position on the tap (event stream), which starts at 0 with every process.
         tap: u64,
         /// The event's fields as JSON, shortened and redacted.
         fields: SafeFields,
@@ -59,12 +59,12 @@ pub struct SafeFields(Vec<u8>);
 pub enum Note {
     /// A process opened the log.
     LogOpened {
-        /// Number of lines in it.
+        /// Number of lines in the log when it was opened.
         lines: u64,
     },
     /// This file continues a full one.
     SegmentStarted {
-        /// The full file's name.
+        /// Name of the full log file that this file continues.
         follows: String,
         /// Number of lines in the full file.
         lines: u64,
@@ -80,42 +80,42 @@ pub enum Note {
     },
     /// The last line was incomplete and was removed.
     TornTail {
-        /// Number of bytes removed.
+        /// Number of bytes of the incomplete line that were removed.
         bytes: u64,
     },
     /// The log is shorter than it once was.
     CutShort {
-        /// Number of lines it once had, at least.
+        /// Number of lines that the log once had, at least.
         expected: u64,
-        /// Number of lines it has.
+        /// Number of lines that the log has.
         found: u64,
     },
     /// Events could not be written.
     WriteLost {
-        /// Number of events.
+        /// Number of events that could not be written.
         missing: u64,
         /// Error of the first failed write.
         problem: String,
     },
     /// The statistics of earlier runs could not be used; the file was renamed.
     StatsSetAside {
-        /// What is wrong with the file.
+        /// What is wrong with the statistics file.
         problem: String,
     },
     /// A report was made; its counts start again from zero.
     Report {
-        /// The report.
+        /// The report that was made.
         report: AuditReport,
     },
     /// The user undid a task's changes.
     Undone {
-        /// The task, or the undo that was itself undone.
+        /// Id of the undone task, or of the undo that was itself undone.
         entry: String,
         /// The id of this undo in the undo journal.
         by: Option<String>,
-        /// Number of paths restored.
+        /// Number of paths that the undo restored.
         brought_back: u64,
-        /// Number of paths not restored.
+        /// Number of paths that the undo did not restore.
         left: u64,
     },
     /// A finding that belongs to no single event.
@@ -143,7 +143,7 @@ impl AuditEvent {
         Self { at, record: Record::Note(note), findings: Vec::new() }
     }
 
-    /// Estimated length in bytes.
+    /// Estimated length of the entry as a log line, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         match &self.record {
             Record::Seen { fields, .. } => fields.0.len() + USUAL_EXTRA_BYTES,
@@ -217,6 +217,7 @@ fn json_length(value: &impl Serialize) -> usize {
     serde_json::to_writer(&mut counter, value).map_or(usize::MAX, |()| counter.0)
 }
 
+/// The name of an event in the log.
 fn event_name(event: &TapEvent) -> &'static str {
     match event {
         TapEvent::Message { .. } => "message",

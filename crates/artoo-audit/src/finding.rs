@@ -12,7 +12,7 @@ const DETAIL_MAX_CHARS: usize = 300;
 /// Something that a rule found wrong with an event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// The rule that found it.
+    /// The rule that was broken.
     pub rule: Rule,
     /// What was found: one line, escaped, redacted and shortened.
     pub detail: String,
@@ -37,7 +37,7 @@ macro_rules! rules {
         }
 
         impl Rule {
-            /// Every rule.
+            /// Every rule that the auditor checks.
             pub const ALL: &'static [Self] = &[$(Self::$rule),*];
 
             /// The name in reports and in the log.

@@ -16,15 +16,15 @@ use crate::verify::{
 };
 use crate::window::LogHead;
 
-/// Size at which the log continues in a new file and the full one is compressed. Every start verifies the whole file, so
-/// it must stay small; about six requests fit, and compressed they take a tenth.
+/// Size at which the log continues in a new file and the full one is compressed. Every start verifies the whole file,
+/// so it must stay small; about six requests fit, and compressed they take a tenth.
 #[doc(alias = "limit")]
 pub const SEGMENT_MAX_BYTES: u64 = 192 * 1024;
 
 /// File permissions: only the owner may read the log.
 const FILE_MODE: u32 = 0o600;
 
-/// Names tried for a renamed file before giving up.
+/// Maximum number of names tried for a renamed log file.
 const NAMES_MAX: u32 = 10_000;
 
 /// The log could not be opened or written.
@@ -33,45 +33,45 @@ pub enum LogError {
     /// The file could not be opened.
     #[error("can't open {path:?}")]
     Open {
-        /// The file.
+        /// The log file that could not be opened.
         path: PathBuf,
-        /// The error of the system.
+        /// The I/O error.
         #[source]
         source: io::Error,
     },
     /// The file could not be read to its end.
     #[error("can't check {path:?}")]
     Check {
-        /// The file.
+        /// The log file that could not be read.
         path: PathBuf,
-        /// What is wrong with it.
+        /// What is wrong with the log file.
         #[source]
         source: VerifyError,
     },
     /// A damaged log could not be renamed.
     #[error("can't rename {path:?}")]
     SetAside {
-        /// The file.
+        /// The damaged log file that could not be renamed.
         path: PathBuf,
-        /// The error of the system.
+        /// The I/O error.
         #[source]
         source: io::Error,
     },
     /// An event could not be written.
     #[error("can't write to {path:?}")]
     Write {
-        /// The file.
+        /// The log file that could not be written.
         path: PathBuf,
-        /// The error of the system.
+        /// The I/O error.
         #[source]
         source: io::Error,
     },
     /// Written lines may not be on the disk.
     #[error("can't sync {path:?} to the disk")]
     Sync {
-        /// The file.
+        /// The log file that could not be synced.
         path: PathBuf,
-        /// The error of the system.
+        /// The I/O error.
         #[source]
         source: io::Error,
     },
@@ -82,9 +82,13 @@ pub enum LogError {
 pub struct AuditLog {
     path: PathBuf,
     file: File,
+    /// Number of lines in the file.
     lines: u64,
+    /// Length of the complete lines in the file, in bytes.
     bytes: u64,
+    /// Hash of the last line.
     hash: String,
+    /// Length in bytes at which the log continues in a new file.
     segment_max: u64,
     /// Buffer for the lines being written.
     written: Vec<u8>,
@@ -92,15 +96,17 @@ pub struct AuditLog {
     torn: bool,
     /// Number of events lost and not reported in the log yet, and the first error.
     lost: Option<(u64, String)>,
+    /// Number of events lost since the log was opened.
     lost_total: u64,
 }
 
 impl AuditLog {
-    /// Opens or creates a log and continues its chain of hashes. The returned notes say what was found; they are in the log too.
+    /// Opens or creates a log and continues its chain of hashes. The returned notes say what was found; they are in the
+    /// log too.
     ///
-    /// An incomplete last line is removed. A log with a broken chain is renamed (`….broken-0001.jsonl`) and a new one begins
-    /// with a note of it: refusing to run would let anyone who can write the file stop artoo, and continuing in it would hide
-    /// the damage. `known` is a line that the log must still contain.
+    /// An incomplete last line is removed. A log with a broken chain is renamed (`….broken-0001.jsonl`) and a new one
+    /// begins with a note of it: refusing to run would let anyone who can write the file stop artoo, and continuing in
+    /// it would hide the damage. `known` is a line that the log must still contain.
     ///
     /// # Errors
     /// [`LogError`] if the file can't be opened, read or renamed. If the disk is full, lost events are counted instead.
@@ -143,8 +149,8 @@ impl AuditLog {
     /// Appends an event.
     ///
     /// # Errors
-    /// [`LogError::Write`] if it could not be written. The event is then lost and counted; a partial line is removed, and the
-    /// next successful write is preceded by a note with the number of lost events.
+    /// [`LogError::Write`] if it could not be written. The event is then lost and counted; a partial line is removed,
+    /// and the next successful write is preceded by a note with the number of lost events.
     pub fn append(&mut self, event: &AuditEvent) -> Result<(), LogError> {
         let result = self.try_append(event);
         if let Err(source) = &result {
@@ -164,7 +170,7 @@ impl AuditLog {
         self.file.sync_data().map_err(|source| LogError::Sync { path: self.path.clone(), source })
     }
 
-    /// The number and hash of the last line.
+    /// The number and hash of the log's last line.
     #[must_use]
     pub fn head(&self) -> LogHead {
         LogHead { lines: self.lines, hash: self.hash.clone() }
@@ -182,10 +188,12 @@ impl AuditLog {
         self.lost.as_ref().map(|(missing, problem)| (*missing, problem.as_str()))
     }
 
+    /// A log that continues after the undamaged lines of a scanned file.
     fn new(path: &Path, file: File, scan: &Scan) -> Self {
         Self { lines: scan.lines, bytes: scan.bytes, hash: scan.hash.clone(), ..Self::empty(path, file) }
     }
 
+    /// A log without lines.
     fn empty(path: &Path, file: File) -> Self {
         Self {
             path: path.to_owned(),
@@ -201,6 +209,7 @@ impl AuditLog {
         }
     }
 
+    /// Appends an event, after removing a partial line, starting a new file or reporting lost events if needed.
     fn try_append(&mut self, event: &AuditEvent) -> io::Result<()> {
         if self.torn {
             if self.file.metadata()?.len() != self.bytes {
@@ -218,6 +227,7 @@ impl AuditLog {
         self.write_line(event)
     }
 
+    /// Renames and compresses the full file, and continues in a new one.
     fn next_segment(&mut self, at: Timestamp) -> io::Result<()> {
         self.file.sync_data()?;
         let follows = rename_numbered(&self.path, ".")?;
@@ -245,10 +255,12 @@ impl AuditLog {
         is_ready && self.write_lines(events).is_ok()
     }
 
+    /// Writes one event as a line.
     fn write_line(&mut self, event: &AuditEvent) -> io::Result<()> {
         self.write_lines(slice::from_ref(event))
     }
 
+    /// Writes events as lines with numbers and hashes, all in one write.
     fn write_lines(&mut self, events: &[AuditEvent]) -> io::Result<()> {
         let (mut lines, mut hash) = (self.lines, None);
         self.written.clear();
@@ -291,12 +303,14 @@ fn compress(full: &Path) -> io::Result<()> {
     fs::remove_file(full)
 }
 
+/// How log files are opened: read and append, created for the owner only.
 fn file_options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true).append(true).create(true).mode(FILE_MODE);
     options
 }
 
+/// Opens or creates a log file for appending, and restricts its permissions to the owner.
 fn open_file(path: &Path) -> Result<File, LogError> {
     let open = || -> io::Result<File> {
         let file = file_options().open(path)?;

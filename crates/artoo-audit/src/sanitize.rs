@@ -7,17 +7,18 @@ use artoo_proto::redact::{REDACTED, is_secret_name, redact};
 use serde::Serialize;
 use serde_json::Value;
 
-/// Entries of a list that are stored: twice the subtasks a plan may have.
+/// Maximum number of entries stored of one list; further ones are only counted. Twice the subtasks of the largest plan.
 const LIST_MAX_ENTRIES: usize = 128;
 
-/// The value as a JSON object with every text redacted, escaped and cut to `max_chars`, every list cut, and the values of
-/// secret names replaced. `None` if it takes more than `max_bytes` or can't be expressed in JSON.
+/// The value as a JSON object with every text redacted, escaped and cut to `max_chars`, every list cut, and the values
+/// of secret names replaced. `None` if it takes more than `max_bytes` or can't be expressed in JSON.
 pub(crate) fn sanitized(value: &impl Serialize, max_chars: usize, max_bytes: usize) -> Option<Vec<u8>> {
     let mut value = serde_json::to_value(value).ok()?;
     sanitize(&mut value, max_chars);
     serde_json::to_vec(&value).ok().filter(|text| text.len() <= max_bytes)
 }
 
+/// Redacts, escapes and shortens every text and list in a JSON value.
 fn sanitize(value: &mut Value, max_chars: usize) {
     match value {
         Value::String(text) => sanitize_text(text, max_chars),
@@ -43,6 +44,7 @@ fn sanitize(value: &mut Value, max_chars: usize) {
     }
 }
 
+/// Redacts, escapes and shortens a text in place.
 fn sanitize_text(text: &mut String, max_chars: usize) {
     let redacted = redact(text);
     if matches!(redacted, Cow::Owned(_)) || !is_plain(text) || text.len() > max_chars {

@@ -23,10 +23,10 @@ pub const REPORT_EVERY: Duration = Duration::from_secs(5 * 60);
 /// Longest time the user waits for a report: the three seconds of the specification.
 pub const REPORT_WITHIN: Duration = Duration::from_secs(3);
 
-/// Reports kept until they are read: more than an hour of them. The log has them all.
+/// Maximum number of reports waiting to be read, more than one hour's. Further ones are only in the log.
 const REPORTS_KEPT: usize = 16;
 
-/// Configuration of the service.
+/// Configuration of the auditor's service.
 pub struct AuditConfig {
     /// Folder of `audit.jsonl` and `audit_stats.json`; created if missing.
     pub dir: PathBuf,
@@ -36,24 +36,24 @@ pub struct AuditConfig {
     pub report_every: Duration,
 }
 
-/// An error of the service.
+/// The auditor could not be started, or did not answer, or its log is incomplete.
 #[derive(Debug, thiserror::Error)]
 pub enum AuditError {
     /// The folder could not be created or used.
     #[error("can't use {path:?} for the audit log")]
     Folder {
-        /// The folder.
+        /// The folder or lock file that could not be used.
         path: PathBuf,
-        /// The error of the system.
+        /// The I/O error.
         #[source]
         source: std::io::Error,
     },
     /// Too many processes write audit logs in this folder.
     #[error("{path:?} is in use by {lanes} processes")]
     InUse {
-        /// The folder.
+        /// The folder in which every log is in use.
         path: PathBuf,
-        /// Number of logs tried.
+        /// Number of processes that already write logs in the folder.
         lanes: u32,
     },
     /// The log could not be opened or written.
@@ -71,9 +71,9 @@ pub enum AuditError {
     /// The end of the log is not on the disk.
     #[error("the audit log is incomplete: {} events could not be written", summary.lost)]
     Incomplete {
-        /// What was written.
+        /// What the auditor wrote, and how many events were lost.
         summary: Box<AuditSummary>,
-        /// The last error.
+        /// Text of the last write error, if any.
         problem: Option<String>,
     },
 }
@@ -105,15 +105,18 @@ pub struct AuditService {
 /// A request to the auditor's thread.
 #[derive(Debug)]
 enum Command {
+    /// Make a report now and send it here.
     Report(Sender<AuditReport>),
+    /// Write a note to the log.
     Note(Note),
+    /// Write everything, send the summary here, and stop.
     Close(Sender<Result<AuditSummary, AuditError>>),
 }
 
 /// Starts the auditor on a thread of its own.
 ///
-/// If another process already writes `audit.jsonl` in this folder, this one writes `audit-2.jsonl` and so on, with statistics
-/// of its own.
+/// If another process already writes `audit.jsonl` in this folder, this one writes `audit-2.jsonl` and so on, with
+/// statistics of its own.
 ///
 /// # Errors
 /// [`AuditError`] if the folder, the log or the thread can't be created. The rest of artoo works without the auditor.
@@ -164,7 +167,8 @@ impl AuditService {
     /// Writes every pending event, syncs the log, and stops. The driver of the bus must have stopped before.
     ///
     /// # Errors
-    /// [`AuditError::Incomplete`] if the end of the log is not on the disk; [`AuditError::Gone`] if the thread has ended.
+    /// [`AuditError::Incomplete`] if the end of the log is not on the disk; [`AuditError::Gone`] if the thread has
+    /// ended.
     pub fn close(mut self) -> Result<AuditSummary, AuditError> {
         let (reply, answer) = channel();
         self.ask(Command::Close(reply))?;
@@ -173,10 +177,12 @@ impl AuditService {
         result
     }
 
+    /// Sends a command to the auditor's thread.
     fn ask(&self, command: Command) -> Result<(), AuditError> {
         self.commands.as_ref().ok_or(AuditError::Gone)?.send(command).map_err(|_| AuditError::Gone)
     }
 
+    /// Lets the auditor's thread finish and waits for its end.
     fn stop(&mut self) {
         // Without a sender, the thread finishes its work and ends.
         self.commands = None;

@@ -9,36 +9,36 @@ use artoo_proto::Timestamp;
 
 use crate::window::{AuditStats, STATS_VERSION};
 
-/// Longest file read; the counts of a window are bounded and far smaller.
+/// Maximum size of a statistics file that is read; real ones are far smaller.
 const STATS_MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// The statistics could not be read or written.
+/// The statistics file could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum StatsError {
     /// The file could not be read or written.
     #[error("{path:?}")]
     Io {
-        /// The file.
+        /// The statistics file.
         path: PathBuf,
-        /// The error.
+        /// The I/O error.
         #[source]
         source: io::Error,
     },
     /// The file is not valid JSON of this form.
     #[error("{path:?} is not a valid statistics file")]
     Format {
-        /// The file.
+        /// The statistics file.
         path: PathBuf,
-        /// The error.
+        /// The error of the JSON parser.
         #[source]
         source: serde_json::Error,
     },
     /// Another version of artoo wrote the file.
     #[error("{path:?} has version {found}, not {STATS_VERSION}")]
     Version {
-        /// The file.
+        /// The statistics file.
         path: PathBuf,
-        /// The version of the file.
+        /// The version that the file has.
         found: u32,
     },
 }
@@ -114,6 +114,7 @@ pub(crate) fn stats_path(log: &Path) -> Option<PathBuf> {
     known.then(|| log.with_file_name(format!("audit_stats{lane}.json")))
 }
 
+/// The version field of a statistics file.
 #[derive(serde::Deserialize)]
 struct Version {
     version: u32,

@@ -33,7 +33,7 @@ pub(crate) fn subtask() -> SubTaskId {
     SubTaskId(Uuid::from_u128(7))
 }
 
-/// Makes events as the bus would.
+/// Makes events as the bus would publish them, with consecutive numbers.
 #[derive(Default)]
 pub(crate) struct Bench {
     n: u64,
@@ -60,7 +60,7 @@ impl Bench {
         self.sees(TapEvent::Message { envelope: Arc::new(envelope) })
     }
 
-    /// The same, with its envelope changed.
+    /// The event of a published message whose envelope `change` alters.
     pub(crate) fn says_with(&mut self, message: impl Into<Message>, change: impl FnOnce(&mut Envelope)) -> Observed {
         let mut observed = self.says(message);
         if let TapEvent::Message { envelope } = &mut observed.event {
@@ -83,6 +83,7 @@ impl Bench {
     }
 }
 
+/// The user's request of task `n`, with a hard limit of one minute.
 pub(crate) fn request(n: u128) -> UserRequest {
     UserRequest {
         task_id: task(n),
@@ -93,6 +94,7 @@ pub(crate) fn request(n: u128) -> UserRequest {
     }
 }
 
+/// Task `n` as the perceiver understood it.
 pub(crate) fn spec(n: u128) -> TaskSpec {
     TaskSpec {
         task_id: task(n),
@@ -104,6 +106,7 @@ pub(crate) fn spec(n: u128) -> TaskSpec {
     }
 }
 
+/// The solver's directive for `round` of task `n`; `d` is the distance from the goal in the round before.
 pub(crate) fn directive(n: u128, round: u32, d: f64, directive: ReplanDirective) -> PlanDirective {
     PlanDirective {
         task_id: task(n),
@@ -124,6 +127,7 @@ pub(crate) fn directive(n: u128, round: u32, d: f64, directive: ReplanDirective)
     }
 }
 
+/// An agent-validator's correction in task `n`.
 pub(crate) fn correction(n: u128, failure_class: FailureClass) -> CorrectionSignal {
     CorrectionSignal {
         subtask_id: subtask(),
@@ -137,6 +141,7 @@ pub(crate) fn correction(n: u128, failure_class: FailureClass) -> CorrectionSign
     }
 }
 
+/// The record of a read-only tool call.
 pub(crate) fn call(tool: &str, status: CallStatus, output: &str) -> ToolCall {
     ToolCall {
         tool: tool.to_owned(),
@@ -161,6 +166,7 @@ pub(crate) fn call(tool: &str, status: CallStatus, output: &str) -> ToolCall {
     }
 }
 
+/// An executor's report in task `n`.
 pub(crate) fn execution(n: u128, status: ExecutionStatus, tool_calls: Vec<ToolCall>) -> ExecutionResult {
     ExecutionResult {
         subtask_id: subtask(),
@@ -176,6 +182,7 @@ pub(crate) fn execution(n: u128, status: ExecutionStatus, tool_calls: Vec<ToolCa
     }
 }
 
+/// The outcome of the only subtask of task `n`.
 pub(crate) fn outcome(n: u128, round: u32, status: OutcomeStatus) -> SubTaskOutcome {
     SubTaskOutcome {
         subtask_id: subtask(),
@@ -194,14 +201,17 @@ pub(crate) fn outcome(n: u128, round: u32, status: OutcomeStatus) -> SubTaskOutc
     }
 }
 
+/// The ending of a task whose criteria were all checked in code.
 pub(crate) fn accept() -> Ending {
     Ending::Accept { basis: Basis::Checked }
 }
 
+/// The ending of a task that reached the limit of replans.
 pub(crate) fn abandon() -> Ending {
     Ending::Abandon { reason: AbandonReason::MaxReplans, unmet: vec![] }
 }
 
+/// The final result of task `n`; `d` is the distance from the goal in the delivered round.
 pub(crate) fn result(n: u128, delivered_round: u32, d: f64, ending: Ending) -> FinalResult {
     FinalResult {
         task_id: task(n),

@@ -19,7 +19,7 @@ use crate::window::LogHead;
 /// Longest line accepted: an event of maximum length with its number and hashes, and room for reports.
 const LINE_MAX_BYTES: u64 = 4 * EVENT_MAX_BYTES as u64;
 
-/// Full files searched for a known line; fewer are filled between two writes of the statistics.
+/// Maximum number of full log files searched for a known line; fewer are filled between two writes of the statistics.
 const SEGMENTS_FOLLOWED: usize = 1_024;
 
 /// `prev` of a log's first line.
@@ -28,7 +28,7 @@ pub(crate) const NO_HASH: &str = "0000000000000000000000000000000000000000000000
 /// What is in a log that passed verification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verified {
-    /// Number of lines.
+    /// Number of lines in the log.
     pub lines: u64,
     /// The last line; `None` for an empty file.
     pub head: Option<LogHead>,
@@ -40,9 +40,9 @@ pub struct Verified {
 #[derive(Debug, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct VerifyError {
-    /// Its number, from 1.
+    /// Number of the damaged line, from 1.
     pub line: u64,
-    /// What is wrong with it.
+    /// What is wrong with the line.
     #[source]
     pub what: Damage,
 }
@@ -62,7 +62,7 @@ pub enum Damage {
     /// The line has another number: lines were removed, moved or added.
     #[error("has number {found}")]
     Number {
-        /// The number in the line.
+        /// The number that the damaged line contains.
         found: u64,
     },
     /// The line's `prev` is not the hash of the line before, or of the file it says it continues.
@@ -108,14 +108,14 @@ pub fn verify(path: &Path) -> Result<Verified, VerifyError> {
     Ok(Verified { lines: scan.lines, head, follows: scan.follows.map(|follows| follows.file) })
 }
 
-/// The undamaged part of a file.
+/// What reading a log file found, up to its first damaged line.
 #[derive(Debug)]
 pub(crate) struct Scan {
     /// Number of undamaged lines.
     pub(crate) lines: u64,
-    /// Their length in bytes.
+    /// Length of the undamaged lines in bytes.
     pub(crate) bytes: u64,
-    /// The hash of the last one.
+    /// Hash of the last undamaged line.
     pub(crate) hash: String,
     /// The first damaged line.
     pub(crate) damage: Option<VerifyError>,
@@ -125,9 +125,12 @@ pub(crate) struct Scan {
     found_known: bool,
 }
 
+/// The full log file that a file says it continues.
 #[derive(Debug)]
 struct Follows {
+    /// Name of the full file.
     file: String,
+    /// Hash of the full file's last line.
     hash: String,
 }
 
@@ -226,6 +229,7 @@ struct ChainFields {
     follows: Option<String>,
 }
 
+/// Checks a line's number, content hash, and link to the hash of the line before.
 fn check_line(line: &[u8], number: u64, before: &str) -> Result<ChainFields, Damage> {
     let line = line.strip_suffix(b"\n").ok_or(Damage::Torn)?;
     let mut fields: ChainFields = serde_json::from_slice(line).map_err(|_| Damage::NotARecord)?;

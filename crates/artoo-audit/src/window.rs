@@ -1,4 +1,5 @@
-//! Counts of the current window (the period between two reports), totals of earlier windows, and the drift between them.
+//! Counts of the current window (the period between two reports), totals of earlier windows, and the drift between
+//! them.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +11,8 @@ use crate::finding::{Finding, FindingClass, Rule};
 /// Version of `audit_stats.json`; a file of another version is renamed and not read.
 pub const STATS_VERSION: u32 = 1;
 
-/// Maximum number of different descriptions kept of one class of findings. Further ones are only counted; the log has them
-/// all.
+/// Maximum number of different descriptions kept of one class of findings. Further ones are only counted; the log has
+/// them all.
 const TALLY_MAX: usize = 64;
 
 /// Maximum number of tasks whose trend is kept.
@@ -51,7 +52,7 @@ pub struct LogHead {
     pub hash: String,
 }
 
-/// Sums over tasks.
+/// Sums over the tasks of one window or of all earlier windows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
     /// Tasks seen; a replan does not count as another task.
@@ -71,11 +72,11 @@ pub struct Totals {
 pub struct Window {
     /// When the window began.
     pub start: Timestamp,
-    /// Sums over tasks.
+    /// Sums over the tasks of the window.
     pub totals: Totals,
-    /// Trend of each task that had a new D in this window.
+    /// Trend of each task that had a new D (distance from the goal) in this window.
     pub trends: BTreeMap<TaskId, GapTrend>,
-    /// Broken rules of the bus.
+    /// Findings about broken rules of the bus.
     pub violations: Tally,
     /// Other findings that look wrong.
     pub anomalies: Tally,
@@ -84,7 +85,9 @@ pub struct Window {
 /// Findings counted by description, up to a maximum number of descriptions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
+    /// Number of findings by description.
     seen: BTreeMap<String, u64>,
+    /// Number of findings whose description was not kept.
     beyond: u64,
 }
 
@@ -128,6 +131,7 @@ impl Window {
 }
 
 impl Tally {
+    /// Counts a finding; a new description beyond the maximum is only counted, not kept.
     fn add(&mut self, description: String) {
         if let Some(times) = self.seen.get_mut(&description) {
             *times = times.saturating_add(1);
@@ -168,6 +172,7 @@ impl Totals {
         self.tool_health.logical_retries += window.tool_health.logical_retries;
     }
 
+    /// A count divided by the number of ended tasks.
     fn per_ended_task(&self, count: u64) -> f64 {
         count as f64 / self.ended.max(1) as f64
     }

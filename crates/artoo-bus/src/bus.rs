@@ -13,10 +13,11 @@ use crate::tap::TapEvent;
 #[doc(alias = "limit")]
 pub const TASK_MESSAGES_MAX: usize = 10_000;
 
-/// Messages allowed beyond [`TASK_MESSAGES_MAX`] for the kinds that end a task, so that every task ends with its result.
+/// Messages allowed beyond [`TASK_MESSAGES_MAX`] for the kinds that end a task, so that every task ends with its
+/// result.
 ///
-/// `CancelRequest` and `RoleFailed` may use half of them and `Abort` three quarters, so that there is always room for the
-/// `FinalResult`.
+/// `CancelRequest` and `RoleFailed` may use half of them and `Abort` three quarters, so that there is always room for
+/// the `FinalResult`.
 pub const TASK_END_RESERVE: usize = 16;
 
 /// The bus: a queue of deliveries in publish order, and a record of everything published or refused.
@@ -24,10 +25,14 @@ pub const TASK_END_RESERVE: usize = 16;
 /// The record grows until [`Bus::take_events`], which the driver of the bus calls after every step.
 #[derive(Debug, Default)]
 pub struct Bus {
+    /// Sequence number of the next message.
     next_seq: u64,
+    /// Ids of the published messages of each open task, which may be named as causes.
     published: BTreeMap<TaskId, HashSet<MessageId>>,
     mailboxes: Mailboxes,
+    /// Number of deliveries dropped so far.
     dropped: u64,
+    /// Events recorded since the last `take_events`.
     events: Vec<(Timestamp, TapEvent)>,
 }
 
@@ -40,8 +45,9 @@ impl Bus {
 
     /// Publishes a message. Its receivers come from the route table, never from the sender.
     ///
-    /// `from` must be the address at which its role handles this task and subtask, as [`Address::of`] gives it. The id of a
-    /// message without a task (the operator's query to the auditor) is not stored, since nothing can name it as a cause.
+    /// `from` must be the address at which its role handles this task and subtask, as [`Address::of`] gives it. The id
+    /// of a message without a task (the operator's query to the auditor) is not stored, since nothing can name it as a
+    /// cause.
     ///
     /// # Errors
     /// [`Refusal`], which observers see too.
@@ -87,6 +93,7 @@ impl Bus {
         Ok(())
     }
 
+    /// Checks a message's sender, size of its task, id and cause; returns its receivers.
     fn check(
         &self,
         id: MessageId,
@@ -172,7 +179,7 @@ impl Bus {
     }
 }
 
-/// Number of messages of a task from which on this kind is refused.
+/// Maximum number of published messages of a task at which messages of this kind are refused.
 fn bound(kind: MessageKind) -> usize {
     use MessageKind as M;
     // Only these four kinds have a reserve, so that a new kind gets none by accident.

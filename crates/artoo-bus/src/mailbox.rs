@@ -24,6 +24,7 @@ pub struct Delivery {
 #[derive(Debug, Default)]
 pub(crate) struct Mailboxes {
     queue: VecDeque<Delivery>,
+    /// Number of queued deliveries by address.
     waiting: BTreeMap<Address, usize>,
 }
 
@@ -39,6 +40,7 @@ impl Mailboxes {
         Ok(())
     }
 
+    /// Removes the delivery at `index`; 0 is the oldest.
     pub(crate) fn take(&mut self, index: usize) -> Option<Delivery> {
         let delivery = self.queue.remove(index)?;
         if let Some(waiting) = self.waiting.get_mut(&delivery.to) {
@@ -50,6 +52,7 @@ impl Mailboxes {
         Some(delivery)
     }
 
+    /// The queued deliveries, oldest first.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &Delivery> {
         self.queue.iter()
     }

@@ -7,20 +7,20 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "refusal", rename_all = "snake_case")]
 pub enum Refusal {
-    /// The route table has no row for this kind.
+    /// The route table has no row for this kind of message.
     #[error("{kind} has no route")]
     NoRoute {
         /// The kind of message.
         kind: MessageKind,
     },
-    /// The kind belongs to another role.
+    /// Another role than the only permitted one published the message.
     #[error("{kind} belongs to {owner}, not to {from}")]
     WrongSender {
         /// The kind of message.
         kind: MessageKind,
-        /// The role that published it.
+        /// The role that tried to publish the message.
         from: Role,
-        /// The role it belongs to.
+        /// The only role that may publish this kind.
         owner: Role,
     },
     /// The sender belongs to another task or subtask.
@@ -35,7 +35,7 @@ pub enum Refusal {
     /// The task has reached its maximum number of messages.
     #[error("the task has already published {max} messages")]
     TooManyMessages {
-        /// The maximum.
+        /// The maximum number of messages for a message of this kind.
         max: usize,
     },
 }

@@ -1,6 +1,7 @@
 //! Taps: bounded, read-only streams of the bus's events for an observer on another thread.
 //!
-//! A tap never blocks the bus. If the observer is too slow, events are lost, and their number is reported in the stream.
+//! A tap never blocks the bus. If the observer is too slow, events are lost, and their number is reported in the
+//! stream.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::refusal::Refusal;
 
-/// Maximum number of unread events: about 64 MB of ordinary messages, minutes of a busy task.
+/// Maximum number of unread events on the auditor's tap: about 64 MB of ordinary messages, minutes of a busy task.
 pub const TAP_CAPACITY: usize = 65_536;
 
 /// An event on the bus that an observer sees.
@@ -26,22 +27,22 @@ pub enum TapEvent {
     },
     /// The bus refused a message: a boundary violation.
     Refused {
-        /// The instance that published it.
+        /// The instance that tried to publish the refused message.
         from: Address,
-        /// The kind of message.
+        /// The kind of the refused message.
         kind: MessageKind,
-        /// The task it belongs to, if any.
+        /// The task of the refused message, if any.
         task_id: Option<TaskId>,
-        /// Why it was refused.
+        /// Why the message was refused.
         refusal: Refusal,
     },
     /// A delivery was dropped.
     Dropped {
-        /// Sequence number of the message.
+        /// Sequence number of the dropped message.
         seq: u64,
-        /// The instance that does not get it.
+        /// The instance that does not get the message.
         to: Address,
-        /// Why it was dropped.
+        /// Why the delivery was dropped.
         reason: String,
     },
     /// A role asked for work outside the System.
@@ -50,16 +51,16 @@ pub enum TapEvent {
     EffectFinished(EffectFinished),
     /// A role panicked; its instance was removed.
     Panicked {
-        /// The instance.
+        /// The instance that panicked.
         address: Address,
         /// The text of the panic.
         detail: String,
     },
     /// A role ignored an input: it was late, duplicate or unknown.
     Ignored {
-        /// The instance that ignored it.
+        /// The instance that ignored the input.
         address: Address,
-        /// What was ignored.
+        /// What was ignored, as text.
         detail: String,
     },
     /// Events are missing here, because the tap was full.
@@ -74,9 +75,9 @@ pub enum TapEvent {
 pub struct Observed {
     /// Position on the tap, without gaps except where a [`TapEvent::Gap`] is.
     pub n: u64,
-    /// When it happened.
+    /// When the event happened.
     pub at: Timestamp,
-    /// The event.
+    /// The observed event.
     #[serde(flatten)]
     pub event: TapEvent,
 }
@@ -85,13 +86,16 @@ pub struct Observed {
 #[derive(Debug)]
 pub struct TapSender {
     sender: Sender<Observed>,
-    // The bound is counted here: a bounded channel of this size would allocate a megabyte at once.
+    // Number of unread events. It is counted here because a bounded channel would allocate a megabyte at once.
     waiting: Arc<AtomicUsize>,
     capacity: usize,
     /// Room for one last event: the events lost and not reported when the sender is dropped.
     final_gap: SyncSender<Observed>,
+    /// Position of the next event.
     next: u64,
+    /// Number of events lost and not reported yet.
     missing: u64,
+    /// When the last event was lost.
     lost_at: Timestamp,
 }
 
@@ -114,7 +118,8 @@ pub fn tap(capacity: usize) -> (TapSender, Tap) {
 }
 
 impl TapSender {
-    /// Sends an event. If the tap is full the event is lost, and a [`TapEvent::Gap`] reports it as soon as there is room.
+    /// Sends an event. If the tap is full the event is lost, and a [`TapEvent::Gap`] reports it as soon as there is
+    /// room.
     pub fn offer(&mut self, at: Timestamp, event: TapEvent) {
         if self.missing > 0 {
             let gap = TapEvent::Gap { missing: self.missing };
@@ -129,6 +134,7 @@ impl TapSender {
         }
     }
 
+    /// Counts one event lost at this time.
     fn count_lost(&mut self, at: Timestamp) {
         self.missing += 1;
         self.lost_at = at;
@@ -140,6 +146,7 @@ impl TapSender {
         self.missing
     }
 
+    /// Sends an event; an error if the tap is full or the observer is gone.
     fn try_send(&mut self, at: Timestamp, event: TapEvent) -> Result<(), ()> {
         // Only this side adds to the count, so it is never less than the number of unread events.
         if self.waiting.load(Ordering::Acquire) >= self.capacity {
@@ -186,6 +193,7 @@ impl Tap {
         }
     }
 
+    /// Makes room for one event after one was read.
     fn count_received(&self) {
         self.waiting.fetch_sub(1, Ordering::AcqRel);
     }

@@ -14,7 +14,7 @@ pub struct AuditQuery {}
 pub enum Trigger {
     /// The regular interval passed.
     Periodic,
-    /// The operator asked for it.
+    /// The operator asked for the report.
     OnDemand,
 }
 
@@ -22,11 +22,11 @@ pub enum Trigger {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GapTrend {
-    /// D falls.
+    /// D falls: the task gets closer to its goal.
     Improving,
     /// D does not change.
     Stable,
-    /// D rises.
+    /// D rises: the task gets farther from its goal.
     Worsening,
 }
 
@@ -35,7 +35,7 @@ pub enum GapTrend {
 pub struct TaskTrend {
     /// The task's id.
     pub task_id: TaskId,
-    /// Whether D falls, stays or rises.
+    /// Whether the task's distance D falls, stays or rises.
     pub trend: GapTrend,
 }
 

@@ -15,23 +15,23 @@ pub enum Mode {
 
 /// One assertion about an output. In JSON: `{criterion, mode, required?, check?}` or a plain string.
 ///
-/// A checked criterion has no prose of its own: its claim is rendered from the check, so a claim can't differ from what is
-/// checked.
+/// A checked criterion has no prose of its own: its claim is rendered from the check, so a claim can't differ from what
+/// is checked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(from = "CriterionWire", into = "CriterionWire")]
 pub enum Criterion {
     /// An assertion in words, judged by a model against evidence.
     Prose {
-        /// The assertion.
+        /// The assertion in words.
         text: String,
-        /// How a failure counts in D.
+        /// How a failure counts in D (the distance from the goal).
         mode: Mode,
         /// Whether the task fails if this criterion does: a failure then counts as D above the threshold δ.
         required: bool,
     },
     /// An assertion that code decides.
     Checked {
-        /// The check; the claim is rendered from it.
+        /// The check that decides the criterion; its claim is rendered from the check.
         check: Check,
         /// Whether the task fails if this criterion does: a failure then counts as D above the threshold δ.
         required: bool,
@@ -60,7 +60,8 @@ impl Criterion {
         }
     }
 
-    /// How a failure counts in D; a checked criterion is always verifiable.
+    /// How a failure of the criterion counts in D (the distance from the goal); a checked criterion is always
+    /// verifiable.
     #[must_use]
     pub fn mode(&self) -> Mode {
         match self {
@@ -69,7 +70,7 @@ impl Criterion {
         }
     }
 
-    /// Whether the user's goal is missed when this one is.
+    /// Whether the task fails if this criterion does.
     #[must_use]
     pub fn required(&self) -> bool {
         match self {
@@ -87,6 +88,7 @@ impl Criterion {
     }
 }
 
+/// The JSON form of a [`Criterion`].
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum CriterionWire {
@@ -103,6 +105,7 @@ enum CriterionWire {
     },
 }
 
+/// The mode of a criterion whose JSON names none.
 fn plausible() -> Mode {
     Mode::Plausible
 }
@@ -145,26 +148,26 @@ pub enum Check {
     },
     /// State: a file exists that this subtask itself created or changed.
     FileExists {
-        /// Its path.
+        /// Path of the file that must exist.
         path: String,
     },
     /// State: a file that this subtask itself wrote contains this text.
     FileContains {
-        /// Its path.
+        /// Path of the file to search.
         path: String,
-        /// Text that must occur in it.
+        /// Text that must occur in the file.
         text: String,
     },
     /// State: a file that this subtask itself wrote has exactly this content.
     FileEquals {
-        /// Its path.
+        /// Path of the file to compare.
         path: String,
-        /// Its whole content.
+        /// The whole content that the file must have.
         text: String,
     },
     /// Recomputation: the output must equal the number of files in a folder.
     FileCount {
-        /// The folder.
+        /// The folder whose files are counted.
         path: String,
         /// A glob that file names must match; empty for every file.
         #[serde(default)]
@@ -175,21 +178,22 @@ pub enum Check {
     },
     /// Recomputation: the output must equal the number of lines of a file.
     LineCount {
-        /// The file.
+        /// The file whose lines are counted.
         path: String,
     },
     /// Recomputation: the output must equal a second implementation's answer to a typed query. Only code builds these.
     Recompute {
-        /// The query; its structure belongs to `artoo-reflex`.
+        /// The query to compute again; its structure belongs to `artoo-reflex`.
         query: Value,
-        /// The query in English, rendered from it.
+        /// The query in English.
         reading: String,
     },
-    /// State: a second implementation reads again what an action was to change. Only code builds these.
+    /// State: a second implementation reads whether an action changed what it should and nothing else. Only code builds
+    /// these.
     Performed {
-        /// The action; its structure belongs to `artoo-reflex`.
+        /// The action to verify; its structure belongs to `artoo-reflex`.
         act: Value,
-        /// The action in English, rendered from it.
+        /// The action in English.
         reading: String,
     },
 }
@@ -275,7 +279,7 @@ impl Check {
 /// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckOutcome {
-    /// Whether the claim is true.
+    /// Whether the check passed, that is, its claim is true.
     pub pass: bool,
     /// What was found or computed, on one line.
     pub evidence: String,
@@ -284,25 +288,25 @@ pub struct CheckOutcome {
 }
 
 impl CheckOutcome {
-    /// A result of a check that could be made.
+    /// The result of a check that could be made.
     #[must_use]
     pub fn new(pass: bool, evidence: impl Into<String>) -> Self {
         Self { pass, evidence: evidence.into(), environmental: false }
     }
 
-    /// The claim is true.
+    /// A passed check: its claim is true.
     #[must_use]
     pub fn pass(evidence: impl Into<String>) -> Self {
         Self::new(true, evidence)
     }
 
-    /// The claim is false.
+    /// A failed check: its claim is false.
     #[must_use]
     pub fn fail(evidence: impl Into<String>) -> Self {
         Self::new(false, evidence)
     }
 
-    /// The check could not be made; the environment prevented it.
+    /// A check that failed because the environment prevented it.
     #[must_use]
     pub fn hindered(evidence: impl Into<String>) -> Self {
         Self { environmental: true, ..Self::fail(evidence) }

@@ -7,10 +7,10 @@ use crate::{DeniedAction, KeptOutput, ModelFailure, PerceptionFailure, TaskId, U
 /// How far a round is from the goal: the loss L and its parts, of which D, P and Omega are between 0 and 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Loss {
-    /// Distance between what was asked and what was achieved.
+    /// Distance between what was asked and what was achieved, from 0 to 1.
     #[serde(rename = "D")]
     pub d: f64,
-    /// How implausible the process was.
+    /// How implausible the process was, from 0 to 1.
     #[serde(rename = "P")]
     pub p: f64,
     /// Resources used, as a share of the budget.
@@ -25,13 +25,13 @@ pub struct Loss {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplanDirective {
-    /// Same approach, tighter parameters.
+    /// Plan the same approach with tighter parameters.
     Refine,
-    /// Same approach, another target.
+    /// Plan the same approach with another target.
     ChangePath,
-    /// Another method.
+    /// Plan another method.
     ChangeApproach,
-    /// Another class of tools.
+    /// Plan with another class of tools.
     BreakSymmetry,
 }
 
@@ -41,9 +41,9 @@ pub enum ReplanDirective {
 pub enum TerminalDirective {
     /// Every criterion is met.
     Accept,
-    /// D is at most δ; the unmet criteria are listed.
+    /// D (distance from the goal) is at most the threshold δ; the unmet criteria are listed.
     Success,
-    /// Given up; the output there is, is delivered as unverified.
+    /// The task was given up; any output is delivered as unverified.
     Abandon,
 }
 
@@ -78,11 +78,11 @@ impl From<ReplanDirective> for PrevDirective {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureMix {
-    /// Mostly the approach.
+    /// Most failures came from a wrong approach.
     Logical,
-    /// Mostly the environment.
+    /// Most failures came from the environment: network, permission, missing file.
     Environmental,
-    /// Both equally.
+    /// The approach and the environment caused equally many failures, or no failure has a known cause.
     Mixed,
 }
 
@@ -92,7 +92,7 @@ pub enum FailureMix {
 pub enum Urgency {
     /// The loss falls: narrow scope.
     Low,
-    /// No gradient.
+    /// The loss is flat, or there is no earlier round.
     Normal,
     /// The loss rises: wide scope.
     High,
@@ -117,19 +117,19 @@ pub struct PlanDirective {
     pub blocked_targets: Vec<String>,
     /// Tools allowed again because otherwise every tool would be blocked.
     pub released_tools: Vec<String>,
-    /// The criterion that contributes most to D.
+    /// The criterion that contributes most to D (the distance from the goal).
     pub failed_criterion: String,
     /// Main cause of the failures of the round.
     pub failure_class: FailureMix,
-    /// Omega: resources used, as a share of the budget.
+    /// Omega (resources used, as a share of the budget).
     pub budget_pressure: f64,
-    /// L minus the previous round's L.
+    /// The change of the loss L since the previous round; below 0 if it fell.
     pub grad_l: f64,
     /// How widely to apply the directive.
     pub urgency: Urgency,
     /// For `change_path`: names that tools found near a missing target; may be empty.
     pub suggested_alternatives: Vec<String>,
-    /// The decision in one sentence.
+    /// The solver's decision in one sentence.
     pub rationale: String,
 }
 
@@ -148,11 +148,11 @@ pub enum CriterionMark {
 /// One criterion of the result as the user sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CriterionReport {
-    /// The assertion.
+    /// The criterion's assertion.
     pub claim: String,
-    /// How it was decided.
+    /// How the criterion was decided.
     pub mark: CriterionMark,
-    /// What was found.
+    /// What supports or contradicts the claim.
     pub evidence: String,
 }
 
@@ -174,45 +174,45 @@ pub enum Basis {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum AbandonReason {
-    /// Omega reached its limit θ.
+    /// Omega (the used share of the budget) reached its limit θ.
     BudgetExhausted,
     /// The limit of replans was reached.
     MaxReplans,
     /// Law 2: the distance D grew twice in a row.
     Diverging,
-    /// Every tool was blocked, and released once already.
+    /// Every available tool is blocked, and each was released once already.
     ToolsExhausted,
-    /// No draft passed the plan validator.
+    /// No draft of a plan passed the plan validator.
     NoPlan {
-        /// What was wrong with the drafts.
+        /// What was wrong with the drafts of a plan.
         problems: Vec<String>,
     },
     /// The only known approach failed.
     NoOtherWay {
-        /// What failed, as the call or the check reported it.
+        /// The failure, in the words of the tool call or check.
         failed: String,
-        /// What the user can do next.
+        /// What the user can do after the only known approach failed.
         next_steps: Vec<String>,
     },
     /// The request was not understood.
     NotUnderstood {
-        /// Which part was understood and which was not.
+        /// Why the request was not understood.
         failure: PerceptionFailure,
     },
     /// The user denied an effect that the task needs.
     ConsentNeeded,
     /// The model could not be used.
     Provider {
-        /// The model's failure.
+        /// Why the call to the model failed.
         failure: ModelFailure,
     },
-    /// The operator cancelled.
+    /// The operator cancelled the task.
     Cancelled,
     /// The hard time limit was reached.
     Deadline,
     /// A role failed with an internal error.
     RoleFailed {
-        /// The role, and its error.
+        /// The failed role and its error.
         detail: String,
     },
 }
@@ -228,12 +228,12 @@ pub enum Ending {
         /// What the result was verified by.
         basis: Basis,
     },
-    /// D is at most δ: delivered although these criteria are unmet.
+    /// D (distance from the goal) is at most the threshold δ: delivered although some criteria are unmet.
     Success {
         /// The unmet criteria; never empty in a result the solver sends.
         unmet: Vec<CriterionReport>,
     },
-    /// Not achieved.
+    /// The task was given up.
     Abandon {
         /// Why the task was given up.
         reason: AbandonReason,
@@ -270,7 +270,7 @@ pub struct FinalResult {
     pub unverified: Vec<UnverifiedOutput>,
     /// The loss of the delivered round.
     pub loss: Loss,
-    /// The last difference of L between two rounds.
+    /// The change of the loss L between the last two rounds; below 0 if it fell.
     pub grad_l: f64,
     /// Number of replan directives.
     pub replans: u32,

@@ -15,12 +15,12 @@ pub enum EffectKind {
     },
     /// A tool call.
     Tool {
-        /// Name of the tool.
+        /// Name of the called tool.
         tool: String,
     },
     /// Checks decided in code.
     Checks {
-        /// Number of checks.
+        /// Number of checks to decide.
         count: u32,
     },
     /// A timer.
@@ -37,13 +37,13 @@ pub enum EffectKind {
 pub struct EffectStarted {
     /// Id of this work; start and end carry the same one.
     pub effect_id: EffectId,
-    /// The message that caused it.
+    /// The message that caused the work.
     pub cause: MessageId,
-    /// The role that asked for it.
+    /// The role that asked for the work.
     pub by: Role,
-    /// The task it belongs to, if any.
+    /// The task that the work belongs to, if any.
     pub task_id: Option<TaskId>,
-    /// The subtask it belongs to, if any.
+    /// The subtask that the work belongs to, if any.
     pub subtask_id: Option<SubTaskId>,
     /// The kind of work.
     pub effect: EffectKind,
@@ -56,14 +56,14 @@ pub struct EffectStarted {
 pub struct EffectFinished {
     /// Id of this work; start and end carry the same one.
     pub effect_id: EffectId,
-    /// The role that asked for it.
+    /// The role that asked for the work.
     pub by: Role,
-    /// The task it belongs to, if any.
+    /// The task that the work belongs to, if any.
     pub task_id: Option<TaskId>,
-    /// Whether it succeeded.
+    /// Whether the work succeeded.
     pub ok: bool,
-    /// The result, shortened and escaped.
+    /// The result of the work, shortened and escaped.
     pub digest: String,
-    /// Model calls and tokens it cost.
+    /// Model calls and tokens that the work used.
     pub usage: Usage,
 }

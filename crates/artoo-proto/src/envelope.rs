@@ -9,7 +9,7 @@ use crate::{Message, MessageId, Role, SubTaskId, TaskId, Timestamp};
 /// One instance of a role: one per process, per task, or per subtask.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Address {
-    /// The role.
+    /// The role of the instance.
     pub role: Role,
     /// The task of the instance; `null` for a role with one instance per process.
     pub task_id: Option<TaskId>,
@@ -53,16 +53,16 @@ pub struct Envelope {
     pub seq: u64,
     /// The message's id.
     pub id: MessageId,
-    /// When it was published.
+    /// When the message was published.
     pub sent_at: Timestamp,
     /// The instance that published it.
     pub from: Address,
     /// The receiving roles, from the route table.
     pub to: Vec<Role>,
-    /// The task it belongs to.
+    /// The task that the message belongs to; `null` for the operator's query to the auditor.
     pub correlation_id: Option<TaskId>,
     /// The message that caused this one; `null` only for input from outside the System.
     pub causation_id: Option<MessageId>,
-    /// The content.
+    /// The message itself.
     pub message: Message,
 }

@@ -16,7 +16,8 @@ pub fn one_line(text: &str) -> String {
     escape(text, false)
 }
 
-/// A path or file name on one line, reversible: control characters as `\u{…}`, invalid UTF-8 as `\xNN`, a backslash doubled.
+/// A path or file name on one line, reversible: control characters as `\u{…}`, invalid UTF-8 as `\xNN`, a backslash
+/// doubled.
 #[must_use]
 pub fn path_line(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len());
@@ -38,7 +39,7 @@ pub fn path_line(bytes: &[u8]) -> String {
     out
 }
 
-/// The path that [`path_line`] wrote as this line; `None` if it can't have written it.
+/// Decodes a line that [`path_line`] wrote back to the path; `None` if [`path_line`] can't have written the line.
 #[must_use]
 pub fn path_from_line(line: &str) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(line.len());
@@ -81,7 +82,8 @@ pub fn shorten(text: &str, max: usize) -> String {
     format!("{head}… [{} more characters]", total - max)
 }
 
-/// Equals `shorten(&one_line(text), max)` without escaping the part that is left out, which saves time for long prompts.
+/// Equals `shorten(&one_line(text), max)` without escaping the part that is left out, which saves time for long
+/// prompts.
 #[must_use]
 pub fn short_line(text: &str, max: usize) -> String {
     let mut out = String::with_capacity(text.len().min(max));
@@ -132,6 +134,7 @@ pub fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| is_plain_byte(byte, true))
 }
 
+/// Escapes a text; keeps line breaks and tabs if `keep_layout`.
 fn escape(text: &str, keep_layout: bool) -> String {
     let mut out = String::with_capacity(text.len());
     for piece in (Pieces { rest: text, keep_layout }) {
@@ -145,13 +148,17 @@ fn escape(text: &str, keep_layout: bool) -> String {
 
 /// Splits a text into runs that need no escaping, which is most of it, and single characters that may.
 struct Pieces<'a> {
+    /// The text that was not split yet.
     rest: &'a str,
+    /// Whether line breaks and tabs need no escaping.
     keep_layout: bool,
 }
 
+/// A part of a text, by whether it may need escaping.
 enum Piece<'a> {
     /// ASCII characters that need no escaping.
     Plain(&'a str),
+    /// A character that may need escaping.
     Other(char),
 }
 
@@ -172,10 +179,12 @@ impl<'a> Iterator for Pieces<'a> {
     }
 }
 
+/// Whether a byte is an ASCII character that needs no escaping.
 fn is_plain_byte(byte: u8, keep_layout: bool) -> bool {
     matches!(byte, b' '..=b'~') || (keep_layout && matches!(byte, b'\n' | b'\t'))
 }
 
+/// Appends a character, escaped if it is a control or invisible character.
 fn push_escaped(out: &mut String, c: char) {
     match c {
         '\n' => out.push_str("\\n"),

@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 pub struct Abstention {
     /// The understood part, in English; may be empty.
     pub understood: String,
-    /// The words it did not understand.
+    /// The words of the request that were not understood.
     pub not_understood: Vec<String>,
-    /// What the user can do.
+    /// What the user can do about the rejected request.
     pub remedy: String,
 }
 
-/// Model calls and tokens. Adding two adds each field.
+/// A number of model calls and tokens. Adding two values adds each field.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Calls to a language model; the embedded parser counts as none.
@@ -46,7 +46,7 @@ impl std::ops::AddAssign for Usage {
 pub enum ModelFailure {
     /// There was no connection to the endpoint.
     Unreachable {
-        /// Error of the transport.
+        /// Error of the connection.
         detail: String,
     },
     /// The key is missing or was not accepted.
@@ -80,7 +80,7 @@ pub enum ModelFailure {
     },
     /// The reply ended before it was complete.
     Cut {
-        /// How the end was noticed.
+        /// How the incomplete reply was detected.
         detail: String,
         /// What the failed call cost all the same.
         #[serde(default, skip_serializing_if = "Usage::is_zero")]
@@ -105,14 +105,14 @@ pub enum ModelFailure {
     },
     /// The call might have exceeded the budget; nothing was sent.
     OverBudget {
-        /// Which limit, what is spent, and what the call might have added.
+        /// The limit, the amount already spent, and the maximum cost of the call.
         detail: String,
     },
     /// The task was cancelled.
     Cancelled,
     /// The recording contains no reply to this request.
     NotRecorded {
-        /// The request.
+        /// The request without a recorded reply.
         detail: String,
     },
 }

@@ -48,7 +48,7 @@ const SLUG_MAX_CHARS: usize = 40;
 #[serde(try_from = "String")]
 pub struct TaskId(Arc<str>);
 
-/// The text is not a task id.
+/// The error for a text that is not a task id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not a task id: {text:?} (expected `<slug>-<uuid>` with letters, digits, `_` and `-` only)")]
 pub struct InvalidTaskId {

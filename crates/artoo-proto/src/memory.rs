@@ -21,13 +21,13 @@ pub enum MegramLevel {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MacroState {
-    /// The task was given up.
+    /// The record was written when a task was given up.
     Abandon,
-    /// Every criterion was met (D = 0).
+    /// Every criterion of the task was met.
     Accept,
-    /// The method had to be changed.
+    /// The plan's method had to be changed.
     ChangeApproach,
-    /// D was at most δ.
+    /// D (distance from the goal) was at most the threshold δ.
     Success,
     /// Another class of tools was needed.
     BreakSymmetry,
@@ -42,11 +42,11 @@ pub enum MacroState {
 pub struct Megram {
     /// The record's id.
     pub id: MegramId,
-    /// The layer of memory it belongs to.
+    /// The layer of memory that the record belongs to.
     pub level: MegramLevel,
-    /// When it was written.
+    /// When the record was written.
     pub created_at: Timestamp,
-    /// When it was last recalled.
+    /// When the record was last recalled; `null` if never.
     pub last_recalled_at: Option<Timestamp>,
     /// First tag, for example `tool:shell` or `intent:count_pdf_files`.
     pub space: String,
@@ -54,45 +54,45 @@ pub struct Megram {
     pub entity: String,
     /// What happened, in words. It is data, never an instruction.
     pub content: String,
-    /// The solver's decision it was written with.
+    /// The solver's decision that the record was written with.
     pub state: MacroState,
-    /// Magnitude, 0 to 1.
+    /// Magnitude of the experience, from 0 to 1.
     pub f: f64,
-    /// Valence, −1 to 1.
+    /// Valence of the experience: −1 is bad, 1 is good.
     pub sigma: f64,
-    /// Decay rate per day.
+    /// Rate per day at which the record's weight decays.
     pub k: f64,
     /// For a failure: its cause.
     pub failure_class: Option<FailureClass>,
-    /// The task it comes from.
+    /// The task that the record comes from, if any.
     pub task_id: Option<TaskId>,
 }
 
 /// A record that the solver asks memory to store. Memory adds the id, the time, and the numbers of the state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MegramDraft {
-    /// First tag.
+    /// First tag of the record, for example `tool:shell`.
     pub space: String,
-    /// Second tag.
+    /// Second tag of the record, for example `path:/tmp/x`.
     pub entity: String,
     /// What happened, in words.
     pub content: String,
-    /// The solver's decision.
+    /// The solver's decision that led to the record.
     pub state: MacroState,
     /// For a failure: its cause.
     pub failure_class: Option<FailureClass>,
-    /// The task it comes from.
+    /// The task that the record comes from.
     pub task_id: TaskId,
 }
 
 /// The planner asks memory before every plan and replan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryQuery {
-    /// The task that asks.
+    /// The task that the planner plans.
     pub task_id: TaskId,
-    /// The round that asks; the answer repeats it.
+    /// The round that the planner plans; the answer repeats this number.
     pub round: u32,
-    /// The goal of the task; memory derives its tag from it.
+    /// The goal of the task; memory derives a tag from this text.
     pub intent: String,
     /// Tools the planner may use.
     pub tools: Vec<String>,
@@ -100,15 +100,15 @@ pub struct MemoryQuery {
     pub targets: Vec<String>,
 }
 
-/// What memory advises.
+/// What memory advises about an approach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryAction {
-    /// Nothing: too little history.
+    /// No advice: there is too little history.
     Ignore,
-    /// SHOULD PREFER this approach.
+    /// The planner SHOULD PREFER this approach.
     Exploit,
-    /// MUST NOT use this approach.
+    /// The planner MUST NOT use this approach.
     Avoid,
     /// Ask the user before using this approach.
     Caution,
@@ -117,11 +117,11 @@ pub enum MemoryAction {
 /// The two sums over past records, and the advice they imply.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Potentials {
-    /// Unsigned sum: how much is remembered.
+    /// Sum of the records' weights without sign: how much is remembered.
     pub attention: f64,
-    /// Signed sum: positive for good experience.
+    /// Sum of the records' weights with sign: positive for good experience.
     pub decision: f64,
-    /// The advice.
+    /// The advice that the two sums imply.
     pub action: MemoryAction,
 }
 
@@ -139,15 +139,15 @@ pub struct Sop {
 /// What memory advises about one approach, or one pair of tool and target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Advice {
-    /// First tag.
+    /// First tag of the records, for example `tool:shell`.
     pub space: String,
-    /// Second tag.
+    /// Second tag of the records, for example `path:/tmp/x`.
     pub entity: String,
-    /// The sums it rests on, and the advice.
+    /// The advice, and the sums over past records behind it.
     pub potentials: Potentials,
     /// How similar the remembered intent is to the asked one; below 1 the advice is discounted.
     pub similarity: f64,
-    /// The records it rests on, newest first.
+    /// The records that the advice is based on, newest first.
     pub megrams: Vec<MegramId>,
 }
 

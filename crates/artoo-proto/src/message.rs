@@ -39,7 +39,7 @@ macro_rules! messages {
                 }
             }
 
-            /// The task it belongs to, if any.
+            /// The task that the message belongs to, if any.
             #[must_use]
             pub fn task_id(&self) -> Option<&TaskId> {
                 match self {
@@ -47,7 +47,7 @@ macro_rules! messages {
                 }
             }
 
-            /// The subtask it belongs to, if any.
+            /// The subtask that the message belongs to, if any.
             #[must_use]
             pub fn subtask_id(&self) -> Option<SubTaskId> {
                 match self {

@@ -26,11 +26,11 @@ pub struct Environment {
 /// One call to a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelRequest {
-    /// The role that asks.
+    /// The role that calls the model.
     pub role: Role,
-    /// The task it belongs to.
+    /// The task that the call belongs to.
     pub task_id: TaskId,
-    /// The subtask it belongs to, if any.
+    /// The subtask that the call belongs to, if any.
     pub subtask_id: Option<SubTaskId>,
     /// The role's material as typed data.
     pub context: RoleContext,
@@ -40,9 +40,10 @@ pub struct ModelRequest {
     pub schema_name: String,
     /// JSON schema that the reply must match.
     pub schema: Value,
-    /// Maximum length of the reply.
+    /// Maximum length of the reply, in tokens.
     pub max_tokens: u32,
-    /// Builds the same request for an endpoint with native tool calls; `None` if the reply contains no calls. Not serialized.
+    /// Builds the same request for an endpoint with native tool calls; `None` if the reply contains no calls. Not
+    /// serialized.
     #[serde(skip)]
     pub by_tools: Option<InCalls>,
 }
@@ -69,8 +70,8 @@ impl PartialEq for InCalls {
 
 /// A request for an endpoint with native tool calls.
 ///
-/// The client turns the model's calls back into the reply that [`ModelRequest::schema`] describes: calls of `tools` become
-/// its list `calls` of `{tool, input}`, and the input of `ending` becomes its other fields.
+/// The client turns the model's calls back into the reply that [`ModelRequest::schema`] describes: calls of `tools`
+/// become its list `calls` of `{tool, input}`, and the input of `ending` becomes its other fields.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ByTools {
     /// The prompt, without the list of tools and without the schema.
@@ -79,18 +80,18 @@ pub struct ByTools {
     pub tools: Vec<OfferedTool>,
     /// The tool that the model calls to say that it has finished.
     pub ending: OfferedTool,
-    /// The reply's other fields as long as the model has not finished.
+    /// The values of the reply's other fields while the model has not called `ending`.
     pub going_on: Map<String, Value>,
 }
 
 /// A tool as it is described to a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OfferedTool {
-    /// Exact name.
+    /// Exact name of the tool.
     pub name: String,
-    /// What it does.
+    /// What the tool does, for the model.
     pub description: String,
-    /// JSON schema of its input, an object.
+    /// JSON schema of the tool's input, which is an object.
     pub input_schema: Value,
 }
 
@@ -99,7 +100,7 @@ pub struct OfferedTool {
 pub struct Prompt {
     /// The role's fixed instructions.
     pub system: String,
-    /// This call's material.
+    /// The material of this call.
     pub user: String,
 }
 
@@ -171,7 +172,7 @@ pub struct Calibration {
 /// What an executor works from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExecuteContext {
-    /// The subtask.
+    /// The subtask to carry out.
     pub subtask: SubTask,
     /// Tools the subtask may use.
     pub tools: Vec<ToolSpec>,
@@ -192,7 +193,7 @@ pub struct ExecuteContext {
 /// What an agent-validator asks a model to judge.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ValidateSubtaskContext {
-    /// The subtask.
+    /// The subtask to judge.
     pub subtask: SubTask,
     /// The executor's claim and its tool calls.
     pub result: ExecutionResult,
@@ -205,7 +206,7 @@ pub struct ValidateSubtaskContext {
 pub struct ValidateTaskContext {
     /// The user's words, verbatim.
     pub raw_input: String,
-    /// The goal.
+    /// The task's goal in one sentence.
     pub intent: String,
     /// Criteria left to judge, in order.
     pub open: Vec<Criterion>,
@@ -220,7 +221,7 @@ pub struct ValidateTaskContext {
 pub struct ModelReply {
     /// The reply itself.
     pub body: ReplyBody,
-    /// Model calls and tokens it cost.
+    /// Model calls and tokens that the reply cost.
     pub usage: Usage,
     /// Name of the model that answered.
     pub model: String,
@@ -232,17 +233,17 @@ pub struct ModelReply {
 pub enum ReplyBody {
     /// One JSON value, parsed strictly; its fields are not checked yet.
     Json {
-        /// The value.
+        /// The JSON value that the model replied.
         value: Value,
     },
     /// A plan of recipes, built by code.
     Recipes {
-        /// The plan.
+        /// The plan that the embedded parser built.
         plan: RecipePlan,
     },
     /// The embedded parser did not understand the request.
     Abstain {
-        /// What it understood and what it did not.
+        /// Which part of the request was understood and which was not.
         abstention: Abstention,
     },
 }

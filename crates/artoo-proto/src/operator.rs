@@ -7,20 +7,20 @@ use crate::{ConsentHash, EffectId, Role, SubTaskId, TaskId};
 /// One earlier request of the session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionTurn {
-    /// The user's words.
+    /// The user's words in the earlier request.
     pub input: String,
-    /// How the task ended.
+    /// How the task of the earlier request ended, in one or two lines.
     pub summary: String,
 }
 
 /// The user's request, from the operator to the perceiver.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserRequest {
-    /// The id the runtime assigned.
+    /// The task id that the runtime assigned.
     pub task_id: TaskId,
     /// The user's words, verbatim.
     pub raw_input: String,
-    /// The last five turns, oldest first.
+    /// The last five earlier requests of the session, oldest first.
     pub session: Vec<SessionTurn>,
     /// Whether the user can answer questions.
     pub interactive: bool,
@@ -33,9 +33,9 @@ pub struct UserRequest {
 pub struct ClarificationRequest {
     /// The task's id.
     pub task_id: TaskId,
-    /// 1 for the first request, 2 for the second.
+    /// Number of this request for clarification: 1 or 2.
     pub round: u32,
-    /// The question.
+    /// The question to the user.
     pub question: String,
 }
 
@@ -44,7 +44,7 @@ pub struct ClarificationRequest {
 pub struct ClarificationAnswer {
     /// The task's id.
     pub task_id: TaskId,
-    /// The answer.
+    /// The user's answer, verbatim.
     pub answer: String,
 }
 
@@ -59,11 +59,11 @@ pub struct ConsentRequest {
     pub hash: ConsentHash,
     /// The call as it would run, escaped for display.
     pub shown: String,
-    /// What it would change or reach, one line each.
+    /// What the call would change or reach, one line each.
     pub effects: Vec<String>,
-    /// Why it needs approval.
+    /// Why the call needs approval.
     pub reason: String,
-    /// Wider approvals that the user may give instead of once.
+    /// Wider approvals that the user may give instead of one for this call only.
     #[serde(default)]
     pub offers: ConsentOffers,
 }
@@ -72,7 +72,7 @@ pub struct ConsentRequest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ConsentScope {
-    /// This call, once.
+    /// The approval covers this call, once.
     #[default]
     Once,
     /// Any call of this task whose effects are all among those of this one.
@@ -112,14 +112,14 @@ pub struct ConsentAnswer {
     pub task_id: TaskId,
     /// The subtask's id.
     pub subtask_id: SubTaskId,
-    /// Digest from the request.
+    /// Digest from the approval request that this answers.
     pub hash: ConsentHash,
     /// Whether the user approves; no answer counts as a denial.
     pub allowed: bool,
     /// How much the approval covers.
     #[serde(default)]
     pub scope: ConsentScope,
-    /// Why it was denied if there was no user to ask.
+    /// Why the call was denied, if there was no user to ask.
     pub note: Option<String>,
 }
 
@@ -140,24 +140,24 @@ pub struct Abort {
 /// The user's feedback on a task, to be stored in memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryFeedback {
-    /// The task it is about.
+    /// The task that the feedback is about.
     pub task_id: TaskId,
     /// What the user said.
     pub feedback: MemoryFeedbackKind,
 }
 
-/// The kinds of feedback.
+/// The kinds of feedback from the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum MemoryFeedbackKind {
-    /// Something to remember.
+    /// The user asks memory to remember something.
     Remember {
         /// The text to remember.
         content: String,
     },
-    /// The result was wrong.
+    /// The user says that the task's result was wrong.
     Wrong {
-        /// Why it was wrong.
+        /// Why the result was wrong.
         content: String,
     },
 }
@@ -171,6 +171,6 @@ pub struct RoleFailed {
     pub role: Role,
     /// The role's error.
     pub detail: String,
-    /// The id of the work whose result it was handling, if any.
+    /// The id of the work whose result the role was handling, if any.
     pub effect_id: Option<EffectId>,
 }

@@ -20,8 +20,8 @@ pub struct RecipeStep {
     pub call: ToolRequest,
     /// Whether this call's output is the answer, or a part of it.
     pub answers: bool,
-    /// Index of an earlier step whose output lines (one [`path_line`](crate::escape::path_line) each) become the `paths` of
-    /// this call. If its list is truncated, the recipe ends.
+    /// Index of an earlier step whose output lines (one [`path_line`](crate::escape::path_line) each) become the
+    /// `paths` of this call. If its list is truncated, the recipe ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paths_from: Option<usize>,
 }
@@ -40,12 +40,12 @@ pub struct RecipePlan {
 /// One subtask of a recipe plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RecipeSubtask {
-    /// What it does.
+    /// What the subtask does.
     pub intent: String,
-    /// Its group: lower numbers run first, equal ones in parallel.
+    /// Group number of the subtask: lower numbers run first, equal ones in parallel.
     pub sequence: i64,
-    /// Its calls.
+    /// The tool calls of the subtask.
     pub recipe: Recipe,
-    /// Its criteria, each with a check written by code.
+    /// Criteria of the subtask, each with a check written by code.
     pub success_criteria: Vec<Criterion>,
 }

@@ -26,13 +26,13 @@ const SECRET_NAMES: &[&str] = &["password", "passwd", "secret", "token", "api_ke
 const SECRET_ENDS: &[&str] =
     &["password", "passwd", "_secret", "-secret", "_token", "-token", "_key", "-key", "apikey"];
 
-/// Shortest value redacted after such a name: shorter ones are words like `none` or `true`.
+/// Shortest value redacted after the name of a secret field: shorter ones are words like `none` or `true`.
 const VALUE_MIN_CHARS: usize = 6;
 
-/// Shortest credential after `Bearer`.
+/// Shortest credential redacted after `Bearer`, in characters.
 const BEARER_MIN_CHARS: usize = 8;
 
-/// Shorter texts without `=` or `:` are not searched: every known key and credential is longer.
+/// Length in bytes below which a text without `=` or `:` is not searched: every known key and credential is longer.
 const SHORTEST_BYTES: usize = 15;
 
 /// A search for one kind of secret; returns the redacted text if it found one.
@@ -91,6 +91,7 @@ pub fn is_secret_name(name: &str) -> bool {
     may_be && is_known_name(name)
 }
 
+/// Whether a name is in the lists of secret names, in any letter case.
 fn is_known_name(name: &str) -> bool {
     SECRET_NAMES.iter().chain(&["authorization"]).any(|known| name.eq_ignore_ascii_case(known))
         || SECRET_ENDS.iter().any(|end| ends_with(name, end))
@@ -223,6 +224,7 @@ fn key_shapes(text: &str, is_key: fn(&str) -> bool) -> Option<String> {
 struct Bytes([u64; 4]);
 
 impl Bytes {
+    /// The set of bytes that occur in a text.
     fn of(text: &str) -> Self {
         let mut found = [0; 4];
         for byte in text.bytes() {
@@ -233,14 +235,17 @@ impl Bytes {
         Self(found)
     }
 
+    /// Whether a byte occurs in the text.
     fn has(&self, byte: u8) -> bool {
         self.0.get(usize::from(byte >> 6)).is_some_and(|word| (word >> (byte & 63)) & 1 == 1)
     }
 
+    /// Whether the text has every byte of a word; if not, the text can't contain the word.
     fn may_contain(&self, word: &str) -> bool {
         word.bytes().all(|byte| self.has(byte))
     }
 
+    /// Whether the text has every byte of an ASCII word, in either letter case.
     fn may_contain_ignoring_case(&self, word: &str) -> bool {
         word.bytes().all(|byte| self.has(byte.to_ascii_lowercase()) || self.has(byte.to_ascii_uppercase()))
     }

@@ -12,7 +12,7 @@ pub enum Role {
     Perceiver,
     /// R2: turns a task into a plan of subtasks.
     Planner,
-    /// Gives subtasks their ids and releases them group by group.
+    /// The dispatcher: gives subtasks their ids and releases them group by group.
     Dispatcher,
     /// R3: carries out one subtask with tools.
     Executor,

@@ -7,17 +7,19 @@ use crate::{MessageKind, Role};
 pub struct Route {
     /// The kind of message.
     pub kind: MessageKind,
-    /// The only role that may publish it.
+    /// The only role that may publish this kind of message.
     pub from: Role,
-    /// The roles that receive it.
+    /// The roles that receive this kind of message.
     pub to: &'static [Role],
 }
 
+/// Makes a row of the route table.
 const fn row(kind: MessageKind, from: Role, to: &'static [Role]) -> Route {
     Route { kind, from, to }
 }
 
-/// The route table, in the order in which a task uses the messages. Each kind has one row; the bus refuses any other message.
+/// The route table, in the order in which a task uses the messages. Each kind has one row; the bus refuses any other
+/// message.
 pub const ROUTES: [Route; 27] = {
     use MessageKind as M;
     use Role as R;
@@ -56,7 +58,7 @@ pub const ROUTES: [Route; 27] = {
     ]
 };
 
-/// The row of a kind.
+/// The row of the route table for a kind of message; `None` if the kind has no route.
 #[must_use]
 pub fn route(kind: MessageKind) -> Option<&'static Route> {
     ROUTES.iter().find(|route| route.kind == kind)

@@ -1,35 +1,39 @@
-//! A compact notation for JSON schemas in prompts: it looks like the value itself and is a fraction of the schema's length.
+//! A compact notation for JSON schemas in prompts: it looks like the value itself and is a fraction of the schema's
+//! length.
 //!
-//! `{"path":string,"lines":{"first":integer}|{"last":integer}(optional)}`. There is no white space, since a model copies
-//! the style it sees. The notation has everything the strict reader checks, except bounds of long texts. Words of a schema
-//! are in quotes, so that they can't be taken for notation. A part that can't be expressed is written as JSON schema.
+//! `{"path":string,"lines":{"first":integer}|{"last":integer}(optional)}`. There is no white space, since a model
+//! copies the style it sees. The notation has everything the strict reader checks, except bounds of long texts. Words
+//! of a schema are in quotes, so that they can't be taken for notation. A part that can't be expressed is written as
+//! JSON schema.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value};
 
-/// Larger bounds on texts and lists are left out of the notation: a model can't count that far.
+/// Largest bound on the length of a text or list that the notation states: a model can't count farther.
 const BOUND_MAX: u64 = 1_000;
 
-/// Deepest nesting that is expressed; below it a part is written as JSON schema.
+/// Deepest nesting of a schema that the notation expresses; deeper parts are written as JSON schema.
 const LEVELS_MAX: usize = 12;
 
-/// Length above which a part that occurs more than once gets a name.
+/// Length in bytes above which a part of the notation that occurs more than once gets a name.
 const NAMED_FROM_CHARS: usize = 60;
 
-/// Cached notations: one for each role and each tool, and for the steps of running tasks, whose tools differ.
+/// Maximum number of cached notations: one for each role and tool, and some for the steps of running tasks.
 const CACHE_MAX: usize = 64;
 
 /// Keywords of JSON schema that the notation can't express.
 const UNSUPPORTED: [&str; 8] =
     ["$ref", "allOf", "not", "if", "patternProperties", "prefixItems", "dependentRequired", "propertyNames"];
 
+/// The process-wide cache of notations.
 static CACHE: Mutex<Cache> = Mutex::new(Cache(Vec::new()));
 
 /// A cache of notations by schema, the most recently used last.
 struct Cache(Vec<(Value, Arc<str>)>);
 
 impl Cache {
+    /// The notation of a schema, from the cache or rendered now; the least recently used entry is evicted.
     fn of(&mut self, schema: &Value) -> Arc<str> {
         // Moved to the end: schemas with ids of their own call are never asked for again and get evicted first.
         let known = self.0.iter().position(|(known, _)| known == schema).map(|at| self.0.remove(at));
@@ -43,7 +47,8 @@ impl Cache {
     }
 }
 
-/// The compact notation of `schema` on one line. A part that occurs several times is defined first, on a line of its own.
+/// The compact notation of `schema` on one line. A part that occurs several times is defined first, on a line of its
+/// own.
 ///
 /// Cached by schema: it is needed for every call, and takes longer to make than the rest of a request.
 #[must_use]
@@ -51,6 +56,7 @@ pub fn shape(schema: &Value) -> Arc<str> {
     CACHE.lock().unwrap_or_else(PoisonError::into_inner).of(schema)
 }
 
+/// Renders the notation of a schema, without the cache.
 fn render(schema: &Value) -> String {
     let mut repeated = Vec::new();
     let mut whole = part(schema, LEVELS_MAX, &mut Some(&mut repeated));
@@ -70,7 +76,7 @@ fn render(schema: &Value) -> String {
     names + &whole
 }
 
-/// Collects parts long enough to be named, once each; `None` inside alternatives, where nothing is named.
+/// The list that collects parts long enough to be named, once each; `None` inside alternatives, where nothing is named.
 type Found<'f> = Option<&'f mut Vec<String>>;
 
 /// Renders a part, and records it in `found` if it is long enough to be named.
@@ -87,6 +93,7 @@ fn recorded(schema: &Value, levels_left: usize, found: &mut Found<'_>) -> String
     text
 }
 
+/// Renders a part of a schema, or leaves it as JSON schema if the notation can't express it.
 fn part(schema: &Value, levels_left: usize, found: &mut Found<'_>) -> String {
     let as_schema = || schema.to_string();
     let (Some(fields), Some(inside)) = (schema.as_object(), levels_left.checked_sub(1)) else { return as_schema() };
@@ -117,10 +124,12 @@ fn part(schema: &Value, levels_left: usize, found: &mut Found<'_>) -> String {
     }
 }
 
+/// Joins alternatives with `|`.
 fn either(parts: impl Iterator<Item = String>) -> String {
     parts.collect::<Vec<_>>().join("|")
 }
 
+/// Renders an object with its properties, the required ones first.
 fn object(fields: &Map<String, Value>, levels_left: usize, found: &mut Found<'_>) -> String {
     let required: Vec<&str> =
         fields.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
@@ -136,6 +145,7 @@ fn object(fields: &Map<String, Value>, levels_left: usize, found: &mut Found<'_>
     format!("{{{}}}", properties.into_iter().map(&mut property).collect::<Vec<_>>().join(","))
 }
 
+/// Renders a schema of one JSON type with its bounds; `None` for an unknown type.
 fn typed(name: &str, fields: &Map<String, Value>, levels_left: usize, found: &mut Found<'_>) -> Option<String> {
     let bound = |name: &str| fields.get(name).and_then(Value::as_u64);
     let at_most = |name: &str| bound(name).filter(|most| *most <= BOUND_MAX);

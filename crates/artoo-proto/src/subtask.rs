@@ -12,7 +12,7 @@ pub struct PlanDraft {
     /// Assertions about the combined output.
     #[serde(default)]
     pub task_criteria: Vec<Criterion>,
-    /// The steps.
+    /// The steps of the plan.
     pub subtasks: Vec<SubtaskDraft>,
 }
 
@@ -82,20 +82,20 @@ pub struct PlanRejected {
     pub round: u32,
     /// What was wrong with each draft.
     pub problems: Vec<String>,
-    /// Set if the failure is that of a model.
+    /// The model's failure, if that is why there is no plan.
     pub model_failure: Option<ModelFailure>,
-    /// Set if the embedded parser did not understand the request.
+    /// What the embedded parser did not understand, if that is why there is no plan.
     pub abstention: Option<crate::Abstention>,
 }
 
 /// One subtask, as its executor gets it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SubTask {
-    /// The id the dispatcher assigned.
+    /// The subtask id that the dispatcher assigned.
     pub subtask_id: SubTaskId,
-    /// The task it belongs to.
+    /// The task that the subtask belongs to.
     pub parent_task_id: TaskId,
-    /// The round it belongs to.
+    /// The round that the subtask belongs to; 0 for the first plan.
     pub round: u32,
     /// What to do.
     pub intent: String,
@@ -130,7 +130,7 @@ pub struct DispatchManifest {
     pub task_criteria: Vec<Criterion>,
     /// Defaults chosen where the request said nothing.
     pub assumptions: Vec<String>,
-    /// When it was sent.
+    /// When the manifest was sent.
     pub dispatched_at: Timestamp,
 }
 
@@ -143,24 +143,24 @@ pub struct ManifestEntry {
     pub intent: String,
     /// Group number: lower numbers run first, equal ones in parallel.
     pub sequence: i64,
-    /// Tools it may use.
+    /// Tools that the subtask may use.
     pub tools: Vec<String>,
     /// Assertions about this step's output.
     pub success_criteria: Vec<Criterion>,
-    /// Whether it is a recipe, so that code wrote its checks.
+    /// Whether the subtask is a recipe, so that code wrote its checks.
     pub recipe: bool,
 }
 
 /// The dispatcher reports a subtask that will not report itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubTaskMissing {
-    /// The task it belongs to.
+    /// The task that the subtask belongs to.
     pub parent_task_id: TaskId,
     /// The subtask's id.
     pub subtask_id: SubTaskId,
     /// The round, 0 for the first plan.
     pub round: u32,
-    /// Why it will not report.
+    /// Why the subtask will not report.
     pub reason: MissingReason,
 }
 
@@ -168,9 +168,9 @@ pub struct SubTaskMissing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MissingReason {
-    /// A subtask of an earlier group failed, so it never started.
+    /// A subtask of an earlier group failed, so this one never started.
     EarlierGroupFailed,
-    /// It started and did not report in its time.
+    /// The subtask started and did not report in time.
     NoReport,
     /// The task's hard time limit was reached.
     Deadline,

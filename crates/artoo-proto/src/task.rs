@@ -7,7 +7,7 @@ use crate::{Abstention, ModelFailure, SessionTurn, TaskId, Timestamp};
 /// The user's goal, restated. It has no success criteria: the planner writes those.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskSpec {
-    /// The id the runtime assigned.
+    /// The task id that the runtime assigned.
     pub task_id: TaskId,
     /// The model's short snake_case name for the task, only a label.
     pub label: String,
@@ -27,7 +27,7 @@ pub struct TaskSpec {
 pub struct Constraints {
     /// Where the task may look or act.
     pub scope: Option<String>,
-    /// When it must have ended.
+    /// Time by which the task must have ended.
     pub deadline: Option<Timestamp>,
 }
 
@@ -48,12 +48,12 @@ pub struct PerceptionFailed {
 pub enum PerceptionFailure {
     /// The model could not be used, or gave no usable reply.
     Model {
-        /// The model's failure.
+        /// Why the call to the model failed.
         failure: ModelFailure,
     },
-    /// The embedded parser understood only a part.
+    /// The embedded parser understood only a part of the request.
     Abstained {
-        /// What it understood and what it did not.
+        /// Which part of the request was understood and which was not.
         abstention: Abstention,
     },
     /// The request is empty or too large.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Timestamp(i64);
 
-/// The text is not an RFC 3339 time.
+/// The error for a text that is not an RFC 3339 time.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not an RFC 3339 time: {text:?}")]
 pub struct InvalidTimestamp {
@@ -17,9 +17,9 @@ pub struct InvalidTimestamp {
     pub text: String,
 }
 
-/// Latest time: the end of the year 9999, the limit of jiff.
+/// Latest time, in milliseconds since 1970: the end of the year 9999, the limit of jiff.
 const MAX_MS: i64 = 253_402_207_200_000;
-/// Earliest time: the start of the year −9999, the limit of jiff.
+/// Earliest time, in milliseconds since 1970: the start of the year −9999, the limit of jiff.
 const MIN_MS: i64 = -377_705_023_201_000;
 
 impl Timestamp {

@@ -26,13 +26,13 @@ pub enum ToolClass {
 pub struct ToolSpec {
     /// Exact name; similar names are not accepted.
     pub name: String,
-    /// One line for people and models.
+    /// What the tool does, in one line for users and models.
     pub description: String,
-    /// The family of tools it belongs to.
+    /// The family that the tool belongs to.
     pub class: ToolClass,
-    /// JSON schema of its input.
+    /// JSON schema of the tool's input.
     pub input_schema: Value,
-    /// The specification's priority; 1 is tried first.
+    /// Priority of the tool in the specification; 1 is tried first.
     pub priority: u8,
 }
 
@@ -61,11 +61,11 @@ pub struct ToolOrder {
     /// Targets that must not be used: a target as a record shows it, for every tool, or `tool:target` for one. A
     /// path ending in `/` covers everything below it. Paths are compared as written and with symlinks resolved.
     pub blocked_targets: Vec<String>,
-    /// Memory's Caution: a call that is not read-only needs consent even if it only creates.
+    /// Whether memory advises caution: a call that is not read-only then needs approval, even if it only creates files.
     pub confirm: bool,
-    /// The consent given for this call.
+    /// Digest of what the user approved for this call; `null` without an approval.
     pub consent: Option<ConsentHash>,
-    /// How far that consent reaches.
+    /// How much the approval covers.
     #[serde(default)]
     pub scope: ConsentScope,
 }
@@ -74,11 +74,11 @@ pub struct ToolOrder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EffectClass {
-    /// It changes nothing.
+    /// The call changes nothing.
     ReadOnly,
-    /// It only creates what did not exist.
+    /// The call only creates what did not exist.
     Creating,
-    /// It may change or remove something, or could not be proven harmless.
+    /// The call may change or remove something, or could not be proven harmless.
     Unproven,
 }
 
@@ -86,21 +86,21 @@ pub enum EffectClass {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallStatus {
-    /// It ran and reported success.
+    /// The call ran and reported success.
     Ok,
-    /// It ran and reported failure, or could not start.
+    /// The call ran and reported failure, or could not start.
     Failed,
-    /// Law 1: it was not allowed and did not run.
+    /// The call was not allowed and did not run (Law 1).
     Denied,
-    /// It exceeded its time and was ended.
+    /// The call exceeded its time limit and was stopped.
     TimedOut,
-    /// Its output is incomplete: a limit was reached first.
+    /// The call's output is incomplete, because a limit was reached first.
     Cut,
-    /// It started, but its end was not recorded (the process died).
+    /// The call started, but its end was not recorded, for example because the process died.
     Uncertain,
 }
 
-/// What [`FileChange`] has in place of a digest for a folder.
+/// The text that [`FileChange`] has in place of a digest for a folder.
 pub const FOLDER: &str = "folder";
 
 /// A file or folder that a call changed, with a digest of its content before and after.
@@ -109,11 +109,11 @@ pub const FOLDER: &str = "folder";
 /// digest say what changed (`mode 0600`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileChange {
-    /// Absolute path.
+    /// Absolute path of the changed file or folder.
     pub path: String,
-    /// SHA-256 before, in hex, or [`FOLDER`]; `null` if it did not exist.
+    /// SHA-256 before the call, in hex, or [`FOLDER`]; `null` if the path did not exist.
     pub before: Option<String>,
-    /// SHA-256 after, in hex, or [`FOLDER`]; `null` if it no longer exists.
+    /// SHA-256 after the call, in hex, or [`FOLDER`]; `null` if the path no longer exists.
     pub after: Option<String>,
 }
 
@@ -125,9 +125,9 @@ pub enum Approval {
     Once,
     /// The user approved this and every smaller effect for the task.
     Task,
-    /// A rule that the user made earlier approved it.
+    /// A rule that the user made earlier approved the call.
     Rule {
-        /// The rule's id.
+        /// Id of the rule that approved the call.
         id: String,
     },
 }
@@ -150,13 +150,13 @@ pub struct KeptOutput {
 pub struct ToolCall {
     /// Name of the tool.
     pub tool: String,
-    /// Input as given.
+    /// Input of the call, as given.
     pub input: Value,
-    /// What it acted on: a normalised path, pattern or command.
+    /// What the call acted on: a normalised path, pattern or command.
     pub target: String,
-    /// How it ended.
+    /// How the call ended.
     pub status: CallStatus,
-    /// What it could do to the machine, as proven before it ran.
+    /// What the call could do to the machine, as proven before it ran.
     pub class: EffectClass,
     /// Whether the output depends on the machine's state (that of `echo` does not).
     pub measures: bool,
@@ -164,7 +164,7 @@ pub struct ToolCall {
     pub exit_code: Option<i32>,
     /// Signal that ended the program.
     pub signal: Option<i32>,
-    /// Output; of a long one, beginning and end.
+    /// Output of the call; of a long output, only its beginning and end.
     pub output: String,
     /// Length of the whole output, in bytes.
     pub output_bytes: u64,
@@ -172,21 +172,21 @@ pub struct ToolCall {
     pub truncated: bool,
     /// The id under which verdicts cite this call.
     pub evidence_id: EvidenceId,
-    /// Duration in milliseconds.
+    /// Duration of the call in milliseconds.
     pub elapsed_ms: u64,
     /// For a failure: whether the environment caused it (missing file, permission, network) and not the approach.
     pub environmental: bool,
-    /// Files it changed.
+    /// Files and folders that the call changed.
     pub changed: Vec<FileChange>,
-    /// Whether everything it could change was compared before and after, so that `changed` is complete.
+    /// Whether everything that the call could change was compared before and after, so that `changed` is complete.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub changes_known: bool,
-    /// Names found near a missing target; may be empty.
+    /// Existing paths similar to a missing target; may be empty.
     pub alternatives: Vec<String>,
-    /// How it was approved, if it needed approval.
+    /// How the call was approved, if it needed approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leave: Option<Approval>,
-    /// Its whole output in the evidence store; empty if nothing is stored.
+    /// The stored streams of the call's output in the evidence store; empty if nothing is stored.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<KeptOutput>,
 }
@@ -240,9 +240,9 @@ impl std::fmt::Display for ToolCall {
 pub struct DeniedAction {
     /// The call as it would have run, escaped for display.
     pub action: String,
-    /// Why it was not allowed.
+    /// Why the call was not allowed.
     pub reason: String,
-    /// Whether the user denied it; otherwise a rule did, or there was no user to ask.
+    /// Whether the user denied the call; otherwise a rule did, or there was no user to ask.
     #[serde(default)]
     pub by_person: bool,
 }
@@ -253,7 +253,7 @@ pub struct DeniedAction {
 pub enum ToolOutcome {
     /// The call ended, or was refused outright.
     Called {
-        /// Its record.
+        /// The record of the call.
         call: ToolCall,
     },
     /// Nothing ran: the user must approve the call first.
@@ -262,11 +262,11 @@ pub enum ToolOutcome {
         hash: ConsentHash,
         /// The call as it would run, escaped for display.
         shown: String,
-        /// What it would change or reach, one line each.
+        /// What the call would change or reach, one line each.
         effects: Vec<String>,
-        /// Why it was not proven harmless.
+        /// Why the call was not proven harmless.
         reason: String,
-        /// Wider approvals that the user may give instead of once.
+        /// Wider approvals that the user may give instead of one for this call only.
         #[serde(default)]
         offers: ConsentOffers,
     },

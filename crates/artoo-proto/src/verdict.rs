@@ -10,7 +10,7 @@ use crate::{Criterion, DeniedAction, EvidenceId, ModelFailure, SubTaskId, TaskId
 pub enum FailureClass {
     /// The approach was wrong.
     Logical,
-    /// The environment: network, permission, missing file, time.
+    /// The environment caused the failure: network, permission, missing file, time.
     Environmental,
 }
 
@@ -18,11 +18,11 @@ pub enum FailureClass {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExecutionStatus {
-    /// It believes that it succeeded.
+    /// The executor believes that it succeeded.
     Completed,
-    /// It does not know.
+    /// The executor does not know whether it succeeded.
     Uncertain,
-    /// It could not do it.
+    /// The executor could not carry out the subtask.
     Failed,
 }
 
@@ -33,7 +33,7 @@ pub struct ExecutionResult {
     pub subtask_id: SubTaskId,
     /// The task that the subtask belongs to.
     pub parent_task_id: TaskId,
-    /// 1 for the first attempt.
+    /// Number of the attempt, from 1.
     pub attempt: u32,
     /// The executor's opinion of its own work.
     pub status: ExecutionStatus,
@@ -45,9 +45,9 @@ pub struct ExecutionResult {
     pub tool_calls: Vec<ToolCall>,
     /// Calls that the user or the guard did not allow.
     pub denied: Vec<DeniedAction>,
-    /// Set if the failure is that of a model.
+    /// The model's failure, if that is why the executor failed.
     pub model_failure: Option<ModelFailure>,
-    /// Why it failed.
+    /// Why the executor failed; `null` if it did not.
     pub reason: Option<String>,
 }
 
@@ -55,9 +55,9 @@ pub struct ExecutionResult {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// It is met.
+    /// The criterion is met.
     Pass,
-    /// It is not met, or not shown to be met.
+    /// The criterion is not met, or not shown to be met.
     Fail,
 }
 
@@ -69,26 +69,26 @@ pub enum VerdictSource {
     Check,
     /// Code, by a rule about evidence (a failed call, a missing citation …).
     Rule,
-    /// A model.
+    /// A model judged the criterion.
     Model,
-    /// Nothing: the subtask never ran or was never judged.
+    /// Nothing decided it: the subtask never ran or was never judged.
     Missing,
 }
 
 /// The verdict on one criterion.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CriterionVerdict {
-    /// The criterion.
+    /// The criterion that was judged.
     pub criterion: Criterion,
-    /// Whether it is met.
+    /// Whether the criterion is met.
     pub verdict: Verdict,
-    /// What decided it.
+    /// What decided the verdict.
     pub source: VerdictSource,
-    /// For a failure: its cause.
+    /// The cause, if the criterion failed.
     pub failure_class: Option<FailureClass>,
-    /// What was found.
+    /// What supports the verdict, in words.
     pub evidence: String,
-    /// Calls the verdict rests on.
+    /// Ids of the tool calls that support the verdict.
     pub cites: Vec<EvidenceId>,
 }
 
@@ -105,9 +105,9 @@ pub struct CorrectionSignal {
     pub failed_criterion: String,
     /// The cause of the failure.
     pub failure_class: FailureClass,
-    /// What was wrong.
+    /// What was wrong with the last attempt.
     pub what_was_wrong: String,
-    /// What to do, with the required output format repeated.
+    /// What the executor must do now, with the required output format repeated.
     pub what_to_do: String,
     /// Calls already made, which must not be repeated.
     pub avoid_calls: Vec<String>,
@@ -126,9 +126,9 @@ pub enum OutcomeStatus {
 /// How many criteria were met after one attempt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GapPoint {
-    /// 1 for the first attempt.
+    /// Number of the attempt, from 1.
     pub attempt: u32,
-    /// Share of criteria met, 0 to 1.
+    /// Share of criteria met, from 0 to 1.
     pub score: f64,
     /// Claims that are not met, in declaration order.
     pub unmet_criteria: Vec<String>,
@@ -147,9 +147,9 @@ pub struct SubTaskOutcome {
     pub round: u32,
     /// Whether the subtask met its criteria.
     pub status: OutcomeStatus,
-    /// What it produced; unverified if it failed.
+    /// What the subtask produced; unverified if the subtask failed.
     pub output: String,
-    /// Why it failed.
+    /// Why the subtask failed; `null` if it did not.
     pub failure_reason: Option<String>,
     /// How many criteria were met, attempt by attempt.
     pub gap_trajectory: Vec<GapPoint>,
@@ -161,7 +161,7 @@ pub struct SubTaskOutcome {
     pub denied: Vec<DeniedAction>,
     /// Whether infrastructure (model provider, time limit, cancellation) caused the failure and not the work.
     pub infrastructure: bool,
-    /// Set if the failure is that of a model.
+    /// The model's failure, if that is why the subtask failed.
     pub model_failure: Option<ModelFailure>,
     /// Whether the output is words only: no tool was planned or called.
     pub words_only: bool,
@@ -174,11 +174,12 @@ pub struct ReplanRequest {
     pub task_id: TaskId,
     /// The round, 0 for the first plan.
     pub round: u32,
-    /// Every outcome of the round, failed and matched; D is computed over all.
+    /// Every outcome of the round, failed and matched; D (the distance from the goal) is computed over all.
     pub outcomes: Vec<SubTaskOutcome>,
     /// Subtasks that never reported, with their criteria.
     pub missing: Vec<MissingOutcome>,
-    /// Verdicts on the task's criteria. If a failed subtask kept the model from judging: empty, or the rule that nothing was done.
+    /// Verdicts on the task's criteria. If a failed subtask kept the model from judging: empty, or the rule that
+    /// nothing was done.
     pub task_verdicts: Vec<CriterionVerdict>,
     /// Outputs of matched subtasks, joined by code in sequence order.
     pub merged_output: String,
@@ -195,11 +196,11 @@ pub struct ReplanRequest {
 pub struct MissingOutcome {
     /// The subtask's id.
     pub subtask_id: SubTaskId,
-    /// What it was to do.
+    /// What the subtask was to do.
     pub intent: String,
-    /// Why it did not report.
+    /// Why the subtask did not report.
     pub reason: crate::MissingReason,
-    /// Its criteria, all unmet.
+    /// The subtask's criteria, all unmet.
     pub criteria: Vec<Criterion>,
 }
 
@@ -229,7 +230,7 @@ pub struct OutcomeSummary {
     pub task_verdicts: Vec<CriterionVerdict>,
 }
 
-/// In how many attempts a claim was unmet: the k of k/N.
+/// Number of attempts in which a claim was unmet: the k in the penalty k/N of a plausible criterion.
 #[must_use]
 pub fn failed_attempts(trajectory: &[GapPoint], claim: &str) -> u32 {
     let k = trajectory.iter().filter(|point| point.unmet_criteria.iter().any(|c| c == claim)).count();

@@ -11,19 +11,19 @@ use crate::limits::{
     REPLY_TOKENS, RETRIES_MAX,
 };
 
-/// Executions of a plan: the first, and three replans.
+/// Maximum number of rounds of a task: the first plan and three replans.
 const ROUNDS_MAX: u64 = 4;
 
-/// Calls behind one question: a reply that can't be read is asked for once more.
+/// Maximum number of model calls for one request: an unreadable reply is requested once more.
 const TIMES_ASKED: u64 = 2;
 
-/// Characters of the request that a judge's criterion repeats at most.
+/// Maximum number of characters of the user's request that a criterion repeats in the meta-validator's prompt.
 const CLAIM_CHARS: usize = 3_955;
 
-/// What is known of a task before its first call.
+/// The facts about a task that its estimate depends on, known before the first model call.
 #[derive(Debug, Clone, Copy)]
 pub struct TaskInput<'a> {
-    /// The machine's folders, which stand in most prompts.
+    /// The machine's folders, which most prompts contain.
     pub environment: &'a Environment,
     /// The tools that a plan may use.
     pub tools: &'a [ToolSpec],
@@ -33,7 +33,7 @@ pub struct TaskInput<'a> {
     pub session: &'a [SessionTurn],
 }
 
-/// How a simple task is solved.
+/// The assumed way in which a simple task is solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Course {
     /// One step with one tool call, checked in code; every reply as short as possible.
@@ -57,9 +57,10 @@ pub struct CallSize {
     pub max_tokens: u32,
 }
 
-/// Characters that each call sends and receives, without the parts that vary.
+/// For each call of a task: the role, and the characters sent and received without the parts that vary.
 type Sizes = &'static [(Role, usize, usize)];
 
+/// Sizes of the calls for [`Course::Checked`].
 const CHECKED: Sizes = &[
     (Role::Perceiver, 1_480, 88),
     (Role::Planner, 4_961, 153),
@@ -67,6 +68,7 @@ const CHECKED: Sizes = &[
     (Role::MetaValidator, 2_105, 208),
 ];
 
+/// Sizes of the calls for [`Course::Words`].
 const WORDS: Sizes = &[
     (Role::Perceiver, 1_480, 88),
     (Role::Planner, 4_961, 122),
@@ -75,6 +77,7 @@ const WORDS: Sizes = &[
     (Role::MetaValidator, 1_961, 186),
 ];
 
+/// Sizes of the calls for [`Course::Judged`].
 const JUDGED: Sizes = &[
     (Role::Perceiver, 1_480, 88),
     (Role::Planner, 4_961, 835),
@@ -83,7 +86,7 @@ const JUDGED: Sizes = &[
     (Role::MetaValidator, 8_436, 530),
 ];
 
-/// The model calls of a simple task, in order.
+/// The estimated model calls of a simple task, in order.
 #[must_use]
 pub fn calls(task: &TaskInput<'_>, course: Course) -> Vec<CallSize> {
     let (sizes, tool) = match course {
@@ -122,13 +125,13 @@ pub fn calls(task: &TaskInput<'_>, course: Course) -> Vec<CallSize> {
         .collect()
 }
 
-/// Characters of the session in the perceiver's prompt.
+/// Number of characters that earlier turns of the session take in the perceiver's prompt.
 fn session(turns: &[SessionTurn]) -> usize {
     let turn = |turn: &SessionTurn| turn.input.chars().count() + turn.summary.chars().count() + 33;
     if turns.is_empty() { 0 } else { 31 + turns.iter().map(turn).sum::<usize>() }
 }
 
-/// Characters of the tools in the planner's prompt and schema.
+/// Number of characters that the tools take in the planner's prompt and schema.
 fn planned(tools: &[ToolSpec]) -> usize {
     let line = |tool: &ToolSpec| {
         let name = tool.name.chars().count();
@@ -137,14 +140,14 @@ fn planned(tools: &[ToolSpec]) -> usize {
     tools.iter().map(line).sum()
 }
 
-/// Characters of a tool in the executor's prompt and schema.
+/// Number of characters that a tool takes in the executor's prompt and schema.
 fn executed(tool: &ToolSpec) -> usize {
     let form = artoo_proto::shape(&tool.input_schema).chars().count();
     let schema = tool.input_schema.to_string().chars().count() - descriptions(&tool.input_schema);
     3 * tool.name.chars().count() + tool.description.chars().count() + form + schema + 190
 }
 
-/// Characters of the descriptions in a schema, which the executor's own schema leaves out.
+/// Number of characters of the descriptions in a JSON schema, which the executor's schema leaves out.
 fn descriptions(schema: &Value) -> usize {
     match schema {
         Value::Object(fields) => fields.iter().map(|(name, part)| described(name, part)).sum(),
@@ -153,6 +156,7 @@ fn descriptions(schema: &Value) -> usize {
     }
 }
 
+/// Number of characters of the descriptions in one field of a JSON schema.
 fn described(name: &str, part: &Value) -> usize {
     match part.as_str() {
         Some(text) if name == "description" => text.chars().count() + "\"description\":\"\",".len(),
@@ -160,13 +164,13 @@ fn described(name: &str, part: &Value) -> usize {
     }
 }
 
-/// Model calls that no task can exceed, by the roles' own limits.
+/// Maximum number of model calls of any task, from the limits of the roles.
 #[must_use]
 pub fn calls_max() -> u64 {
     calls_max_of(u64::try_from(REPLY_SUBTASKS).unwrap_or(u64::MAX))
 }
 
-/// The same for plans of so many subtasks.
+/// Maximum number of model calls of a task whose plans have `subtasks` subtasks each.
 fn calls_max_of(subtasks: u64) -> u64 {
     let attempts = u64::from(RETRIES_MAX) + 1;
     let replies = u64::from(CALLS_PER_ATTEMPT) + u64::from(IDLE_REPLIES_MAX) + 1;

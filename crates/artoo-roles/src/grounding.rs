@@ -1,8 +1,9 @@
-//! Whether words ask for, or claim, a change on this machine: rules in code that no model's verdict can overrule.
+//! Rules in code for whether a text asks for, or claims, a change on this machine. No model's verdict can overrule
+//! them.
 //!
-//! A request that asks for a change can't be met by words, and a claim of a change needs a call that made one. The
-//! words are a table for ten languages. It is made to miss rather than to cry wolf: a request whose act it does not
-//! see still needs cited evidence, and its result says that a model judged it.
+//! A request for a change can't be met by an answer in words, and a claim of a change needs a tool call that made it.
+//! The rules use word tables for ten languages and prefer to miss a case over a false alarm: a request whose verb they
+//! don't recognise still needs cited evidence, and its result says that a model judged it.
 
 mod acts;
 mod names;
@@ -17,7 +18,7 @@ use words::{
     NUMBERS, OBJECTS, POLITE, QUANTIFIERS, QUESTIONS,
 };
 
-/// Whether the text speaks of files, folders or paths of a machine.
+/// Whether a text mentions files, folders or paths.
 #[must_use]
 pub fn mentions_machine(text: &str) -> bool {
     let lower = text.to_lowercase();
@@ -26,7 +27,7 @@ pub fn mentions_machine(text: &str) -> bool {
         || CJK_OBJECTS.iter().any(|object| lower.contains(object))
 }
 
-/// Whether the text speaks of folders and of no file: what it asks for may leave no changed file behind.
+/// Whether a text mentions folders but no file, so that meeting the request may change no file.
 #[must_use]
 pub fn speaks_of_folders_only(text: &str) -> bool {
     let lower = text.to_lowercase();
@@ -37,9 +38,9 @@ pub fn speaks_of_folders_only(text: &str) -> bool {
     folder && !file
 }
 
-/// Whether the request is about this machine, rather than about machines in general.
+/// Whether a request is about the files of this machine, not about files in general.
 ///
-/// "What is a symlink?" and "a poem about my… files" can be answered in words; "what is the largest file" can't.
+/// "What is a symlink?" and "a poem about files" can be answered without tools; "what is the largest file" can't.
 #[must_use]
 pub fn is_about_this_machine(request: &str) -> bool {
     if !mentions_machine(request) {
@@ -50,7 +51,7 @@ pub fn is_about_this_machine(request: &str) -> bool {
     concrete || !is_general(&lower)
 }
 
-/// Whether a whole path may be one the request means: it names that one, or it names none at all.
+/// Whether a request may mean this full path: the request names the path or its last parts, or it names no path at all.
 #[must_use]
 pub fn may_mean(request: &str, path: &str) -> bool {
     let lower = request.to_lowercase();
@@ -67,7 +68,7 @@ pub fn may_mean(request: &str, path: &str) -> bool {
         })
 }
 
-/// Whether the request asks for an answer rather than for an act.
+/// Whether a request opens as a question and does not ask for a change.
 #[must_use]
 pub fn is_question(request: &str) -> bool {
     let lower = request.to_lowercase();
@@ -75,32 +76,35 @@ pub fn is_question(request: &str) -> bool {
         && !asks_for_change(request)
 }
 
-/// Whether the request asks, somewhere in it, how many or how much.
+/// Whether a request asks how many or how much, anywhere in its text.
 #[must_use]
 pub fn asks_for_number(request: &str) -> bool {
     let lower = request.to_lowercase();
     bare_words(&lower).any(|word| NUMBERS.has(word)) || CJK_NUMBERS.iter().any(|word| lower.contains(word))
 }
 
-/// Whether an output claims, in the first person or as its opening, that something on the machine was changed.
+/// Whether an output claims that something on the machine was changed: in the first person, or at the start of a
+/// sentence.
 #[must_use]
 pub fn claims_change(output: &str) -> bool {
     mentions_machine(output) && claims(output, |word| CLAIMS.has(word), true)
 }
 
-/// Whether an output claims, in the first person, an act that words alone can't be.
+/// Whether an output claims, in the first person, an action that needs a tool, such as "I deleted".
 #[must_use]
 pub fn claims_deed(output: &str) -> bool {
     claims(output, |word| DEEDS.has(word), false)
 }
 
-/// Whether a claim speaks of all, of none or of how many: what a cut-off output can't show.
+/// Whether a claim is about all, none or how many of something, which a truncated output can't prove.
 #[must_use]
 pub fn needs_whole_output(claim: &str) -> bool {
     let lower = claim.to_lowercase();
     bare_words(&lower).any(|word| QUANTIFIERS.has(word)) || CJK_QUANTIFIERS.iter().any(|word| lower.contains(word))
 }
 
+/// Whether an output contains a claiming word within a few words after "I" or "we" or, if `may_open`, at the start of a
+/// sentence.
 fn claims(output: &str, is_claim: impl Fn(&str) -> bool, may_open: bool) -> bool {
     let lower = output.to_lowercase();
     let tokens: Vec<&str> = lower.split_whitespace().collect();
@@ -108,7 +112,7 @@ fn claims(output: &str, is_claim: impl Fn(&str) -> bool, may_open: bool) -> bool
     let mut opening = may_open;
     for (at, token) in tokens.iter().enumerate() {
         let word = trim(token);
-        // "Created 2024-05-01" and "created on Monday" tell when a thing came to be, not that it was just made.
+        // "Created 2024-05-01" and "created on Monday" state a date; they don't claim that something was just created.
         let next = tokens.get(at + 1).map(|next| trim(next)).unwrap_or_default();
         let is_fact = matches!(next, "on" | "at" | "by") || next.starts_with(|c: char| c.is_ascii_digit());
         if is_claim(word) && ((opening && !is_fact) || since_speaker <= 3) {
@@ -126,7 +130,7 @@ fn claims(output: &str, is_claim: impl Fn(&str) -> bool, may_open: bool) -> bool
     false
 }
 
-/// Questions about how things are in general, and things to be composed.
+/// Whether a lowercase request is a general question ("what is a …", "how do …") or asks for a text such as a poem.
 fn is_general(lower: &str) -> bool {
     let words: Vec<&str> = bare_words(lower).filter(|word| !POLITE.has(word)).take(3).collect();
     let word = |at: usize| words.get(at).copied().unwrap_or_default();
@@ -140,19 +144,22 @@ fn is_general(lower: &str) -> bool {
     }
 }
 
+/// The words of a text without punctuation around them.
 fn bare_words(lower: &str) -> impl Iterator<Item = &str> {
     lower.split_whitespace().map(trim)
 }
 
+/// A word without punctuation at its ends.
 fn trim(token: &str) -> &str {
     token.trim_matches(|c: char| !c.is_alphanumeric())
 }
 
+/// A word without quotes, brackets and sentence punctuation at its ends, except dots and slashes.
 fn unquoted(token: &str) -> &str {
     token.trim_matches(|c: char| matches!(c, '"' | '\'' | '`' | ',' | ';' | ':' | '(' | ')' | '!' | '?'))
 }
 
-/// `a/b`, `~/x`, `notes.txt`: a slash between parts, a leading tilde, or a short extension of letters and digits.
+/// Whether a word looks like a path (`/a/b`, `./x`, `~/x`) or a file name with an extension (`notes.txt`). URLs do not.
 fn looks_like_path(token: &str) -> bool {
     let token = unquoted(token);
     if token.starts_with("http://") || token.starts_with("https://") {
@@ -164,6 +171,7 @@ fn looks_like_path(token: &str) -> bool {
     has_extension(token.trim_end_matches('.'))
 }
 
+/// Whether a word ends with a file extension: a dot and up to five letters and digits, at least one of them a letter.
 fn has_extension(token: &str) -> bool {
     token.rsplit_once('.').is_some_and(|(stem, extension)| {
         !stem.is_empty()

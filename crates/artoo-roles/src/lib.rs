@@ -7,7 +7,7 @@
 //! *Invariant*: only this crate speaks both the messages and the languages of `artoo-ggs` and `artoo-mkct`.
 
 pub mod agent_validator;
-// Two attributes: clippy takes `all(test, ...)` for code that ships.
+// Two attributes, because clippy treats `all(test, ...)` as code outside tests.
 #[cfg(test)]
 #[cfg(feature = "runtime")]
 mod agreement;

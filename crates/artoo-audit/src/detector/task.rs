@@ -10,7 +10,7 @@ use artoo_proto::{
 use super::Observation;
 use crate::finding::Rule;
 
-/// D is compared in millionths, as the solver compares it.
+/// Factor that converts D (distance from the goal) to millionths, in which the solver compares it too.
 const MICRO: f64 = 1e6;
 
 /// What was seen of one task.
@@ -18,27 +18,34 @@ const MICRO: f64 = 1e6;
 pub(super) struct TaskView {
     /// Events of this task may be missing, so an unknown cause or a missing result proves nothing.
     pub(super) incomplete: bool,
+    /// Ids of the task's published messages.
     published: HashSet<MessageId>,
+    /// When the request was published, and the hard limit in milliseconds; `None` if no request was seen.
     opened: Option<(Timestamp, u64)>,
+    /// Whether the task was already reported as overdue.
     overdue_reported: bool,
+    /// Number of final results.
     results: u32,
-    /// D of each round, in millionths.
+    /// D (distance from the goal) of each round, in millionths.
     gaps: BTreeMap<u32, i64>,
+    /// The last replan directive, with its D in millionths.
     last_directive: Option<(ReplanDirective, i64)>,
     /// For each round, the first subtask that failed or never reported.
     failed: BTreeMap<u32, String>,
 }
 
 impl TaskView {
+    /// A task of which nothing was seen; `incomplete` if events of the task may be missing.
     pub(super) fn new(incomplete: bool) -> Self {
         Self { incomplete, ..Self::default() }
     }
 
+    /// Whether a message with this id was published in the task.
     pub(super) fn has_published(&self, id: MessageId) -> bool {
         self.published.contains(&id)
     }
 
-    /// Whether its request was seen and no final result.
+    /// Whether the task's request was seen and no final result.
     pub(super) fn is_open(&self) -> bool {
         self.opened.is_some() && self.results == 0
     }
@@ -54,6 +61,7 @@ impl TaskView {
         Some(limit_ms)
     }
 
+    /// Checks a message of the task and updates the task's state.
     pub(super) fn message(&mut self, envelope: &Envelope, seen: &mut Observation) {
         self.check_cause(envelope, seen);
         self.check_after_result(envelope, seen);
@@ -79,6 +87,7 @@ impl TaskView {
         }
     }
 
+    /// Reports a message that names no cause, or one that was not published in the task.
     fn check_cause(&self, envelope: &Envelope, seen: &mut Observation) {
         let outside = matches!(envelope.from.role, Role::Operator | Role::Runtime);
         match envelope.causation_id {
@@ -89,7 +98,8 @@ impl TaskView {
         }
     }
 
-    /// After the result, only the operator, the runtime, and the solver's messages to memory and instances are expected.
+    /// Reports a message after the task's final result, unless it comes from the operator or the runtime, or is one of
+    /// the solver's last messages to memory and instances.
     fn check_after_result(&self, envelope: &Envelope, seen: &mut Observation) {
         let kind = envelope.message.kind();
         let expected = match envelope.from.role {
@@ -109,6 +119,7 @@ impl TaskView {
         }
     }
 
+    /// Reports `break_symmetry` twice in a row if D did not fall in between, and adds the D of the round before.
     fn directive(&mut self, directive: &PlanDirective, seen: &mut Observation) {
         let d = micro(directive.loss.d);
         if let Some((ReplanDirective::BreakSymmetry, before)) = self.last_directive
@@ -124,6 +135,7 @@ impl TaskView {
         seen.trend = self.trend_with(directive.round.saturating_sub(1), d);
     }
 
+    /// Reports a second final result, and an accept despite failed subtasks, unmet criteria or D above 0.
     fn result(&mut self, result: &FinalResult, seen: &mut Observation) {
         self.results = self.results.saturating_add(1);
         seen.first_result = self.results == 1;
@@ -145,7 +157,8 @@ impl TaskView {
         }
     }
 
-    /// The trend between the task's last two rounds, after adding the D of `round`.
+    /// Adds D (distance from the goal) of `round`, and returns the trend between the task's last two rounds; `None` for
+    /// the first round.
     ///
     /// A delivered round that is not the last was added before, so it changes nothing.
     fn trend_with(&mut self, round: u32, d: i64) -> Option<GapTrend> {
@@ -160,6 +173,7 @@ impl TaskView {
     }
 }
 
+/// Reports each tool call of an execution that did not succeed.
 fn tool_failures(result: &ExecutionResult, seen: &mut Observation) {
     for call in &result.tool_calls {
         let how = match call.status {
@@ -174,7 +188,7 @@ fn tool_failures(result: &ExecutionResult, seen: &mut Observation) {
     }
 }
 
-/// D in millionths; a value that is not a number counts as 1.
+/// Converts D (distance from the goal) to millionths; a value that is not finite counts as 1.
 fn micro(d: f64) -> i64 {
     if d.is_finite() { (d * MICRO).round() as i64 } else { MICRO as i64 }
 }

@@ -26,11 +26,12 @@ pub(super) struct Files {
     pub(super) stats: AuditStats,
     /// What was found when the log was opened; it is in the log too.
     pub(super) notes: Vec<Note>,
-    /// Held as long as the log is written.
+    /// Lock on the log, held until this value is dropped.
     _lock: File,
 }
 
 impl Files {
+    /// Opens the first log in the folder that no other process writes; creates the folder if missing.
     pub(super) fn open(dir: &Path, now: Timestamp) -> Result<Self, AuditError> {
         DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(|source| folder(dir, source))?;
         for lane in 1..=LANES_MAX {
@@ -42,6 +43,7 @@ impl Files {
         Err(AuditError::InUse { path: dir.to_owned(), lanes: LANES_MAX })
     }
 
+    /// Opens a locked log with its statistics, and notes what was found.
     fn open_lane(log_path: PathBuf, now: Timestamp, lock: File) -> Result<Self, AuditError> {
         let stats_path = stats_path(&log_path).unwrap_or_else(|| log_path.with_extension("stats.json"));
         let LoadedStats { stats, problem } = LoadedStats::load_or_new(&stats_path, now);
@@ -56,7 +58,7 @@ impl Files {
     }
 }
 
-/// Locks the file; `None` if another process holds the lock.
+/// Creates and locks a lock file; `None` if another process holds the lock.
 fn try_lock(path: &Path) -> Result<Option<File>, AuditError> {
     let file = OpenOptions::new()
         .write(true)
@@ -72,6 +74,7 @@ fn try_lock(path: &Path) -> Result<Option<File>, AuditError> {
     }
 }
 
+/// The error for a folder or lock file that can't be used.
 fn folder(path: &Path, source: io::Error) -> AuditError {
     AuditError::Folder { path: path.to_owned(), source }
 }

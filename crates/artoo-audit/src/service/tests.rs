@@ -165,7 +165,7 @@ fn a_restart_keeps_the_counts_and_the_chain() {
 fn a_slow_auditor_reports_lost_events() {
     let dir = tempfile::tempdir().unwrap();
     let (mut wire, receiver) = Wire::new(4);
-    // Ten events offered before anyone reads: four are held, six are lost, and that is told when there is room.
+    // Ten events are offered before any is read: four fit, six are lost, and a gap reports them once there is room.
     for n in 0..10 {
         wire.publish(None, request(n));
     }

@@ -25,6 +25,7 @@ const BATCH_BYTES: usize = 16 * 1024;
 /// Longest time before a busy auditor syncs its last lines.
 const PERSIST_EVERY: Duration = Duration::from_secs(5);
 
+/// The state of the auditor's thread.
 pub(super) struct Worker {
     tap: Tap,
     tap_open: bool,
@@ -35,11 +36,16 @@ pub(super) struct Worker {
     files: Files,
     /// Checked events that are about to be written.
     waiting: Vec<AuditEvent>,
+    /// Estimated length of the waiting events, in bytes.
     waiting_bytes: usize,
     summary: AuditSummary,
+    /// Text of the last error of the log or the statistics.
     problem: Option<String>,
+    /// When the next periodic report is due.
     next_report: Instant,
+    /// When the log was last synced.
     persisted: Instant,
+    /// Whether events were written since the last sync.
     unpersisted: bool,
 }
 
@@ -124,6 +130,7 @@ impl Worker {
         })
     }
 
+    /// Waits up to `POLL` for an event and writes it with those behind it; syncs the log if none comes.
     fn wait_for_event(&mut self) {
         if !self.tap_open {
             return;
@@ -166,6 +173,7 @@ impl Worker {
         }
     }
 
+    /// Checks an event and queues it for writing; an `AuditQuery` gets a report.
     fn observe(&mut self, observed: &Observed) {
         self.summary.events += 1;
         if let TapEvent::Gap { missing } = &observed.event {
@@ -185,6 +193,7 @@ impl Worker {
         }
     }
 
+    /// Makes a report, writes it to the log, and restarts the report interval.
     fn report(&mut self, trigger: Trigger) -> AuditReport {
         let now = (self.config.clock)();
         let report = self.auditor.report(now, trigger);
@@ -194,6 +203,7 @@ impl Worker {
         report
     }
 
+    /// Queues a report for the service's caller.
     fn offer(&self, report: AuditReport) {
         // If the channel is full, this report is only in the log.
         let _ = self.reports.try_send(report);
@@ -212,11 +222,13 @@ impl Worker {
         self.waiting_bytes = 0;
     }
 
+    /// Writes the waiting events, then this one.
     fn append(&mut self, event: &AuditEvent) {
         self.write();
         self.append_alone(event);
     }
 
+    /// Writes one event; a failure is counted.
     fn append_alone(&mut self, event: &AuditEvent) {
         self.unpersisted = true;
         if let Err(error) = self.files.log.append(event) {
@@ -250,12 +262,14 @@ impl Worker {
         self.problem = Some(text);
     }
 
+    /// Counts a finding that belongs to no event, and writes it to the log.
     fn note(&mut self, finding: Finding) {
         self.auditor.note(&finding);
         let at = (self.config.clock)();
         self.append(&AuditEvent { findings: vec![finding], ..AuditEvent::note(at, Note::Found) });
     }
 
+    /// Writes every pending event and a closing line; an error if any of it is not on the disk.
     fn finish(mut self) -> Result<AuditSummary, AuditError> {
         while self.tap_open {
             match self.tap.recv_timeout(Duration::ZERO) {
@@ -282,7 +296,7 @@ impl Worker {
     }
 }
 
-/// The finding that a note at opening becomes in the next report.
+/// The finding for a note about damage found when the log was opened; `None` for any other note.
 fn finding_of(note: &Note) -> Option<Finding> {
     let text = match note {
         Note::TornTail { bytes } => format!("the log's last line was incomplete; {bytes} bytes were removed"),

@@ -7,10 +7,10 @@ use super::words::{
 };
 use super::{bare_words, has_extension, looks_like_path, mentions_machine, trim, unquoted};
 
-/// How far after its verb an object or a destination is looked for: one clause of ordinary length.
+/// Number of words after a verb that are searched for its object and destination: one clause of ordinary length.
 const REACH: usize = 16;
 
-/// Whether a request asks for something on the machine to be changed.
+/// Whether a request asks for a change of something on the machine.
 #[must_use]
 pub fn asks_for_change(request: &str) -> bool {
     if !mentions_machine(request) {
@@ -20,9 +20,11 @@ pub fn asks_for_change(request: &str) -> bool {
     asks_in_another_language(&lower) || acts(&lower).any(|_| true) || asks_by_phrase(&lower)
 }
 
-/// Names of the files a request gives for its result: `create x`, `save it to x`, `a file called x`.
+/// The file names that a request gives for its result, as in `create x.txt` or `save it to x.txt`; sorted, without
+/// duplicates.
 ///
-/// In lower case; a leading `~/` or `./` is left out, so that the rest can be looked for at the end of a whole path.
+/// The names are lowercase and without a leading `~/` or `./`, so that they can be compared with the end of a full
+/// path.
 #[must_use]
 pub fn named_destinations(request: &str) -> Vec<String> {
     let lower = request.to_lowercase();
@@ -32,11 +34,12 @@ pub fn named_destinations(request: &str) -> Vec<String> {
     names
 }
 
-/// One verb of change and the files named for its result.
+/// A verb that asks for a change, with the file names given for its result.
 struct Act {
     destinations: Vec<String>,
 }
 
+/// Every verb at the start of a clause that asks for a change, in order.
 fn acts(lower: &str) -> impl Iterator<Item = Act> + '_ {
     let tokens = tokens(lower);
     let mut opening = true;
@@ -54,16 +57,18 @@ fn acts(lower: &str) -> impl Iterator<Item = Act> + '_ {
     found.into_iter()
 }
 
+/// Whether a word ends with punctuation that ends a clause.
 fn ends_clause(token: &str) -> bool {
     token.ends_with([',', ';', '.', ':', '!', '?'])
 }
 
-/// The tokens up to the end of the sentence.
+/// The words up to the end of the sentence, at most `REACH` of them.
 fn clause<'a, 'b>(rest: &'a [&'b str]) -> &'a [&'b str] {
     let end = rest.iter().position(|token| token.ends_with(['.', ';', '!', '?'])).map_or(rest.len(), |end| end + 1);
     rest.get(..end.min(REACH)).unwrap_or_default()
 }
 
+/// Whether a word, followed by `clause`, is a verb that asks for a change.
 fn is_act(word: &str, clause: &[&str]) -> bool {
     if STRONG_ACTS.has(word) {
         return true;
@@ -75,7 +80,7 @@ fn is_act(word: &str, clause: &[&str]) -> bool {
     WEAK_ACTS.has(word) && (makes_a_thing(clause) || reaches_a_place(word, clause))
 }
 
-/// Whether the verb's own object is a thing of the machine: `create a folder`, `extract x.zip`.
+/// Whether the direct object after a verb is a file, folder or path: `create a folder`, `extract x.zip`.
 fn makes_a_thing(clause: &[&str]) -> bool {
     let object = clause.iter().take_while(|token| !PREPOSITIONS.has(trim(token)));
     for (at, token) in object.enumerate() {
@@ -93,7 +98,7 @@ fn makes_a_thing(clause: &[&str]) -> bool {
     false
 }
 
-/// Whether what is made goes to a place of the machine: `a report to ~/r.md`, `it into my documents`.
+/// Whether a clause names a path or folder as the destination: `a report to ~/r.md`, `it into my documents`.
 fn reaches_a_place(verb: &str, clause: &[&str]) -> bool {
     for (at, token) in clause.iter().enumerate() {
         let word = trim(token);
@@ -101,7 +106,8 @@ fn reaches_a_place(verb: &str, clause: &[&str]) -> bool {
             return true;
         }
         if word == "of" {
-            // "a list of the functions in main.rs": what follows says where from, until a destination is named.
+            // In "a list of the functions in main.rs", `in` names the source, so only a destination word counts from
+            // here on.
             let after = clause.iter().enumerate().skip(at);
             return after
                 .into_iter()
@@ -114,7 +120,8 @@ fn reaches_a_place(verb: &str, clause: &[&str]) -> bool {
     false
 }
 
-/// The path or thing right after a preposition, past at most three small words.
+/// The path, file or folder after the preposition at index `at`, with at most three other words between; `None` if
+/// there is none.
 fn place_after<'a>(clause: &[&'a str], at: usize) -> Option<&'a str> {
     let near = clause.iter().enumerate().skip(at + 1).take(4);
     for (index, token) in near {
@@ -133,7 +140,7 @@ fn place_after<'a>(clause: &[&'a str], at: usize) -> Option<&'a str> {
     None
 }
 
-/// Files named for the result of a verb that makes, writes, saves, copies or moves something.
+/// The file names in a clause that its verb creates, or that follow a destination word such as `to` or `called`.
 fn destinations(verb: &str, clause: &[&str]) -> Vec<String> {
     let makes = matches!(verb, "create" | "make" | "write" | "generate" | "touch" | "produce" | "build");
     let own = clause.iter().take_while(|token| !PREPOSITIONS.has(trim(token))).copied();
@@ -143,6 +150,7 @@ fn destinations(verb: &str, clause: &[&str]) -> Vec<String> {
     own.into_iter().chain(placed).filter_map(file_name).collect()
 }
 
+/// The path in a word without a leading `~/` or `./`; `None` unless it ends with a file extension.
 fn file_name(token: &str) -> Option<String> {
     let token = unquoted(token).trim_end_matches('.');
     let name = token.rsplit('/').next().unwrap_or(token);
@@ -150,8 +158,9 @@ fn file_name(token: &str) -> Option<String> {
     (looks_like_path(token) && has_extension(name)).then(|| path.to_owned())
 }
 
-/// Wishes without a verb of change at their head.
+/// Whether a request asks for a change by a phrase such as "get rid of" or "should contain", not by its first verb.
 fn asks_by_phrase(lower: &str) -> bool {
+    /// Phrases that ask for a change.
     const PHRASES: [&str; 8] = [
         "get rid of",
         "throw away",
@@ -166,7 +175,8 @@ fn asks_by_phrase(lower: &str) -> bool {
     !question && (PHRASES.iter().any(|phrase| lower.contains(phrase)) || wants_a_new_thing(lower))
 }
 
-/// "I need a folder called x", "a new file named y please".
+/// Whether a request asks for a new file or folder without a verb: "I need a folder called x", "a new file named y
+/// please".
 fn wants_a_new_thing(lower: &str) -> bool {
     let tokens: Vec<&str> = lower.split_whitespace().collect();
     tokens.iter().enumerate().any(|(at, token)| {
@@ -177,6 +187,7 @@ fn wants_a_new_thing(lower: &str) -> bool {
     })
 }
 
+/// Whether a lowercase request asks for a change in a language other than English.
 fn asks_in_another_language(lower: &str) -> bool {
     let foreign = |word: &str| {
         FOREIGN_ACTS.iter().any(|act| word.starts_with(act)) && !NOT_FOREIGN.iter().any(|own| word.starts_with(own))

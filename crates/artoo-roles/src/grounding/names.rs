@@ -1,12 +1,13 @@
-//! Names of files that hold spaces: found in a request by its quotes, or by the paths that calls really touched.
+//! File names with spaces: found in a request by quotes, or by comparison with the paths that tool calls used.
 
 use std::ops::Range;
 
 use super::{has_extension, looks_like_path, unquoted};
 
+/// Characters that can quote a file name in a request.
 const QUOTES: [char; 3] = ['"', '\'', '`'];
 
-/// The words of a text; a quoted path is one word, whatever spaces it holds.
+/// Splits a text at white space into words. A quoted path is one word, even if it contains spaces.
 pub(crate) fn tokens(text: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
@@ -21,7 +22,7 @@ pub(crate) fn tokens(text: &str) -> Vec<&str> {
     tokens
 }
 
-/// The length of the quoted path that a text begins with, its quotes included.
+/// Length in bytes of the quoted path at the start of a text, with its quotes; `None` if there is none.
 fn quoted_path(text: &str) -> Option<usize> {
     let quote = text.chars().next().filter(|first| QUOTES.contains(first))?;
     let inner = text.get(1..)?;
@@ -31,7 +32,7 @@ fn quoted_path(text: &str) -> Option<usize> {
     looks_like_path(inner.get(..close)?).then_some(close + 2)
 }
 
-/// A request in lower case, with `it` in place of each of these paths that it names by a name with spaces.
+/// A request in lowercase, in which each name with spaces that stands for one of `paths` is replaced by `it`.
 pub(crate) fn without_names<'a>(request: &str, paths: impl Iterator<Item = &'a String>) -> String {
     let mut lower = request.to_lowercase();
     for path in paths {
@@ -42,9 +43,10 @@ pub(crate) fn without_names<'a>(request: &str, paths: impl Iterator<Item = &'a S
     lower
 }
 
-/// Where a request names this path by an end of it that holds spaces; both in lower case.
+/// The byte range in which a request names `path` by its last parts, if these contain a space. Both texts are
+/// lowercase.
 ///
-/// Without quotes only a name whose other words could not be names themselves: `a.txt and b.txt` are two files.
+/// A name without quotes is found only if just its last word has an extension: `a.txt and b.txt` are two files.
 pub(super) fn spaced_span(request: &str, path: &str) -> Option<Range<usize>> {
     let path = path.trim_end_matches('/');
     let ends = std::iter::once(0).chain(path.match_indices('/').map(|(at, _)| at + 1));
@@ -57,7 +59,7 @@ pub(super) fn spaced_span(request: &str, path: &str) -> Option<Range<usize>> {
     })
 }
 
-/// Whether what stands at a place of a request is a whole name there, and no end of another path.
+/// Whether the text at `span` of a request is a complete name: quoted, or not a part of a longer path or word.
 fn stands_alone(request: &str, span: &Range<usize>, is_plain: bool) -> bool {
     let before = request.get(..span.start).unwrap_or_default();
     let after = request.get(span.end..).unwrap_or_default();

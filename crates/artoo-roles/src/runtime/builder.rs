@@ -1,4 +1,4 @@
-//! Putting a runtime together, and taking it down with nothing lost.
+//! Building a runtime, and closing it without losing stored data.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -30,27 +30,27 @@ use crate::limits::HARD_LIMIT_MS;
 use crate::memory::{Memory, MemoryView};
 use crate::system::SystemConfig;
 
-/// Events a display may lag behind before it loses some.
+/// Maximum number of events that a display has not read yet; further ones overwrite the oldest.
 const EVENTS: usize = 1_024;
 /// Characters of a tool's output carried in messages: whole answers, not excerpts; prompts cut it further.
 #[doc(alias = "limit")]
 pub const OUTPUT_CHARS: usize = 200_000;
 
-/// Where undo is kept, in the data folder.
+/// Name of the folder for undo inside the data folder.
 pub const UNDO: &str = "undo";
 
-/// The runtime could not start, or is gone.
+/// The runtime could not start, or has stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum RuntimeError {
-    /// The machine lacks something.
+    /// The home folder or the current folder could not be determined.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
-    /// The data folder can't be used.
+    /// The data folder or the input log can't be created or written.
     #[error("the data folder {path} can't be used; choose another with --data-dir")]
     DataDir {
-        /// Which.
+        /// The data folder, or the file of the input log.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         #[source]
         source: std::io::Error,
     },
@@ -60,18 +60,18 @@ pub enum RuntimeError {
         /// The data folder.
         path: PathBuf,
     },
-    /// The audit log can't be written, and without it nothing runs.
+    /// The audit log can't be written; artoo doesn't run without it.
     #[error("the audit log can't be written, and artoo does not run unobserved")]
     Audit(#[from] AuditError),
-    /// The memory can't be used.
+    /// The stored memory can't be opened.
     #[error("the memory can't be opened; move memory.journal away to start with an empty one")]
     Memory(#[from] OpenError),
-    /// The runtime ended.
+    /// The runtime has stopped.
     #[error("the runtime has stopped")]
     Stopped,
 }
 
-/// Everything a runtime is made from. Each part has a default that works offline.
+/// Builds a runtime. Every part has a default that works offline.
 #[derive(Default)]
 pub struct Builder {
     model: Option<Arc<dyn Model>>,
@@ -85,42 +85,43 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Who answers the roles; the embedded parser if not set.
+    /// Sets the model that answers the roles. Default: the embedded parser.
     #[must_use]
     pub fn model(mut self, model: impl Model + 'static) -> Self {
         self.model = Some(Arc::new(model));
         self
     }
 
-    /// Who answers when a person is needed; nobody if not set.
+    /// Sets the operator, who approves calls and answers questions. Default: [`Unattended`], which denies every
+    /// approval.
     #[must_use]
     pub fn operator(mut self, operator: impl Operator + 'static) -> Self {
         self.operator = Some(Arc::new(operator));
         self
     }
 
-    /// The machine as roles see it; detected if not set.
+    /// Sets the facts about the machine that roles see. Default: detected.
     #[must_use]
     pub fn environment(mut self, environment: Environment) -> Self {
         self.environment = Some(environment);
         self
     }
 
-    /// How tools run; the defaults for the environment if not set.
+    /// Sets how tools run. Default: the tool configuration for the environment.
     #[must_use]
     pub fn tools(mut self, tools: ToolConfig) -> Self {
         self.tools = Some(tools);
         self
     }
 
-    /// Where memory and the audit log are kept. Without one nothing is kept after the process.
+    /// Sets the folder in which memory, undo and the audit log are stored. Without a folder, nothing is stored.
     #[must_use]
     pub fn data_dir(mut self, path: impl Into<PathBuf>) -> Self {
         self.data_dir = Some(path.into());
         self
     }
 
-    /// How R7 decides; the spec's v0.8 if not set.
+    /// Sets the decision parameters of the Solver (R7). Default: those of the specification, version 0.8.
     #[must_use]
     pub fn profile(mut self, profile: artoo_ggs::Profile) -> Self {
         self.profile = Some(profile);
@@ -134,7 +135,7 @@ impl Builder {
         self
     }
 
-    /// Where ids are derived from; random if not set.
+    /// Sets the seed from which ids are derived. Default: random.
     #[must_use]
     pub fn seed(mut self, seed: Uuid) -> Self {
         self.seed = Some(seed);
@@ -144,7 +145,8 @@ impl Builder {
     /// Starts the runtime on the current tokio runtime.
     ///
     /// # Errors
-    /// When the machine, the data folder, the audit log or the memory's journal can't be used.
+    /// [`RuntimeError`] if the environment can't be detected, or if the data folder, the audit log, the stored memory
+    /// or the input log can't be used.
     pub fn start(self) -> Result<System, RuntimeError> {
         let dir = self.data_dir.clone();
         self.try_start().map_err(|error| match dir {
@@ -153,6 +155,7 @@ impl Builder {
         })
     }
 
+    /// Starts the runtime. Unlike `start`, it does not convert the errors of a full disk to `DiskFull`.
     fn try_start(self) -> Result<System, RuntimeError> {
         let environment = self.environment.map_or_else(|| detect_environment(None), Ok)?;
         let mut tool_config = self.tools.unwrap_or_else(|| {
@@ -215,12 +218,13 @@ impl Builder {
     }
 }
 
-/// Whether some cause of an error is that there is no room left.
+/// Whether an error, or one of its sources, is a full disk or an exceeded quota.
 fn is_disk_full(error: &(dyn Error + 'static)) -> bool {
     let is_full = |error: &io::Error| matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded);
     error.downcast_ref::<io::Error>().is_some_and(is_full) || error.source().is_some_and(is_disk_full)
 }
 
+/// Creates a folder with its parents if missing, and lets only the owner use it.
 fn make_private_dir(path: &Path) -> Result<(), RuntimeError> {
     let failed = |source| RuntimeError::DataDir { path: path.to_owned(), source };
     fs::create_dir_all(path).map_err(failed)?;
@@ -232,6 +236,7 @@ fn make_private_dir(path: &Path) -> Result<(), RuntimeError> {
     Ok(())
 }
 
+/// Creates the input log, readable by the owner only, with the configuration of the System as its first line.
 fn open_input_log(path: &Path, config: &SystemConfig) -> Result<File, RuntimeError> {
     use std::io::Write as _;
     let failed = |source| RuntimeError::DataDir { path: path.to_owned(), source };
@@ -249,60 +254,62 @@ fn open_input_log(path: &Path, config: &SystemConfig) -> Result<File, RuntimeErr
     Ok(file)
 }
 
-/// A running artoo.
+/// A running artoo: starts tasks and gives access to their events, the memory and the audit report.
 pub struct System {
     commands: mpsc::UnboundedSender<Command>,
     events: broadcast::Sender<Arc<artoo_bus::TapEvent>>,
     runner: Arc<EffectRunner>,
     driver: JoinHandle<Option<Store>>,
-    // Taken once, at the end; never held across a wait.
+    // Taken when the runtime closes; the lock is never held across an await.
     audit: Mutex<Option<AuditService>>,
     notes: Vec<String>,
 }
 
-/// What was found when a runtime closed.
+/// What the auditor reported, and what could not be stored, when a runtime closed.
 #[derive(Debug, Default)]
 pub struct CloseReport {
-    /// What the auditor saw of this run.
+    /// The auditor's last report; `None` without a data folder, or if the report failed.
     pub report: Option<AuditReport>,
-    /// What became of the log.
+    /// What was written to the audit log; `None` without a data folder, or if the end of the log is not on the disk.
     pub audit: Option<AuditSummary>,
-    /// Anything that was not kept as promised, in words.
+    /// Data that could not be stored, as texts for the user; empty if everything was.
     pub problems: Vec<String>,
 }
 
 impl System {
-    /// A runtime to be put together.
+    /// Starts building a runtime with the default parts.
     #[must_use]
     pub fn builder() -> Builder {
         Builder::default()
     }
 
-    /// Notes from the start: what could not be used as usual.
+    /// Problems found at the start, as texts for the user, such as a damaged memory or a tool that can't be offered.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// The model's name.
+    /// The name of the model that answers the roles.
     #[must_use]
     pub fn model_name(&self) -> String {
         self.runner.model.name()
     }
 
-    /// The tools that roles are told of.
+    /// The tools that plans may use.
     #[must_use]
     pub fn tools(&self) -> Vec<ToolSpec> {
         self.runner.tools.specs()
     }
 
-    /// Starts a task with the default limit and no session.
+    /// Starts a task from the user's words, with the default time limit and without earlier requests.
     #[must_use]
     pub fn run(&self, words: &str) -> TaskHandle {
         self.run_with(words, Vec::new(), None)
     }
 
-    /// Starts a task. `hard_limit_ms` ends it whatever happens; 30 minutes if `None`.
+    /// Starts a task from the user's words. `session` has the earlier requests it may refer to, oldest first.
+    ///
+    /// The task ends at the latest after `hard_limit_ms` milliseconds; 30 minutes if `None`.
     #[must_use]
     pub fn run_with(&self, words: &str, session: Vec<SessionTurn>, hard_limit_ms: Option<u64>) -> TaskHandle {
         let slug: String = words.split_whitespace().take(3).collect::<Vec<_>>().join(" ");
@@ -316,21 +323,21 @@ impl System {
         };
         let (reply, outcome) = oneshot::channel();
         let events = self.events.subscribe();
-        // Where the driver is gone the handle says so.
+        // If the driver has ended, the handle reports that.
         drop(self.commands.send(Command::Submit { request, reply }));
         TaskHandle { task_id, commands: self.commands.clone(), events, outcome }
     }
 
-    /// What the auditor has seen so far; `None` where nothing is kept.
+    /// The auditor's report on everything since its last report; `None` without a data folder.
     ///
     /// # Errors
-    /// When the auditor does not answer in its time.
+    /// [`RuntimeError::Audit`] if the auditor does not answer in time; [`RuntimeError::Stopped`] after a panic.
     pub fn audit_report(&self) -> Result<Option<AuditReport>, RuntimeError> {
         let audit = self.audit.lock().map_err(|_| RuntimeError::Stopped)?;
         audit.as_ref().map(AuditService::report).transpose().map_err(RuntimeError::Audit)
     }
 
-    /// What memory holds about the newest intents, `limit` of them at most; `None` where it is not kept in this run.
+    /// What memory holds about the newest intents, at most `limit` of them; `None` if the memory is not available.
     ///
     /// # Errors
     /// [`RuntimeError::Stopped`] when the runtime ended.
@@ -340,7 +347,7 @@ impl System {
         view.await.map_err(|_| RuntimeError::Stopped)
     }
 
-    /// Ends open tasks, drains memory and the audit log to disk, and says what was not kept.
+    /// Cancels open tasks, writes memory and the audit log to the disk, and reports what could not be stored.
     pub async fn close(self) -> CloseReport {
         let mut close = CloseReport::default();
         let (closed, done) = oneshot::channel();

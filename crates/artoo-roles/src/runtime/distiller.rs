@@ -1,4 +1,4 @@
-//! Who words the rules that memory makes of experience: a table, from names and counts alone.
+//! The wording of the rules that memory makes of experience: fixed sentences with names and counts.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use artoo_mkct::{
     rules::Promotion,
 };
 
-/// Words a rule without asking a model: it costs nothing, and no text that came from outside gets into a rule.
+/// Writes the text of a rule without a model. It costs nothing, and no untrusted text gets into a rule.
 #[derive(Debug)]
 pub(super) struct PlainWords;
 

@@ -22,43 +22,57 @@ use crate::machine::Work;
 use crate::memory::MemoryView;
 use crate::system::{self, Effect, Input};
 
-/// What the driver is told. Unbounded on purpose: each input answers an effect the System asked for, or is a person's
-/// act, and both are bounded where they arise.
+/// A request to the driver.
+///
+/// The channel is unbounded on purpose: each command completes an effect that the System started or comes from the
+/// user, and the number of both is limited at their source.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "commands are taken one at a time")]
 pub(super) enum Command {
+    /// Start a task; `reply` gets its outcome.
     Submit { request: UserRequest, reply: oneshot::Sender<TaskOutcome> },
+    /// Pass an input to the System.
     Input(Input),
+    /// Read what memory holds about the newest intents, at most `limit` of them.
     ViewMemory { limit: usize, reply: oneshot::Sender<Option<MemoryView>> },
+    /// Cancel open tasks and stop the driver.
     Close { closed: oneshot::Sender<()> },
 }
 
+/// A submitted task whose caller waits for the outcome.
 #[derive(Debug)]
 pub(super) struct Waiting {
     reply: oneshot::Sender<TaskOutcome>,
+    /// Model calls and tokens so far, by role.
     usage: BTreeMap<Role, Usage>,
-    /// The task in the person's own words.
+    /// The user's request, verbatim.
     user_request: String,
 }
 
-/// The driver's own state; the System's is inside it.
+/// Drives the System: passes commands to it and performs its effects.
 pub(super) struct Driver {
     pub(super) system: crate::System,
     pub(super) runner: Arc<EffectRunner>,
     pub(super) commands: mpsc::UnboundedReceiver<Command>,
+    /// Sender of `commands`, for the completions of effects.
     pub(super) sender: mpsc::UnboundedSender<Command>,
+    /// The auditor's event stream; `None` without a data folder.
     pub(super) tap: Option<TapSender>,
+    /// Event stream for displays.
     pub(super) events: broadcast::Sender<Arc<TapEvent>>,
+    /// The stored memory; `None` without a data folder.
     pub(super) store: Option<Store>,
+    /// File to which every input is written for replay.
     pub(super) input_log: Option<File>,
     pub(super) started: Instant,
-    /// Outside work by task; dropping a set stops it.
+    /// Running effects by task; removing a task's set stops them.
     pub(super) work: BTreeMap<Option<TaskId>, JoinSet<()>>,
+    /// Submitted tasks without a result.
     pub(super) waiting: BTreeMap<TaskId, Waiting>,
 }
 
 impl Driver {
-    /// Runs until told to close; gives back the store so that its last writes can be waited for.
+    /// Runs until the close command. Returns the store, so that the caller can wait for its last writes.
     pub(super) async fn run(mut self) -> Option<Store> {
         while let Some(command) = self.commands.recv().await {
             match command {
@@ -70,12 +84,12 @@ impl Driver {
                 Command::Input(input) => self.step(input),
                 Command::ViewMemory { limit, reply } => {
                     let view = self.system.memory().and_then(|memory| memory.view(self.now().wall, limit));
-                    // Whoever asked may have gone.
+                    // The caller may have stopped waiting.
                     drop(reply.send(view));
                 }
                 Command::Close { closed } => {
                     self.cancel_all();
-                    // A closer that went away needs no word.
+                    // The caller may have stopped waiting.
                     let _gone = closed.send(());
                     break;
                 }
@@ -84,7 +98,7 @@ impl Driver {
         self.store
     }
 
-    /// Ends every open task with a result of its own before the runtime goes.
+    /// Cancels every open task, so that each gets a result before the runtime ends.
     fn cancel_all(&mut self) {
         let open: Vec<TaskId> = self.system.open_tasks().cloned().collect();
         for task_id in open {
@@ -92,6 +106,7 @@ impl Driver {
         }
     }
 
+    /// The current time: wall clock, and milliseconds since the driver started.
     fn now(&self) -> Now {
         Now {
             wall: SystemTime::now().into(),
@@ -99,6 +114,7 @@ impl Driver {
         }
     }
 
+    /// Passes an input to the System and performs the effects it returns.
     fn step(&mut self, input: Input) {
         let now = self.now();
         self.log_input(now, &input);
@@ -107,6 +123,7 @@ impl Driver {
         }
     }
 
+    /// Performs one effect of the System: starts work, delivers a message, stops a task's work, or passes on an event.
     fn enact(&mut self, effect: Effect) {
         match effect {
             Effect::Perform { effect_id, task_id, work } => self.perform(effect_id, task_id, work),
@@ -116,7 +133,7 @@ impl Driver {
                 }
                 self.runner.forget(&result.task_id);
                 if let Some(waiting) = self.waiting.remove(&result.task_id) {
-                    // A caller that went away does not want the result.
+                    // The caller may have stopped waiting.
                     drop(waiting.reply.send(TaskOutcome { result, usage: waiting.usage }));
                 }
             }
@@ -126,10 +143,11 @@ impl Driver {
         }
     }
 
+    /// Starts outside work; its completion comes back as an input, also after a panic of the work.
     fn perform(&mut self, effect_id: EffectId, task_id: Option<TaskId>, work: Work) {
         let sender = self.sender.clone();
         let report = move |completion| {
-            // A driver that is gone awaits nothing.
+            // If the driver has ended, nothing waits for the completion.
             drop(sender.send(Command::Input(Input::Completed { effect_id, completion })));
         };
         let waiting = task_id.as_ref().and_then(|task| self.waiting.get(task));
@@ -141,6 +159,7 @@ impl Driver {
         tasks.spawn(async move { report(unless_it_panics(running).await.unwrap_or(on_panic)) });
     }
 
+    /// Asks the operator in the background; an answer comes back as an input.
     fn ask_operator(&mut self, message: Message) {
         let (runner, sender) = (Arc::clone(&self.runner), self.sender.clone());
         let tasks = self.work.entry(message.task_id().cloned()).or_default();
@@ -151,6 +170,7 @@ impl Driver {
         });
     }
 
+    /// Adds the usage of a finished effect to its task, and passes the event to displays and the auditor.
     fn observe(&mut self, at: Timestamp, event: TapEvent) {
         if let TapEvent::EffectFinished(finished) = &event
             && let Some(waiting) = finished.task_id.as_ref().and_then(|task| self.waiting.get_mut(task))
@@ -158,7 +178,7 @@ impl Driver {
             system::add_usage(&mut waiting.usage, &event);
         }
         if self.events.receiver_count() > 0 {
-            // Nobody listening is no failure: events are for displays.
+            // This fails only if no display listens, which is not an error.
             drop(self.events.send(Arc::new(event.clone())));
         }
         if let Some(tap) = &mut self.tap {
@@ -166,6 +186,7 @@ impl Driver {
         }
     }
 
+    /// Writes an input as one JSON line to the input log, if there is one. After a failed write the log ends.
     fn log_input(&mut self, now: Now, input: &Input) {
         if let Some(log) = &mut self.input_log
             && let Ok(mut line) = serde_json::to_vec(&(now, input))
@@ -179,7 +200,7 @@ impl Driver {
     }
 }
 
-/// What comes of the work; nothing where it panicked. What it held is dropped with it and never looked at again.
+/// Runs a future; `None` if it panics. Its state is then dropped and never used again.
 async fn unless_it_panics<T>(work: impl Future<Output = T>) -> Option<T> {
     let mut work = pin!(work);
     poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx))) {

@@ -4,25 +4,26 @@ use std::path::{Path, PathBuf};
 
 use artoo_proto::Environment;
 
-/// The machine lacks something every task needs.
+/// The home folder or the current folder could not be determined.
 #[derive(Debug, thiserror::Error)]
 pub enum EnvironmentError {
-    /// No home folder.
+    /// `HOME` is not set to an absolute path.
     #[error("HOME is not set to an absolute path; set it to your home folder")]
     NoHome,
-    /// No current folder.
+    /// The current folder could not be read.
     #[error("the current folder can't be read; change into one that exists")]
     NoCwd {
-        /// What the system said.
+        /// The error of the operating system.
         #[source]
         source: std::io::Error,
     },
 }
 
-/// Reads the environment of this process. The workspace is `<home>/artoo_workspace` unless one is given.
+/// Reads facts about this machine: folders, operating system, time zone. Without `workspace`, the workspace is
+/// `<home>/artoo_workspace`.
 ///
 /// # Errors
-/// When `HOME` is unset or relative, or the current folder is gone.
+/// [`EnvironmentError`] if `HOME` is unset or relative, or the current folder can't be read.
 pub fn detect_environment(workspace: Option<&Path>) -> Result<Environment, EnvironmentError> {
     let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
     let home = home.ok_or(EnvironmentError::NoHome)?;

@@ -1,4 +1,4 @@
-//! The real file system for the second computation of recipes.
+//! The real file system, for the second computation that checks the answers of recipes.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
@@ -10,8 +10,8 @@ use std::time::SystemTime;
 use artoo_proto::Timestamp;
 use artoo_reflex::eval::{Entry, EntryKind, FileSystem, FileSystemError, Space};
 
-/// The machine, read through the standard library and one system call: no code shared with the tools whose answers it
-/// checks.
+/// The file system of this machine, read with the standard library and `statvfs`. It shares no code with the tools
+/// whose answers it checks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RealFiles;
 
@@ -23,7 +23,7 @@ impl FileSystem for RealFiles {
             let path = entry.map_err(|error| problem(&error))?.path();
             match self.metadata(&path) {
                 Ok(entry) => found.push(entry),
-                // It went away between the listing and the look.
+                // The entry was removed after the folder was listed.
                 Err(FileSystemError::NotFound) => {}
                 Err(error) => return Err(error),
             }
@@ -52,13 +52,13 @@ impl FileSystem for RealFiles {
             owner: metadata.uid(),
             group: metadata.gid(),
             accessed: Timestamp::from(metadata.accessed().map_err(|error| problem(&error))?),
-            // What the kernel counts in is 512 bytes, whatever the file system does.
+            // The kernel counts blocks of 512 bytes, whatever the block size of the file system.
             disk_bytes: metadata.blocks().saturating_mul(512),
         })
     }
 
     fn open<'a>(&'a self, file: &Path) -> Result<Box<dyn Read + 'a>, FileSystemError> {
-        // A pipe or a device could block for ever or never end.
+        // Reading a pipe or a device could block or never end.
         if !fs::metadata(file).map_err(|error| problem(&error))?.is_file() {
             return Err(FileSystemError::OtherKind);
         }
@@ -110,6 +110,7 @@ impl FileSystem for RealFiles {
     }
 }
 
+/// The kind of an I/O error, as a check reports it.
 fn problem(error: &std::io::Error) -> FileSystemError {
     #[expect(clippy::wildcard_enum_match_arm, reason = "io::ErrorKind is open-ended")]
     match error.kind() {

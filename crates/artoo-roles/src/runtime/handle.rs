@@ -1,4 +1,4 @@
-//! A running task as its caller sees it.
+//! The handle of a running task.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,25 +11,25 @@ use super::builder::RuntimeError;
 use super::driver::Command;
 use crate::system::Input;
 
-/// How a task ended, and what it cost.
+/// The result of a task, with the model calls and tokens it used.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskOutcome {
-    /// The one result.
+    /// The task's one final result.
     pub result: FinalResult,
-    /// Model calls and tokens by role; empty where no language model was asked.
+    /// Model calls and tokens by role; empty if no language model was called.
     pub usage: BTreeMap<Role, Usage>,
 }
 
-/// One step of watching a task.
+/// What [`TaskHandle::next`] returns: an event, or the task's end.
 #[derive(Debug)]
 pub enum Progress {
-    /// Something happened on the bus or at its edge.
+    /// An event of the bus, of any task.
     Event(Arc<TapEvent>),
-    /// The task is over.
+    /// The task has ended.
     Ended(Box<Result<TaskOutcome, RuntimeError>>),
 }
 
-/// A task under way.
+/// The handle of a running task: watch it, cancel it, or wait for its result.
 #[derive(Debug)]
 pub struct TaskHandle {
     pub(super) task_id: TaskId,
@@ -45,8 +45,8 @@ impl TaskHandle {
         &self.task_id
     }
 
-    /// What happens next: an event of any task, or this task's end. Slow readers lose events, never the end; nothing
-    /// is awaited after it.
+    /// Waits for the next event of any task, or for the end of this task. A slow reader may lose events, but never the
+    /// end. Do not call this again after [`Progress::Ended`].
     pub async fn next(&mut self) -> Progress {
         loop {
             tokio::select! {
@@ -63,14 +63,14 @@ impl TaskHandle {
         }
     }
 
-    /// Asks for the task to be stopped; it still ends with a result that says so.
+    /// Asks to cancel the task. The task still ends with a result, which says that it was cancelled.
     pub fn cancel(&self) {
         let message = CancelRequest { task_id: self.task_id.clone() }.into();
-        // A runtime that is gone has cancelled everything already.
+        // If the runtime has stopped, it cancelled every task.
         drop(self.commands.send(Command::Input(Input::Operator { message })));
     }
 
-    /// Waits for the result.
+    /// Waits for the task's result.
     ///
     /// # Errors
     /// [`RuntimeError::Stopped`] when the runtime ended first.

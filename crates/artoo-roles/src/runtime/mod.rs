@@ -1,7 +1,7 @@
-//! The async runtime: performs the System's effects and hands their completions back. Decides nothing.
+//! The async runtime: performs the System's effects and returns their completions. It decides nothing.
 //!
-//! One task drives the synchronous [`crate::System`]; every model call, tool call, check and timer runs beside it and
-//! comes back as an input. Embedders use [`System::builder`] and nothing below it.
+//! One tokio task drives the synchronous [`crate::System`]. Model calls, tool calls, checks and timers run
+//! concurrently, and their completions come back as inputs. To embed artoo, start with [`System::builder`].
 
 mod builder;
 mod distiller;

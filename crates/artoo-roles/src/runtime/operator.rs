@@ -1,23 +1,23 @@
-//! Who answers when a task needs a person.
+//! The operator: approves calls and answers questions of a task.
 
 use artoo_proto::{ClarificationRequest, ConsentRequest, ConsentScope};
 use async_trait::async_trait;
 
-/// The person, or the program that stands for one.
+/// The user, or a program that answers in their place.
 #[async_trait]
 pub trait Operator: Send + Sync {
-    /// Whether somebody can be asked at all. Where not, Law 1 refuses without asking.
+    /// Whether a user can be asked. If not, every call that needs approval is denied (Law 1).
     fn is_present(&self) -> bool;
 
-    /// Whether exactly this may be done, and how far the yes reaches; `None`, like silence, is no. A scope that the
-    /// request does not offer is taken as once.
+    /// Asks the user to approve exactly this call. Returns how much the approval covers, or `None` for a denial. A
+    /// scope that the request does not offer counts as an approval of this one call.
     async fn consent(&self, request: &ConsentRequest) -> Option<ConsentScope>;
 
-    /// The answer to a question; an empty one means: go on.
+    /// Asks the user a question and returns the answer; an empty answer means: continue without one.
     async fn clarify(&self, request: &ClarificationRequest) -> String;
 }
 
-/// Nobody: every consent is refused, every question stays unanswered.
+/// An operator without a user: every approval is denied, and every question gets an empty answer.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unattended;
 

@@ -27,9 +27,10 @@ pub(super) struct EffectRunner {
 }
 
 impl EffectRunner {
-    /// Starts the work; the future returns its completion. `user_request` is the task in the person's own words.
+    /// Starts the work; the future returns its completion. `user_request` is the user's request, verbatim.
     ///
-    /// Memory frames are passed to the store before this returns, so that they are written in the order of their effects.
+    /// Memory frames are passed to the store before this returns, so that they are written in the order of their
+    /// effects.
     pub(super) fn perform(
         self: Arc<Self>,
         work: Work,
@@ -59,6 +60,7 @@ impl EffectRunner {
         }
     }
 
+    /// Decides checks on a blocking thread, one outcome for each check. If that fails, every check counts as prevented.
     async fn check(&self, order: CheckOrder) -> Vec<CheckOutcome> {
         let (environment, evidence) = (self.environment.clone(), self.tools.evidence().cloned());
         let count = order.checks.len();
@@ -68,12 +70,15 @@ impl EffectRunner {
         decided.await.unwrap_or_else(|_| vec![CheckOutcome::hindered("the check failed to run"); count])
     }
 
-    /// Forgets the approvals, denials and failed calls of a task that is over.
+    /// Forgets the approvals, denials and failed calls of an ended task.
     pub(super) fn forget(&self, task_id: &TaskId) {
         self.tools.forget(task_id);
     }
 
-    /// Asks the person; what they say goes back over the bus.
+    /// Asks the operator for an approval or a clarification and returns the answer to publish; `None` for any other
+    /// message.
+    ///
+    /// If no user is present, an approval request is denied.
     pub(super) async fn ask_operator(self: Arc<Self>, message: Message) -> Option<Message> {
         #[expect(clippy::wildcard_enum_match_arm, reason = "only these two await an answer")]
         match message {
@@ -105,7 +110,10 @@ impl EffectRunner {
     }
 }
 
-/// The output that a recomputation is held against: all of it, also where its record is cut.
+/// The complete output that a recomputation is compared with; if its record is truncated, read from the evidence store.
+///
+/// # Errors
+/// A text for the user if the complete output is not stored or can't be read.
 fn whole_output<'a>(order: &'a CheckOrder, evidence: Option<&EvidenceStore>) -> Result<Cow<'a, str>, String> {
     let is_cut = |call: &&ToolCall| call.truncated && call.output == order.output;
     let Some(call) = order.calls.iter().rev().find(is_cut) else { return Ok(Cow::Borrowed(&order.output)) };
@@ -119,6 +127,7 @@ fn whole_output<'a>(order: &'a CheckOrder, evidence: Option<&EvidenceStore>) -> 
     ))
 }
 
+/// Decides one check in code.
 fn decide(
     check: &Check,
     order: &CheckOrder,
@@ -145,7 +154,7 @@ fn decide(
     }
 }
 
-/// How an effect ended whose performance panicked.
+/// The completion of an effect whose work panicked: a failure, except for a timer, which counts as fired.
 pub(super) fn crashed(work: &Work) -> Completion {
     let detail = "performing it failed inside artoo".to_owned();
     match work {
@@ -153,7 +162,7 @@ pub(super) fn crashed(work: &Work) -> Completion {
         Work::Tool { order } => {
             let (request, evidence_id) = (order.request.clone(), order.evidence_id.clone());
             let call = ToolCall::ended(request, evidence_id, CallStatus::Uncertain, detail);
-            // What it put out is artoo's own word.
+            // The output is artoo's own message, not that of the tool.
             let call = ToolCall { output_bytes: 0, environmental: true, ..call };
             Completion::Tool(Box::new(ToolOutcome::Called { call }))
         }

@@ -1,10 +1,10 @@
-//! The embedded parser behind the model seam: no language model, no network, no tokens.
+//! The embedded parser as a model: no language model, no network, no tokens.
 
 use artoo_llm::Model;
 use artoo_proto::{ModelFailure, ModelReply, ModelRequest, Usage};
 use async_trait::async_trait;
 
-/// The default model: answers everyday requests with recipes, abstains from everything else.
+/// The default model: an embedded parser that answers common requests with recipes and abstains from all others.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Reflex;
 

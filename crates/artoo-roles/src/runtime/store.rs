@@ -1,4 +1,4 @@
-//! The memory of a data folder: opened, kept up by its Dreamer, written to, and answered for.
+//! The memory stored in a data folder. Its Dreamer (a background pass that makes rules of experience) maintains it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,36 +16,40 @@ use tokio::sync::oneshot;
 
 use super::distiller::PlainWords;
 
-/// Records up to which memory is looked over at the end of a run: some milliseconds, which nobody waiting for the
-/// prompt notices. A larger one is looked over while a longer run goes on.
+/// Maximum number of memory records for which the Dreamer runs when artoo closes, which takes some milliseconds. For a
+/// larger memory it runs only in the background of longer runs.
 const DREAM_AT_CLOSE_RECORDS: usize = 20_000;
 
-/// Where R5's frames go.
+/// The stored memory, which writes the frames (journal entries) of the memory role (R5).
 #[derive(Debug)]
 pub(super) struct Store {
     memory: Memory,
-    /// Whether there is anything new since the Dreamer's last look that it may not get to.
+    /// Whether a task has ended since this store was opened, so that the Dreamer may have new records to process.
     has_news: AtomicBool,
 }
 
-/// Why frames are not kept.
+/// Why memory frames (journal entries) could not be stored.
 #[derive(Debug, thiserror::Error)]
 enum Unkept {
+    /// A frame is not valid JSON of its type.
     #[error("a record can't be read: {0}")]
     Unreadable(#[from] serde_json::Error),
+    /// This many records do not fit the records already in memory and were not stored.
     #[error("{0} record(s) did not fit what memory holds")]
     Unfitting(usize),
+    /// The memory refused the frames, for example because it is closed.
     #[error(transparent)]
     Refused(#[from] MemoryWriteError),
 }
 
-/// Opens the memory of a folder: who keeps it, what R5 starts from, and what is to be said.
+/// Opens the memory of a folder. Returns the store, the records that the memory role (R5) starts with, and notes for
+/// the user.
 ///
-/// Where another artoo holds it, this one knows what was there and writes beside it; that one takes it in.
+/// If another artoo has the memory open, this one reads it and writes to a file of its own, which the other one adopts.
 pub(super) fn open(folder: &Path) -> Result<(Store, Engine, Vec<String>), OpenError> {
     let options = Options::default().with(|options| {
         options.distiller = Some(Arc::new(PlainWords));
-        // Damage is no reason to do without a memory: the sound records stay, the damaged bytes are set aside and reported.
+        // A damaged memory is still used: valid records are kept; damaged bytes are moved to another file and reported.
         options.on_damage = DamagePolicy::Repair;
     });
     let (memory, summary) = Memory::open(folder, options)?;
@@ -54,10 +58,11 @@ pub(super) fn open(folder: &Path) -> Result<(Store, Engine, Vec<String>), OpenEr
 }
 
 impl Store {
-    /// Takes frames; the answer comes when they are synced, or not. Never waits for the disk.
+    /// Queues memory frames (journal entries) for writing without waiting for the disk. The receiver gets the result
+    /// when the frames are synced or have failed.
     pub(super) fn write(&self, frames: Vec<Value>) -> oneshot::Receiver<Result<(), String>> {
         let (done, answer) = oneshot::channel();
-        // Whoever asked may have ended with its task.
+        // The caller may have ended with its task.
         let tell = |result: Result<(), String>| drop(done.send(result));
         match self.accept(frames) {
             Ok(receipt) => receipt.then(Durability::Synced, move |kept| tell(kept.map_err(|error| error.to_string()))),
@@ -66,6 +71,7 @@ impl Store {
         answer
     }
 
+    /// Parses frames and passes them to the memory; an error if one is not valid or was refused.
     fn accept(&self, frames: Vec<Value>) -> Result<Receipt, Unkept> {
         let frames: Vec<Frame> = frames.into_iter().map(serde_json::from_value).collect::<Result<_, _>>()?;
         let records =
@@ -77,25 +83,25 @@ impl Store {
         }
     }
 
-    /// A task ended: once its writes have settled, the Dreamer has a look.
+    /// Notes that a task ended, so that the Dreamer runs after the task's writes.
     pub(super) fn task_ended(&self) {
         self.has_news.store(true, Ordering::Relaxed);
         self.memory.task_ended();
     }
 
-    /// Writes and syncs what is left; waits for the disk.
+    /// Writes and syncs pending frames; waits for the disk.
     ///
-    /// A run of one task ends long before the Dreamer's time comes, so that it is called here.
+    /// The Dreamer runs first if a task has ended, because a run with one task is too short for it to start by itself.
     pub(super) fn close(self) -> Result<(), DurabilityError> {
         if self.has_news.load(Ordering::Relaxed) && self.memory.engine().len() <= DREAM_AT_CLOSE_RECORDS {
-            // What it could not do now it does at another end.
+            // If the Dreamer fails here, it tries again at a later close.
             drop(self.memory.dream());
         }
         self.memory.close()
     }
 }
 
-/// Why the memory of a data folder can't be written as a LevelDB.
+/// Why the memory of a data folder could not be exported as a LevelDB.
 #[derive(Debug, thiserror::Error)]
 pub enum MemoryIndexError {
     /// The data folder holds no memory.
@@ -112,7 +118,7 @@ pub enum MemoryIndexError {
     Target(#[from] IndexError),
 }
 
-/// Writes the memory of a data folder as a LevelDB into a new or empty folder; returns the number of records.
+/// Exports the memory of a data folder as a LevelDB into a new or empty folder; returns the number of records.
 ///
 /// # Errors
 /// [`MemoryIndexError`]; a folder that is not empty is left unchanged.
@@ -124,7 +130,7 @@ pub fn export_memory_index(data_dir: &Path, target: &Path) -> Result<usize, Memo
     Ok(artoo_mkct::leveldb::export(&memory.engine(), &SystemDisk, target)?)
 }
 
-/// What a person should know about how memory was found.
+/// Notes for the user about how the memory was opened: damage, missing bytes, another process using it.
 fn notes(summary: &OpenSummary) -> Vec<String> {
     let mut notes = Vec::new();
     let mut note = |text: String| notes.push(format!("memory: {text}"));

@@ -1,4 +1,4 @@
-//! Endings: what the user gets, marked for what it is.
+//! Endings of a task: the result that the user gets, with each criterion marked as checked, judged or unmet.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,20 +14,24 @@ use super::wording::{next_steps, reason_words};
 use crate::grounding;
 use crate::limits::SUMMARY_CHARS;
 
-/// What R7 remembers of a task for its end.
+/// What the Solver (R7) collects during a task for its final result.
 #[derive(Debug, Default)]
 pub(super) struct Account {
-    /// What each round gave, by `artoo-ggs`'s round number.
+    /// The output and criteria of each round, by `artoo-ggs`'s round number.
     pub(super) rounds: BTreeMap<u32, Delivered>,
+    /// Actions of this task that were denied, without duplicates.
     pub(super) denied: Vec<DeniedAction>,
+    /// The (tool, target) pairs of denied calls, as text; every later plan must avoid them.
     pub(super) denied_targets: Vec<String>,
-    /// Tools the last dispatched plan named: the approach memory learns about.
+    /// Tools that the last dispatched plan named: the approach that memory learns about.
     pub(super) approach: Vec<String>,
+    /// Whether any tool call of this task was run, that is, not denied.
     pub(super) ran_tool: bool,
+    /// Assumptions that the last plan made about the request.
     pub(super) assumptions: Vec<String>,
 }
 
-/// What one round gave.
+/// The output and the judged criteria of one round.
 #[derive(Debug)]
 pub(super) struct Delivered {
     round: u32,
@@ -38,6 +42,7 @@ pub(super) struct Delivered {
 }
 
 impl Delivered {
+    /// The result of a round that fell short. Missing subtasks, and task criteria that were not judged, count as unmet.
     pub(super) fn of_request(request: &ReplanRequest, manifest: Option<&DispatchManifest>) -> Self {
         let mut criteria = reports(&request.outcomes, &request.task_verdicts);
         for missing in &request.missing {
@@ -53,7 +58,7 @@ impl Delivered {
                 criteria.push(CriterionReport { claim, mark: CriterionMark::Unmet, evidence: reason.clone() });
             }
         }
-        // Behind a shut gate nobody judged the whole: what was asserted about it is not met either.
+        // If a subtask failed, the task's own criteria were not judged; they count as unmet too.
         let declared = manifest.filter(|manifest| manifest.round == request.round).into_iter();
         for criterion in declared.flat_map(|manifest| &manifest.task_criteria) {
             let claim = criterion.claim();
@@ -71,6 +76,7 @@ impl Delivered {
         }
     }
 
+    /// The result of a round that met every criterion.
     pub(super) fn of_summary(summary: &OutcomeSummary) -> Self {
         Self {
             round: summary.round,
@@ -81,12 +87,14 @@ impl Delivered {
         }
     }
 
+    /// The criteria of this round that are not met.
     fn unmet(&self) -> Vec<CriterionReport> {
         self.criteria.iter().filter(|report| report.mark == CriterionMark::Unmet).cloned().collect()
     }
 }
 
-/// The evidence behind the answers of all subtasks; empty where no answer is cut, or one is not kept whole.
+/// The stored complete outputs behind the answers of all subtasks. Empty if no answer was truncated, or if one of the
+/// complete outputs is not stored.
 fn whole(outcomes: &[SubTaskOutcome]) -> Vec<KeptOutput> {
     let answer = |outcome: &SubTaskOutcome| {
         let call = outcome.tool_calls.iter().rev().find(|call| call.output == outcome.output)?;
@@ -97,6 +105,8 @@ fn whole(outcomes: &[SubTaskOutcome]) -> Vec<KeptOutput> {
     if cut.contains(&true) { kept } else { Vec::new() }
 }
 
+/// One report for each claim that was judged, for subtasks and for the task. If a claim was judged twice, the worse
+/// mark is reported.
 fn reports(outcomes: &[SubTaskOutcome], task: &[CriterionVerdict]) -> Vec<CriterionReport> {
     let verdicts = outcomes.iter().flat_map(|outcome| &outcome.criteria_verdicts).chain(task);
     let mut reports: Vec<CriterionReport> = Vec::new();
@@ -106,7 +116,8 @@ fn reports(outcomes: &[SubTaskOutcome], task: &[CriterionVerdict]) -> Vec<Criter
             mark: mark(verdict),
             evidence: verdict.evidence.clone(),
         };
-        // A recipe's task criterion is its subtask's: one line for one claim, the worse mark winning, else the later word.
+        // In a recipe the task and its subtask have the same criterion. The worse mark wins; if equal, the later
+        // report.
         match reports.iter_mut().find(|known| known.claim == report.claim) {
             Some(known) if report.mark >= known.mark => *known = report,
             Some(_) => {}
@@ -116,19 +127,21 @@ fn reports(outcomes: &[SubTaskOutcome], task: &[CriterionVerdict]) -> Vec<Criter
     reports
 }
 
+/// The mark that the user sees for a verdict: checked in code, judged by a model, or unmet.
 fn mark(verdict: &CriterionVerdict) -> CriterionMark {
     match (verdict.verdict, verdict.source) {
         (Verdict::Pass, VerdictSource::Check) => CriterionMark::Checked,
         (Verdict::Pass, VerdictSource::Model) => CriterionMark::Judged,
-        // A pass has no other source; if one ever had, it would not be shown as met.
+        // A pass comes only from a check or a model; one from another source would not be shown as met.
         (Verdict::Pass, VerdictSource::Rule | VerdictSource::Missing) | (Verdict::Fail, _) => CriterionMark::Unmet,
     }
 }
 
-/// Every criterion is met; what that rests on is said.
+/// The ending of a task whose criteria are all met, with its basis: checks in code, a model's judgement, both, or words
+/// only.
 ///
-/// A check supports the answer only if it shows what was asked for: a count where a number was, the content of a file
-/// where a change was; and if it looked at what the user named, where the user named anything.
+/// A check supports the answer only if it shows what was asked for: a count if the request asks for a number, a file's
+/// existence or content if it asks for a change. If the user named a path, the check must have looked at that path.
 pub(super) fn accept(summary: &OutcomeSummary, request: &str) -> Ending {
     let of_subtasks = summary.outcomes.iter().flat_map(|outcome| &outcome.criteria_verdicts);
     let verdicts: Vec<&CriterionVerdict> = of_subtasks.chain(&summary.task_verdicts).collect();
@@ -142,7 +155,7 @@ pub(super) fn accept(summary: &OutcomeSummary, request: &str) -> Ending {
     let basis = if summary.outcomes.iter().all(|outcome| outcome.words_only) {
         Basis::WordsOnly
     } else if !summary.outcomes.iter().all(supported) {
-        // One real check beside an unsupported claim supports nothing but itself.
+        // A check of one subtask doesn't support the answer of another.
         Basis::Judged
     } else if verdicts.iter().all(|v| v.source == VerdictSource::Check) {
         Basis::Checked
@@ -152,20 +165,21 @@ pub(super) fn accept(summary: &OutcomeSummary, request: &str) -> Ending {
     Ending::Accept { basis }
 }
 
-/// Whether what the check shows is of the kind that was asked for.
+/// Whether a check shows the kind of thing that the request asks for: a change, or a number.
 fn is_asked_for(check: &Check, request: &str) -> bool {
     match check {
         Check::FileExists { .. } | Check::FileContains { .. } | Check::FileEquals { .. } => {
             grounding::asks_for_change(request)
         }
         Check::FileCount { .. } | Check::LineCount { .. } => grounding::asks_for_number(request),
-        // Recipes alone carry these, and code made them from the request.
+        // Only recipes have these checks, and code made them from the request.
         Check::Recompute { .. } | Check::Performed { .. } => true,
         Check::OutputNotEmpty {} | Check::OutputIsNumber {} | Check::ExitCode { .. } => false,
     }
 }
 
-/// Close enough; the unmet criteria of the delivered round go with it. Without any to name it is an abandon.
+/// The ending of a task that is delivered although some criteria of the last round are unmet, with those criteria. If
+/// there are none to name, the task is abandoned as an internal failure.
 pub(super) fn success(account: &Account) -> Ending {
     let unmet = account.rounds.last_key_value().map(|(_, round)| round.unmet()).unwrap_or_default();
     if unmet.is_empty() {
@@ -175,7 +189,8 @@ pub(super) fn success(account: &Account) -> Ending {
     Ending::Success { unmet }
 }
 
-/// Given up: the best round's unmet criteria, or, where nothing was measured, everything that was planned.
+/// The ending of an abandoned task, with the unmet criteria of its best round. If no round was measured, every planned
+/// criterion is reported as unmet.
 pub(super) fn abandon(
     account: &Account,
     decision: Option<&Decision>,
@@ -189,7 +204,7 @@ pub(super) fn abandon(
             of_subtasks.chain(&manifest.task_criteria)
         });
         let mut claims: Vec<String> = planned.map(Criterion::claim).collect();
-        // A recipe's task criteria are those of its steps.
+        // A recipe's task criteria repeat those of its steps.
         let mut named = BTreeSet::new();
         claims.retain(|claim| named.insert(claim.clone()));
         let evidence = "not verified before the task ended".to_owned();
@@ -199,12 +214,13 @@ pub(super) fn abandon(
     Ending::Abandon { reason, unmet }
 }
 
+/// The round that the decision names as best, or else the last one; `None` if there was no round.
 fn best<'a>(account: &'a Account, decision: Option<&Decision>) -> Option<&'a Delivered> {
     let best = decision.and_then(|decision| account.rounds.get(&decision.best_round));
     best.or_else(|| account.rounds.last_key_value().map(|(_, round)| round))
 }
 
-/// The one result of a task.
+/// The task's one final result. It delivers the last round, or the best one if the task is abandoned.
 pub(super) fn result(
     task_id: TaskId,
     spec: Option<&TaskSpec>,
@@ -236,6 +252,7 @@ pub(super) fn result(
     }
 }
 
+/// One line for the user: the task's intent and what its ending rests on, or why the task was abandoned.
 fn summary(ending: &Ending, spec: Option<&TaskSpec>, delivered: Option<&Delivered>) -> String {
     let intent = spec.map(|spec| spec.intent.as_str()).unwrap_or_default();
     let intent = escape::shorten(&escape::one_line(intent), SUMMARY_CHARS);

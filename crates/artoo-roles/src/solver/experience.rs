@@ -1,4 +1,5 @@
-//! What a decision teaches: the Megrams R7 writes, and the endings that teach nothing.
+//! The Megrams (records of experience) that R7, the Solver, writes after a decision, and the endings it writes none
+//! for.
 
 use artoo_ggs::{Decision, FailureMix, Outcome, ReplanAction};
 use artoo_mkct::record::{intent_tag, path_tag, tool_tag, via_tag};
@@ -6,13 +7,15 @@ use artoo_proto::{AbandonReason, Ending, FailureClass, MacroState, MegramDraft, 
 
 use super::ending::Account;
 
-/// The macro-event's second tag (the spec's only environment so far).
+/// Entity tag of the record about how a request ended: the local machine, the only environment so far.
 const ENVIRONMENT: &str = "env:local";
-/// Characters of an intent kept in a record.
+/// Maximum number of characters of a task's intent that a memory record quotes.
 const INTENT_CHARS: usize = 300;
 
-/// An action state: one record a failed (tool, target) of this round. `break_symmetry` writes none: its sign would
-/// praise the tool it has just blocked (decision M2). A refused call is no experience with the target (decision M18).
+/// The memory records of a replan: one for each (tool, target) that failed in this round.
+///
+/// `break_symmetry` writes none, because its record would rate the tool that it has just blocked as good (decision M2).
+/// A denied call writes none either: it says nothing about the target (decision M18).
 pub(super) fn of_action(spec: &TaskSpec, decision: &Decision, account: &Account) -> Vec<MegramDraft> {
     let Outcome::Replan(replan) = &decision.outcome else { return Vec::new() };
     let state = match replan.action {
@@ -37,7 +40,8 @@ pub(super) fn of_action(spec: &TaskSpec, decision: &Decision, account: &Account)
         .collect()
 }
 
-/// The credit `break_symmetry` waited for: the tools of a round that came after it and lowered D.
+/// The memory records that credit tools with breaking a deadlock: those of a round after `break_symmetry` that lowered
+/// D (the distance from the goal).
 pub(super) fn credit(spec: &TaskSpec, decision: &Decision) -> Vec<MegramDraft> {
     decision
         .credit
@@ -53,7 +57,8 @@ pub(super) fn credit(spec: &TaskSpec, decision: &Decision) -> Vec<MegramDraft> {
         .collect()
 }
 
-/// A terminal state: one record for the intent, one for the approach taken.
+/// The memory records of an ended task: one for its intent and, if a plan was dispatched, one for the tools of that
+/// plan. Empty if the ending teaches nothing.
 pub(super) fn of_ending(spec: &TaskSpec, decision: &Decision, ending: &Ending, account: &Account) -> Vec<MegramDraft> {
     if !teaches(ending, account) {
         return Vec::new();
@@ -78,7 +83,8 @@ pub(super) fn of_ending(spec: &TaskSpec, decision: &Decision, ending: &Ending, a
     std::iter::once(record(ENVIRONMENT.to_owned())).chain(approach).collect()
 }
 
-/// Outages, cancels, refusals and misunderstandings say nothing about the intent or the approach (decision M18).
+/// Whether an ending says something about the request or the approach. Outages, cancellations, denials and requests
+/// that were not understood do not, and neither does a task that ran no tool (decision M18).
 fn teaches(ending: &Ending, account: &Account) -> bool {
     let Ending::Abandon { reason, .. } = ending else { return account.ran_tool };
     account.ran_tool
@@ -98,11 +104,13 @@ fn teaches(ending: &Ending, account: &Account) -> bool {
         }
 }
 
+/// The task's intent on one line, shortened for a memory record.
 fn intent(spec: &TaskSpec) -> String {
     escape::shorten(&escape::one_line(&spec.intent), INTENT_CHARS)
 }
 
-/// A mixed failure names neither side: memory must not misattribute (Law 3).
+/// The failure class to store with a memory record; `None` for a mixed failure, so that memory blames neither side (Law
+/// 3).
 fn class(mix: FailureMix) -> Option<FailureClass> {
     match mix {
         FailureMix::Logical => Some(FailureClass::Logical),

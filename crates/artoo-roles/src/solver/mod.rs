@@ -1,6 +1,6 @@
-//! R7, the Goal Gradient Solver's seat on the bus: measures a round, lets `artoo-ggs` decide, says what follows.
+//! R7, the Goal Gradient Solver: measures each round, lets `artoo-ggs` decide, and publishes what follows.
 //!
-//! The only place from which directives, final results and Megrams can come.
+//! Only this role can publish replan directives, final results and Megrams (records of experience).
 
 mod ending;
 mod experience;
@@ -22,34 +22,34 @@ use artoo_proto::{
 use crate::machine::{Completion, Context, Machine, adapters};
 use ending::{Account, Delivered};
 
-/// What R7 may be told.
+/// An input of the Solver (R7).
 #[derive(Debug)]
 pub enum Input {
-    /// A task begins; its hard limit runs from here.
+    /// A task begins; its hard time limit starts.
     Request(UserRequest),
-    /// The task as understood; its budget runs from here.
+    /// The task as the perceiver understood it; its time budget starts.
     Task(TaskSpec),
-    /// It was not understood.
+    /// The request was not understood.
     NotPerceived(PerceptionFailed),
-    /// There is no plan.
+    /// No acceptable plan was found.
     NotPlanned(PlanRejected),
-    /// What is under way.
+    /// The subtasks that were dispatched.
     Manifest(DispatchManifest),
-    /// The gap.
+    /// A round ended with unmet criteria.
     FellShort(ReplanRequest),
-    /// Everything is met.
+    /// A round ended with every criterion met.
     Met(OutcomeSummary),
-    /// A person is being asked; the clock stops.
+    /// The user is asked for approval; the task's time budget pauses.
     ConsentAsked(SubTaskId, ConsentHash),
-    /// The person answered; the clock goes on.
+    /// The user answered an approval request; the time budget resumes once no request is open.
     ConsentAnswered(SubTaskId, ConsentHash),
-    /// The user stops the task.
+    /// The user cancels the task.
     Cancel,
-    /// A role failed.
+    /// A role panicked or broke a limit; the task ends.
     RoleFailed(RoleFailed),
-    /// A timer of this role fired.
+    /// A timer that the Solver set has fired.
     TimerFired(EffectId),
-    /// Feedback on memory; kept for tasks that are still open.
+    /// The user's feedback on a task. The Solver ignores it.
     Feedback,
 }
 
@@ -90,21 +90,21 @@ pub enum Input {
 /// ```
 #[derive(Debug)]
 pub enum Effect {
-    /// What must change in the next plan.
+    /// Publish what must change in the next plan.
     Direct(PlanDirective),
-    /// The one result.
+    /// Publish the task's one final result.
     Finish(FinalResult),
-    /// Stop the task's instances.
+    /// Tell every role instance of the task to stop.
     Abort(Abort),
-    /// An experience to keep.
+    /// Send a record of experience to memory.
     Record(MegramDraft),
-    /// Wait for the hard limit.
+    /// Start a timer for the hard limit or the deadline, in milliseconds.
     Wait(EffectId, u64),
 }
 
 #[derive(Debug, Default)]
 enum Phase {
-    /// The task is not understood yet.
+    /// The perceiver has not understood the request yet.
     Perceiving,
     /// The task is understood, and a round of it is planned or under way.
     Solving(TaskSpec),
@@ -114,6 +114,7 @@ enum Phase {
 }
 
 impl Phase {
+    /// The task as understood; `None` before that and after the result.
     fn spec(&self) -> Option<&TaskSpec> {
         match self {
             Self::Solving(spec) => Some(spec),
@@ -122,12 +123,12 @@ impl Phase {
     }
 }
 
-/// Why the last round fell short.
+/// Why the last round did not meet its criteria.
 #[derive(Debug, Default)]
 struct LastRound {
-    /// A model's failure, where every failed subtask failed because of its model.
+    /// A model's failure, if every failed subtask failed because of its model.
     unusable: Option<ModelFailure>,
-    /// The first failure, and names close to a missing path.
+    /// The text of the first failure, and hints at existing paths close to a missing one.
     failed: Option<(String, Vec<String>)>,
 }
 
@@ -135,22 +136,25 @@ struct LastRound {
 #[derive(Debug)]
 pub struct Solver {
     tools: Vec<AvailableTool>,
+    /// The decision procedure of `artoo-ggs`, with this task's state.
     controller: Controller<()>,
     task_id: TaskId,
-    /// The timers of the hard limit and of the task's own deadline.
+    /// Ids of the timers for the hard limit and for the task's own deadline.
     limits: Vec<EffectId>,
+    /// The subtasks dispatched in the current round.
     manifest: Option<DispatchManifest>,
-    /// The round whose outcome is awaited.
+    /// Number of the round whose outcome is awaited, from 0.
     round: u32,
-    /// Consent requests that were not answered yet.
+    /// Approval requests that were not answered yet.
     asking: BTreeSet<(SubTaskId, ConsentHash)>,
+    /// What is collected for the final result.
     account: Account,
     last: LastRound,
     phase: Phase,
 }
 
 impl Solver {
-    /// A Solver for this task on a machine with these tools, deciding by `profile`.
+    /// A Solver for one task that can use `tools`, with the decision parameters of `profile`.
     #[must_use]
     pub fn new(profile: Profile, tools: &[ToolSpec], task_id: TaskId) -> Self {
         let tools = tools.iter().map(|t| AvailableTool::new(&t.name, format!("{:?}", t.class))).collect();
@@ -168,14 +172,16 @@ impl Solver {
         }
     }
 
+    /// Starts a timer that ends the task when it fires.
     fn wait(&mut self, cx: &mut Context<'_>, after_ms: u64) -> Vec<Effect> {
         let id = cx.ids.next_effect();
         self.limits.push(id);
         vec![Effect::Wait(id, after_ms)]
     }
 
+    /// Starts the time budget of an understood task, and a timer if the task has a deadline of its own.
     fn begin(&mut self, cx: &mut Context<'_>, spec: TaskSpec) -> Vec<Effect> {
-        // Only the first TaskSpec gets here, so the controller can't object.
+        // Only the first TaskSpec gets here, so this can't fail.
         drop(self.controller.begin((), cx.now.uptime_ms));
         let deadline = spec.constraints.deadline.map(|at| at.as_millis() - cx.now.wall.as_millis());
         self.phase = Phase::Solving(spec);
@@ -183,6 +189,8 @@ impl Solver {
         left_ms.map_or_else(Vec::new, |left_ms| self.wait(cx, left_ms))
     }
 
+    /// Measures a round with unmet criteria and follows the decision; ends the task if a model provider failed for
+    /// good.
     fn fell_short(&mut self, cx: &mut Context<'_>, request: ReplanRequest) -> Vec<Effect> {
         self.note_outcomes(&request.outcomes);
         self.last = LastRound { unusable: unusable_model(&request), failed: what_failed(&request) };
@@ -197,7 +205,7 @@ impl Solver {
                 self.deliver(Some(&decision), &request);
                 self.follow(&request, decision)
             }
-            // A gap that can't be measured is a defect of ours: better an end that says so than a guess.
+            // A round that can't be measured is a bug in artoo: end the task and report it rather than guess.
             Err(error) => {
                 let detail = format!("the round could not be measured: {error}");
                 self.abandon(AbandonReason::RoleFailed { detail }, None)
@@ -205,13 +213,14 @@ impl Solver {
         }
     }
 
+    /// Carries out a decision on a round that fell short: a replan, a delivery with unmet criteria, or an abandon.
     fn follow(&mut self, request: &ReplanRequest, decision: Decision) -> Vec<Effect> {
         match &decision.outcome {
             Outcome::Replan(replan) => {
                 self.round += 1;
                 let mut directive = translate::directive(request, &decision, replan);
                 directive.round = self.round;
-                // A refused effect stays forbidden for the rest of the task, whatever the directive (decision D10).
+                // A denied effect stays forbidden for the rest of the task, whatever the directive (decision D10).
                 let denied = self.account.denied_targets.iter().filter(|t| !directive.blocked_targets.contains(t));
                 let denied: Vec<String> = denied.cloned().collect();
                 directive.blocked_targets.extend(denied);
@@ -235,6 +244,8 @@ impl Solver {
         }
     }
 
+    /// Ends the task as accepted if the verdicts show every criterion met; otherwise abandons it as an internal
+    /// failure.
     fn met(&mut self, cx: &mut Context<'_>, summary: &OutcomeSummary) -> Vec<Effect> {
         self.note_outcomes(&summary.outcomes);
         let round = observe::accepted(summary, self.manifest.as_ref(), &self.tools);
@@ -248,11 +259,13 @@ impl Solver {
             Ok(decision) => format!("{:?} is not met", decision.primary_failed.unwrap_or_default()),
             Err(error) => error.to_string(),
         };
-        // An accept from R4b is checked against its own verdicts: with an unmet criterion it is refused.
+        // An accept from R4b (the meta-validator) is checked against its own verdicts and refused if a criterion is
+        // unmet.
         let detail = format!("an accept was refused: {refusal}");
         self.abandon(AbandonReason::RoleFailed { detail }, None)
     }
 
+    /// Collects the denied actions of a round, and whether any tool ran.
     fn note_outcomes(&mut self, outcomes: &[SubTaskOutcome]) {
         for outcome in outcomes {
             for denied in &outcome.denied {
@@ -272,21 +285,25 @@ impl Solver {
         }
     }
 
+    /// Stores the output and criteria of a round that fell short, for the final result.
     fn deliver(&mut self, decision: Option<&Decision>, request: &ReplanRequest) {
         let number = decision.map_or(request.round + 1, |decision| decision.round);
         self.account.rounds.insert(number, Delivered::of_request(request, self.manifest.as_ref()));
     }
 
+    /// Abandons the task for a reason from outside `artoo-ggs`.
     fn stop(&mut self, cx: &mut Context<'_>, reason: AbandonReason) -> Vec<Effect> {
         let decision = self.controller.stop(&(), None, cx.now.uptime_ms).ok();
         self.abandon(reason, decision)
     }
 
+    /// Ends the task as abandoned, with its unmet criteria.
     fn abandon(&mut self, reason: AbandonReason, decision: Option<Decision>) -> Vec<Effect> {
         let ending = ending::abandon(&self.account, decision.as_ref(), reason, self.manifest.as_ref());
         self.finish(ending, decision)
     }
 
+    /// Ends the task: records experience, stops the other roles, and publishes the final result.
     fn finish(&mut self, ending: Ending, decision: Option<Decision>) -> Vec<Effect> {
         if let Some(manifest) = &self.manifest {
             self.account.assumptions.clone_from(&manifest.assumptions);
@@ -304,6 +321,7 @@ impl Solver {
         effects
     }
 
+    /// The memory records of a replan.
     fn record(&self, decision: &Decision) -> Vec<Effect> {
         let Some(spec) = self.phase.spec() else { return Vec::new() };
         let mut drafts = experience::credit(spec, decision);
@@ -311,6 +329,7 @@ impl Solver {
         drafts.into_iter().map(Effect::Record).collect()
     }
 
+    /// Abandons a task whose request was not understood.
     fn not_perceived(&mut self, failed: PerceptionFailed) -> Vec<Effect> {
         let reason = match failed.failure {
             PerceptionFailure::Model { failure } => AbandonReason::Provider { failure },
@@ -321,13 +340,14 @@ impl Solver {
         self.abandon(reason, None)
     }
 
+    /// Abandons a task without an acceptable plan, for the most useful reason known.
     fn not_planned(&mut self, cx: &mut Context<'_>, rejected: PlanRejected) -> Vec<Effect> {
         let reason = match (rejected.model_failure, rejected.abstention) {
             (Some(failure), _) => AbandonReason::Provider { failure },
-            // What was refused is why there is no other plan.
+            // There is no other plan because of what was denied.
             (None, _) if !self.account.denied.is_empty() => AbandonReason::ConsentNeeded,
             (None, Some(abstention)) if let Some((failed, near)) = self.last.failed.take() => {
-                // Near names say more than the general advice.
+                // Names of existing paths help more than general advice.
                 let next_steps = if near.is_empty() { vec![abstention.remedy] } else { near };
                 AbandonReason::NoOtherWay { failed, next_steps }
             }
@@ -342,7 +362,7 @@ impl Solver {
         self.stop(cx, reason)
     }
 
-    /// Stops the clock of Omega while at least one consent request is open.
+    /// Pauses the time that counts for Ω (the used share of the budget) while at least one approval request is open.
     fn consent_asked(&mut self, cx: &Context<'_>, request: (SubTaskId, ConsentHash)) -> Vec<Effect> {
         if self.asking.insert(request) && self.asking.len() == 1 {
             drop(self.controller.pause(&(), cx.now.uptime_ms));
@@ -350,6 +370,7 @@ impl Solver {
         Vec::new()
     }
 
+    /// Resumes the time budget when no approval request is open.
     fn consent_answered(&mut self, cx: &Context<'_>, request: &(SubTaskId, ConsentHash)) -> Vec<Effect> {
         if self.asking.remove(request) && self.asking.is_empty() {
             drop(self.controller.resume(&(), cx.now.uptime_ms));
@@ -358,7 +379,8 @@ impl Solver {
     }
 }
 
-/// The first failure of a round: the failed call's own words, else what the failed check saw.
+/// The first failed subtask of a round: the output of its failed call with hints at similar paths, or else the evidence
+/// of its failed criterion. `None` if there is neither.
 fn what_failed(request: &ReplanRequest) -> Option<(String, Vec<String>)> {
     let outcome = request.outcomes.iter().find(|outcome| outcome.status == OutcomeStatus::Failed)?;
     if let Some(call) = outcome.tool_calls.iter().rev().find(|call| call.status != CallStatus::Ok) {
@@ -369,14 +391,15 @@ fn what_failed(request: &ReplanRequest) -> Option<(String, Vec<String>)> {
     Some((verdict.evidence.clone(), Vec::new()))
 }
 
-/// A provider that is gone can't be replanned around: the failure of any call that is not worth asking again.
+/// A model failure of this round that retrying can't help, such as an unreachable provider; no replan helps either.
 fn provider_failure(request: &ReplanRequest) -> Option<ModelFailure> {
     let of_outcomes = request.outcomes.iter().filter_map(|outcome| outcome.model_failure.as_ref());
     let mut all = request.model_failure.iter().chain(of_outcomes);
     all.find(|failure| !failure.is_worth_asking_again()).cloned()
 }
 
-/// The result of a task whose R7 panics whatever it is told: the System sends it from R7's seat.
+/// The final result of a task whose Solver (R7) panicked too often to send one; the System sends it in the Solver's
+/// name.
 pub(crate) fn last_word(task_id: TaskId, detail: String) -> FinalResult {
     let account = Account::default();
     let reason = AbandonReason::RoleFailed { detail };
@@ -384,7 +407,7 @@ pub(crate) fn last_word(task_id: TaskId, detail: String) -> FinalResult {
     ending::result(task_id, None, &account, None, ending)
 }
 
-/// A model that answers, but never usably: it is why the last round fell short when each failure in it was the model's.
+/// The model failure that explains a round; `None` unless every failed subtask of the round failed because of a model.
 fn unusable_model(request: &ReplanRequest) -> Option<ModelFailure> {
     let failed = || request.outcomes.iter().filter(|outcome| outcome.status == OutcomeStatus::Failed);
     let of_failed = failed().find_map(|outcome| outcome.model_failure.clone());

@@ -1,4 +1,5 @@
-//! From what R4b sends to what `artoo-ggs` measures. Total: every message gives a round.
+//! Converts the messages of R4b (the meta-validator) to the rounds that `artoo-ggs` measures. The conversion never
+//! fails.
 
 use artoo_ggs::{
     AvailableTool, CriterionMeasure, CriterionMode, FailureClass, Round, SubtaskMeasure, ToolTarget, Verdict,
@@ -8,7 +9,7 @@ use artoo_proto::{
     OutcomeSummary, ReplanRequest, SubTaskOutcome, VerdictSource, verdict,
 };
 
-/// A round that fell short.
+/// The measured round for a replan request, that is, one with unmet criteria.
 pub(super) fn round(request: &ReplanRequest, manifest: Option<&DispatchManifest>, tools: &[AvailableTool]) -> Round {
     let ran = request.outcomes.iter().map(|outcome| subtask(outcome, manifest));
     let missing = request.missing.iter().map(|missing| not_reported(missing, manifest));
@@ -17,7 +18,7 @@ pub(super) fn round(request: &ReplanRequest, manifest: Option<&DispatchManifest>
         .with_available_tools(tools.to_vec())
 }
 
-/// A round that met everything.
+/// The measured round for an outcome summary, that is, one with every criterion met.
 pub(super) fn accepted(
     summary: &OutcomeSummary,
     manifest: Option<&DispatchManifest>,
@@ -28,8 +29,10 @@ pub(super) fn accepted(
         .with_available_tools(tools.to_vec())
 }
 
+/// The measure of a subtask that reported an outcome.
 fn subtask(outcome: &SubTaskOutcome, manifest: Option<&DispatchManifest>) -> SubtaskMeasure {
-    // Where every call went well and the step still failed by its work, the calls answered without what was asked.
+    // If the subtask failed although every call succeeded, the calls did not deliver what was needed and count as
+    // failed.
     let all_ok = outcome.tool_calls.iter().all(|call| call.status == CallStatus::Ok);
     let in_vain = outcome.status == OutcomeStatus::Failed && !outcome.infrastructure && all_ok;
     let attempts = u32::try_from(outcome.gap_trajectory.len()).unwrap_or(u32::MAX);
@@ -53,6 +56,7 @@ fn subtask(outcome: &SubTaskOutcome, manifest: Option<&DispatchManifest>) -> Sub
     subtask.with_calls(calls).with_tools(planned_tools(outcome.subtask_id, manifest))
 }
 
+/// The measure of a subtask without an outcome: not run, or failed by the infrastructure.
 fn not_reported(missing: &MissingOutcome, manifest: Option<&DispatchManifest>) -> SubtaskMeasure {
     let criteria = missing.criteria.iter().map(undecided).collect();
     let subtask = match missing.reason {
@@ -62,12 +66,14 @@ fn not_reported(missing: &MissingOutcome, manifest: Option<&DispatchManifest>) -
     subtask.with_tools(planned_tools(missing.subtask_id, manifest))
 }
 
+/// The tools that the plan names for a subtask; empty if the manifest doesn't contain it.
 fn planned_tools(id: artoo_proto::SubTaskId, manifest: Option<&DispatchManifest>) -> Vec<String> {
     let entry = manifest.and_then(|manifest| manifest.subtasks.iter().find(|entry| entry.subtask_id == id));
     entry.map(|entry| entry.tools.clone()).unwrap_or_default()
 }
 
-/// One verdict; judged once, so a plausible one that failed weighs in full.
+/// The measure of a criterion with its verdict. It counts as judged once, so a failed plausible criterion has full
+/// weight.
 fn task_criterion(v: &CriterionVerdict) -> CriterionMeasure {
     let verdict = match (v.verdict, v.source) {
         (artoo_proto::Verdict::Pass, _) => Verdict::Pass,
@@ -82,6 +88,7 @@ fn task_criterion(v: &CriterionVerdict) -> CriterionMeasure {
     criterion
 }
 
+/// The measure of a criterion that was not judged.
 fn undecided(criterion: &Criterion) -> CriterionMeasure {
     let mut measure = CriterionMeasure::undecided(criterion.claim());
     measure.mode = match criterion.mode() {

@@ -1,13 +1,14 @@
-//! From `artoo-ggs`'s decisions to messages. Total functions, no decision of their own.
+//! Converts decisions of `artoo-ggs` to messages. The functions never fail and decide nothing.
 
 use artoo_ggs::{
     Decision, FailureMix, Hyperparameters, PreviousAction, Replan, ReplanAction, StopReason, Unit, Urgency,
 };
 use artoo_proto::{AbandonReason, Loss, PlanDirective, PrevDirective, ReplanDirective, ReplanRequest};
 
-/// Near names passed on with a directive: enough to choose from, few enough to read.
+/// Maximum number of similar existing paths that a replan directive suggests.
 const ALTERNATIVES_MAX: usize = 8;
 
+/// The message that tells the planner what must change in the next plan.
 pub(super) fn directive(request: &ReplanRequest, decision: &Decision, replan: &Replan) -> PlanDirective {
     let calls = request.outcomes.iter().flat_map(|outcome| &outcome.tool_calls);
     let mut alternatives: Vec<String> = calls.flat_map(|call| call.alternatives.iter().cloned()).collect();
@@ -33,19 +34,22 @@ pub(super) fn directive(request: &ReplanRequest, decision: &Decision, replan: &R
     }
 }
 
+/// The loss of the round that a decision was made on.
 pub(super) fn loss(decision: &Decision) -> Loss {
     on_the_wire(&decision.loss)
 }
 
-/// Nothing was measured: nothing was achieved, whatever the profile.
+/// The loss of a task without a measured round: D (the distance from the goal) is 1.
 pub(super) fn nothing_achieved() -> Loss {
     on_the_wire(&artoo_ggs::Loss::new(Unit::ONE, Unit::ZERO, Unit::ZERO, &Hyperparameters::DEFAULT))
 }
 
+/// A loss of `artoo-ggs` in the form that messages use.
 fn on_the_wire(loss: &artoo_ggs::Loss) -> Loss {
     Loss { d: loss.d.value(), p: loss.p.value(), omega: loss.omega.value(), l: loss.l }
 }
 
+/// The replan action before this one, in the form that messages use.
 pub(super) fn previous(previous: PreviousAction) -> PrevDirective {
     match previous {
         PreviousAction::Init => PrevDirective::Init,
@@ -53,6 +57,7 @@ pub(super) fn previous(previous: PreviousAction) -> PrevDirective {
     }
 }
 
+/// Why `artoo-ggs` stopped, as the reason that the user gets.
 pub(super) fn stop(reason: StopReason) -> AbandonReason {
     match reason {
         StopReason::BudgetExhausted => AbandonReason::BudgetExhausted,

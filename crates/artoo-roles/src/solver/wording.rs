@@ -1,10 +1,10 @@
-//! Endings in words: why, and what the user can do next.
+//! The texts of an ending: its reason, and what the user can do next.
 
 use artoo_proto::{AbandonReason, Basis, Ending, ModelFailure, PerceptionFailure};
 
 use super::ending::Account;
 
-/// The reason as a person reads it.
+/// Why a task was abandoned, as text for the user.
 pub(super) fn reason_words(reason: &AbandonReason) -> String {
     match reason {
         AbandonReason::BudgetExhausted => "the time and replanning budget is used up".to_owned(),
@@ -28,6 +28,7 @@ pub(super) fn reason_words(reason: &AbandonReason) -> String {
     }
 }
 
+/// Which parts of a request were understood and which were not, as text for the user.
 fn not_understood(abstention: &artoo_proto::Abstention) -> String {
     let words = abstention.not_understood.join(", ");
     match (abstention.understood.as_str(), words.as_str()) {
@@ -38,7 +39,7 @@ fn not_understood(abstention: &artoo_proto::Abstention) -> String {
     }
 }
 
-/// At least one thing the user can do about anything short of an accept.
+/// What the user can do next: empty for a checked accept, at least one step for every other ending.
 pub(super) fn next_steps(ending: &Ending, account: &Account) -> Vec<String> {
     let step = |text: &str| vec![text.to_owned()];
     let reason = match ending {
@@ -79,6 +80,7 @@ pub(super) fn next_steps(ending: &Ending, account: &Account) -> Vec<String> {
     }
 }
 
+/// What the user can do about a failure of the model's provider.
 fn provider_step(failure: &ModelFailure) -> &'static str {
     match failure {
         ModelFailure::Unreachable { .. } => "check that the model's address is right and its server is running",

@@ -1,4 +1,4 @@
-//! Where a message goes: to an instance, to the outside, or nowhere; and what a panic leaves behind.
+//! Delivery of messages to role instances or to the outside, and what happens after a role panics.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -13,7 +13,7 @@ use crate::memory::Memory;
 use crate::solver;
 
 impl System {
-    /// Delivers one message to one instance, or to the outside.
+    /// Delivers a message to its role instances, or to the operator or auditor outside the System.
     pub fn deliver(&mut self, now: Now, delivery: &Delivery) {
         let address = delivery.to.clone();
         let envelope = &delivery.envelope;
@@ -25,7 +25,8 @@ impl System {
         }
     }
 
-    /// An abort is for every instance its role has in the task, and makes none; anything else is for its address.
+    /// The instances that get a message: for an abort, every existing instance of the role in the task; otherwise the
+    /// address.
     fn receivers(&self, address: Address, envelope: &Envelope) -> Vec<Address> {
         if envelope.message.kind() != MessageKind::Abort {
             return vec![address];
@@ -34,7 +35,8 @@ impl System {
         self.instances.keys().filter(same).cloned().collect()
     }
 
-    /// Each message leaves once, and of a task that has its result only the result does.
+    /// Hands a message to the operator or auditor. A message is handed out once; after a task has its result, only the
+    /// result.
     fn hand_out(&mut self, now: Now, address: Address, envelope: &Envelope) {
         let message = envelope.message.clone();
         let is_result = message.kind() == MessageKind::FinalResult;
@@ -55,7 +57,8 @@ impl System {
         }
     }
 
-    /// Everything of an ended task goes: instances, awaited effects, waiting deliveries. What R7 recorded stays.
+    /// Removes everything of an ended task: instances, awaited effects and queued deliveries, except Megrams (records
+    /// for memory).
     fn end(&mut self, task_id: TaskId) {
         let Some(forgotten) = self.tasks.end(&task_id) else { return };
         for task in forgotten {
@@ -64,7 +67,7 @@ impl System {
         self.instances.retain(|address, _| address.task_id.as_ref() != Some(&task_id));
         self.awaited.retain(|_, origin| origin.address.task_id.as_ref() != Some(&task_id));
         self.bus.forget(&task_id);
-        // The bus forgets by address; what waits for an address of the process is found by its task.
+        // The bus forgets by address; deliveries to an address without a task are found by their correlation id.
         let is_stale = |delivery: &Delivery| {
             let envelope = &delivery.envelope;
             envelope.correlation_id.as_ref() == Some(&task_id) && envelope.message.kind() != MessageKind::Megram
@@ -76,14 +79,14 @@ impl System {
         self.out.push(Effect::CancelTask { task_id });
     }
 
-    /// Why an instance is not given this, if so.
+    /// Why an instance may not process an input; `None` if it may.
     fn objection(&self, address: &Address, incoming: &Incoming) -> Option<&'static str> {
         let kind = match incoming {
             Incoming::Message(envelope) => Some(envelope.message.kind()),
             Incoming::Completed(..) => None,
         };
         let task = match incoming {
-            // What R7 records outlives its task; everything else dies with it.
+            // Megrams are delivered even after their task ended; every other message is not.
             Incoming::Message(envelope) if kind != Some(MessageKind::Megram) => envelope.message.task_id(),
             Incoming::Message(_) | Incoming::Completed(..) => address.task_id.as_ref(),
         };
@@ -95,19 +98,20 @@ impl System {
             return Some("after the task's result");
         }
         let has_panicked = self.instances.get(address).is_some_and(|slot| slot.instance.is_none());
-        // R7 is made anew only to say that the task failed: the new one knows nothing of what was decided before.
+        // A new Solver (R7) is made only to end the task: it doesn't know what was decided before.
         let says_so = matches!(kind, Some(MessageKind::RoleFailed | MessageKind::CancelRequest));
         let is_solver = address.role == Role::Solver;
         (has_panicked && !(is_solver && says_so)).then_some("for an instance that panicked")
     }
 
-    /// One step of one instance; a panic ends the instance and, through R7, its task.
+    /// Runs one step of an instance and performs its effects. A panic removes the instance and ends its task through
+    /// the Solver (R7).
     pub(super) fn run(&mut self, now: Now, address: Address, cause: MessageId, incoming: Incoming) {
         if let Some(objection) = self.objection(&address, &incoming) {
             return self.ignore(now, address, &format!("{} {objection}", incoming.describe()));
         }
         if !self.instances.contains_key(&address) {
-            // Only a message makes an instance; a completion for one that is gone is late.
+            // Only a message creates an instance; a completion for a removed one is late.
             let is_message = matches!(incoming, Incoming::Message(_));
             let made = is_message.then(|| Instance::for_address(&address, &self.config, &self.toolbox));
             let Some(instance) = made.flatten() else {
@@ -144,18 +148,20 @@ impl System {
         }
     }
 
+    /// Handles a role's panic: records it, removes the instance, and ends its task with a failure.
     fn panicked(&mut self, now: Now, address: Address, cause: MessageId, detail: String) {
         self.awaited.retain(|_, origin| origin.address != address);
         self.bus.observe(now.wall, TapEvent::Panicked { address: address.clone(), detail: detail.clone() });
         let Some(slot) = self.instances.get_mut(&address) else { return };
         slot.panics = slot.panics.saturating_add(1);
         let panics = slot.panics;
-        // Memory is of the process: it is gone for every task, and says so to whoever asks.
+        // All tasks share the memory, so after a panic it is unavailable to every task and says so when asked.
         let is_memory = address.role == Role::Memory;
         slot.instance = is_memory.then(|| Instance::Memory(Box::new(Memory::unavailable())));
         let Some(task_id) = address.task_id.clone().filter(|task| self.tasks.is_working(task)) else { return };
         if address.role == Role::Solver && panics > SOLVER_PANICS_MAX {
-            // R7 can't even say that it failed. The task still ends with its one result, from R7's seat.
+            // The Solver (R7) can't even report its failure. The task still ends with one result, sent in the Solver's
+            // name.
             self.publish(now, &address, Some(cause), solver::last_word(task_id, detail).into());
         } else {
             self.role_failed(now, task_id, address.role, detail);

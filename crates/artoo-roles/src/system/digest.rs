@@ -7,6 +7,7 @@ use artoo_proto::{CallStatus, ReplyBody, ToolOutcome, Usage, escape};
 use crate::limits::DIGEST_CHARS;
 use crate::machine::{Completion, Work};
 
+/// What an effect is about to do, on one short line.
 pub(super) fn of_work(work: &Work) -> String {
     let text = match work {
         Work::Model { request } => format!("{}: {}", request.schema_name, request.prompt.user),
@@ -18,6 +19,7 @@ pub(super) fn of_work(work: &Work) -> String {
     short(&text)
 }
 
+/// How an effect ended, on one short line.
 pub(super) fn of_completion(completion: &Completion) -> String {
     let text = match completion {
         Completion::Model(Ok(reply)) => match &reply.body {
@@ -41,6 +43,7 @@ pub(super) fn of_completion(completion: &Completion) -> String {
     short(&text)
 }
 
+/// Whether an effect succeeded; checks only if all of them passed.
 pub(super) fn is_ok(completion: &Completion) -> bool {
     match completion {
         Completion::Model(reply) => reply.is_ok(),
@@ -54,6 +57,7 @@ pub(super) fn is_ok(completion: &Completion) -> bool {
     }
 }
 
+/// The model calls and tokens that an effect used; zero for anything but a model call.
 pub(super) fn usage(completion: &Completion) -> Usage {
     match completion {
         Completion::Model(Ok(reply)) => reply.usage,
@@ -62,6 +66,7 @@ pub(super) fn usage(completion: &Completion) -> Usage {
     }
 }
 
+/// The message of a panic on one short line.
 pub(super) fn panic_text(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
     short(text.unwrap_or("a role panicked"))

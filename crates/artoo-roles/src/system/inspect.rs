@@ -7,24 +7,24 @@ use super::System;
 use crate::machine::EffectOrigin;
 
 impl System {
-    /// The addresses of all instances.
+    /// The addresses of all role instances.
     pub fn instance_addresses(&self) -> impl Iterator<Item = &Address> {
         self.instances.keys()
     }
 
-    /// How many messages the instances of a role were given.
+    /// Number of messages that the instances of a role received.
     #[must_use]
     pub fn messages_seen(&self, role: Role) -> usize {
         let slots = self.instances.iter().filter(|(address, _)| address.role == role);
         slots.flat_map(|(_, slot)| slot.seen.values()).map(std::collections::HashSet::len).sum()
     }
 
-    /// The effects whose completions are awaited.
+    /// The effects that were started and have not completed, with their origins.
     pub fn awaited(&self) -> impl Iterator<Item = (&EffectId, &EffectOrigin)> {
         self.awaited.iter()
     }
 
-    /// The deliveries that were not made yet.
+    /// The queued deliveries, in publish order.
     pub fn waiting(&self) -> impl Iterator<Item = &Delivery> {
         self.bus.waiting()
     }

@@ -1,4 +1,4 @@
-//! The instances of the roles behind one type.
+//! One type for the instances of all roles.
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(super) enum Instance {
     Memory(Box<Memory>),
 }
 
-/// A machine that takes every input, to be stored beside those of other roles.
+/// A role's machine behind a common interface, so that machines of different roles can be stored together.
 pub(super) trait AnyMachine: fmt::Debug + Send {
     /// Processes an input, or refuses one that this role never receives.
     fn take(&mut self, cx: &mut Context<'_>, incoming: Incoming) -> Result<Vec<RoleEffect>, Misrouted>;
@@ -54,6 +54,7 @@ impl Instance {
         }))
     }
 
+    /// Processes an input and returns the effects it asks for, or refuses an input that this role never receives.
     pub(super) fn step(&mut self, cx: &mut Context<'_>, incoming: Incoming) -> Result<Vec<RoleEffect>, Misrouted> {
         match self {
             Self::OfTask(role) => role.take(cx, incoming),

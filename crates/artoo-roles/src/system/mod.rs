@@ -1,4 +1,4 @@
-//! The System: the bus, the instances of every role, and nothing else. One step is a function of its inputs.
+//! The System: the bus and the instances of every role. The effects of a step depend only on its inputs.
 //!
 //! `step(now, input) -> effects` never waits, never reads a clock and never touches the outside. The async runtime and
 //! the seeded scheduler of the tests drive this same object from the same constructor.
@@ -27,80 +27,81 @@ use crate::memory::Memory;
 use instance::Instance;
 use tasks::Tasks;
 
-/// What a System is made from; with it and the inputs a run can be replayed.
+/// Configuration of a System. With the configuration and the inputs, a run can be replayed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SystemConfig {
-    /// The machine.
+    /// Facts about the machine: folders, operating system, time zone.
     pub environment: Environment,
-    /// The tools it has.
+    /// The tools that plans may use.
     pub tools: Arc<[ToolSpec]>,
-    /// How R7 decides.
+    /// Decision parameters of the Solver (R7).
     pub profile: artoo_ggs::Profile,
-    /// Where ids come from.
+    /// Seed from which all ids are derived.
     pub seed: Uuid,
 }
 
-/// Everything that can happen to a System.
+/// An input of the System.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "input", rename_all = "snake_case")]
 #[expect(clippy::large_enum_variant, reason = "inputs are taken one at a time")]
 pub enum Input {
-    /// The operator says something.
+    /// The operator sent a message.
     Operator {
-        /// What.
+        /// The operator's message.
         message: Message,
     },
-    /// An effect ended.
+    /// An effect (work outside the System) ended.
     Completed {
-        /// Which.
+        /// Id of the effect that ended.
         effect_id: EffectId,
-        /// How.
+        /// How the effect ended, with its result.
         completion: Completion,
     },
 }
 
-/// Everything a System can want.
+/// An effect: something that the System asks its driver to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "effect", rename_all = "snake_case")]
 #[expect(clippy::large_enum_variant, reason = "a step has few effects, and they are taken one at a time")]
 pub enum Effect {
-    /// Have something done; its completion is to come back as an input.
+    /// Perform work outside the System, and return its completion as an input.
     Perform {
-        /// Under which id.
+        /// Id of the effect, which its completion must carry.
         effect_id: EffectId,
-        /// For which task.
+        /// Task that the work is for; `None` for writes of memory.
         task_id: Option<TaskId>,
-        /// What.
+        /// The work to perform.
         work: Work,
     },
-    /// Tell the operator, or pass the operator's question to the auditor.
+    /// Deliver a message to the operator, or the operator's query to the auditor.
     Deliver {
-        /// Operator or auditor.
+        /// The receiver: operator or auditor.
         to: Role,
-        /// What.
+        /// The message to deliver.
         message: Message,
     },
     /// Stop all outside work of a task; its completions are no longer awaited.
     CancelTask {
-        /// Which.
+        /// The task whose work to stop.
         task_id: TaskId,
     },
-    /// For the taps, in order.
+    /// Pass an event to the taps (event streams for observers), in order.
     Observe {
-        /// When.
+        /// When the event happened.
         at: Timestamp,
-        /// What.
+        /// The event to pass on.
         event: TapEvent,
     },
 }
 
-/// An instance with what must outlive its panic.
+/// A role instance, with the state that survives a panic of the instance.
 #[derive(Debug)]
 struct Slot {
-    /// None after a panic.
+    /// The instance; `None` after a panic.
     instance: Option<Instance>,
-    /// Messages it was given.
+    /// Ids of the messages it received, so that none is processed twice.
     seen: Seen,
+    /// Number of panics of this instance.
     panics: u32,
 }
 
@@ -110,10 +111,10 @@ impl Slot {
     }
 }
 
-/// Ids of messages by their task, so that a process's own instance can forget those of tasks long over.
+/// Message ids by task, so that an instance shared by all tasks can forget the ids of ended tasks.
 type Seen = BTreeMap<Option<TaskId>, HashSet<MessageId>>;
 
-/// The roles of every open task, on one bus.
+/// The role instances of all open tasks, and the bus that connects them.
 #[derive(Debug)]
 pub struct System {
     config: SystemConfig,
@@ -121,16 +122,18 @@ pub struct System {
     bus: Bus,
     ids: Ids,
     instances: BTreeMap<Address, Slot>,
+    /// Effects that were started and have not completed.
     awaited: BTreeMap<EffectId, EffectOrigin>,
     tasks: Tasks,
+    /// Effects that were not handed to the driver yet.
     out: Vec<Effect>,
-    /// The role whose next step panics.
+    /// The role whose next step panics, for tests.
     #[cfg(any(test, feature = "testing"))]
     pub panic_next: Option<Role>,
 }
 
 impl System {
-    /// A System with no task yet, and this memory.
+    /// A System without tasks that uses `memory`.
     #[must_use]
     pub fn new(config: SystemConfig, memory: Memory) -> Self {
         let mut instances = BTreeMap::new();
@@ -150,7 +153,7 @@ impl System {
         }
     }
 
-    /// Takes one input and runs until every message it caused is delivered.
+    /// Processes one input and delivers every message it causes; returns the effects to perform.
     pub fn step(&mut self, now: Now, input: Input) -> Vec<Effect> {
         self.accept(now, input);
         while let Some(delivery) = self.take_delivery(0) {
@@ -159,8 +162,8 @@ impl System {
         self.take_effects()
     }
 
-    /// Takes one input without delivering what it causes; with [`System::take_delivery`] and [`System::deliver`] a
-    /// scheduler decides the order.
+    /// Processes one input and leaves the messages it causes in the queue. A scheduler then chooses their order with
+    /// [`System::take_delivery`] and [`System::deliver`].
     pub fn accept(&mut self, now: Now, input: Input) {
         match input {
             Input::Operator { message } => self.operator(now, message),
@@ -168,13 +171,13 @@ impl System {
         }
     }
 
-    /// Deliveries waiting.
+    /// Number of queued deliveries.
     #[must_use]
     pub fn pending(&self) -> usize {
         self.bus.pending()
     }
 
-    /// Takes a waiting delivery; 0 is the oldest.
+    /// Removes a queued delivery from the queue; index 0 is the oldest. `None` if there is none at `index`.
     pub fn take_delivery(&mut self, index: usize) -> Option<Delivery> {
         self.bus.take(index)
     }
@@ -184,12 +187,12 @@ impl System {
         &mut self.bus
     }
 
-    /// Tasks that have begun and not ended.
+    /// Tasks that have begun and whose final result was not delivered yet.
     pub fn open_tasks(&self) -> impl Iterator<Item = &TaskId> {
         self.tasks.open()
     }
 
-    /// The memory, to look into; `None` after it panicked.
+    /// Read access to the memory. After a panic of the memory this is a replacement without records.
     #[must_use]
     pub fn memory(&self) -> Option<&Memory> {
         let slot = self.instances.get(&Address::of(Role::Memory, None, None))?;
@@ -197,18 +200,19 @@ impl System {
         Some(memory)
     }
 
-    /// Instances, the memory included; one that panicked counts until its task ends.
+    /// Number of role instances, including the memory. An instance that panicked counts until its task ends.
     #[must_use]
     pub fn instances(&self) -> usize {
         self.instances.len()
     }
 
-    /// Takes what the System wants done, observations in their place.
+    /// Takes the effects that were not handed out yet, in order, including events for the taps.
     pub fn take_effects(&mut self) -> Vec<Effect> {
         self.flush_observations();
         std::mem::take(&mut self.out)
     }
 
+    /// Publishes a message of the operator. A reused task id, or a task that is not open, is ignored.
     fn operator(&mut self, now: Now, message: Message) {
         let from = Address::of(Role::Operator, None, None);
         if let Message::UserRequest(request) = &message {
@@ -221,6 +225,7 @@ impl System {
         self.publish(now, &from, None, message);
     }
 
+    /// Passes a completion to the role that started the effect; one that is not awaited is ignored.
     fn completed(&mut self, now: Now, effect_id: EffectId, completion: Completion) {
         let Some(origin) = self.awaited.remove(&effect_id) else {
             let detail = format!("{} of {effect_id}, which nobody awaits", completion.describe());
@@ -238,6 +243,7 @@ impl System {
         self.run(now, origin.address, origin.cause, Incoming::Completed(effect_id, completion));
     }
 
+    /// Publishes the messages and starts the work that a role asked for.
     fn enact(&mut self, now: Now, address: &Address, cause: MessageId, effects: Vec<RoleEffect>) {
         for effect in effects {
             match effect {
@@ -274,19 +280,21 @@ impl System {
                 let detail = format!("the task put more than {max} messages on the bus");
                 self.role_failed(now, task_id, from.role, detail);
             }
-            // Any other refusal is on the tap; the task ends by its limit if it needed that message.
+            // Observers see any other refusal; if the task needed that message, its hard limit ends it.
             (Ok(()) | Err(_), _) => {}
         }
     }
 
+    /// Publishes that a role failed, so that the Solver (R7) ends the task.
     fn role_failed(&mut self, now: Now, task_id: TaskId, role: Role, detail: String) {
         let runtime = Address::of(Role::Runtime, None, None);
         let failed = RoleFailed { task_id, role, detail, effect_id: None };
         let id = MessageId(self.ids.next_uuid());
-        // The bus lets this message through even for a task that has said too much.
+        // The bus accepts this message even for a task that has reached its message limit.
         drop(self.bus.publish(now.wall, id, &runtime, None, failed.into()));
     }
 
+    /// Records that an input was ignored, for the observers of the bus.
     fn ignore(&mut self, now: Now, address: Address, detail: &str) {
         self.bus.observe(now.wall, TapEvent::Ignored { address, detail: detail.to_owned() });
     }
@@ -297,7 +305,7 @@ impl System {
     }
 }
 
-/// Adds what an effect cost to its role's sum, for whoever watches the taps.
+/// Adds the model calls and tokens of a finished effect to the total of its role; ignores other events.
 pub fn add_usage(total: &mut BTreeMap<Role, Usage>, event: &TapEvent) {
     if let TapEvent::EffectFinished(finished) = event
         && finished.usage != Usage::default()

@@ -1,4 +1,4 @@
-//! What the System keeps of its tasks: which are open, whose result is on its way, which are over.
+//! The System's record of tasks: open, with a result published but not delivered, and recently ended.
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
@@ -6,24 +6,24 @@ use artoo_proto::{MessageId, TaskId};
 
 use crate::limits::ENDED_REMEMBERED;
 
-/// Every task of this process, as far as it is remembered.
+/// The open tasks of this process, and the ids of recently ended ones.
 #[derive(Debug, Default)]
 pub(super) struct Tasks {
     open: BTreeMap<TaskId, OpenTask>,
     ended: VecDeque<TaskId>,
 }
 
-/// A task that has begun and whose result was not handed out yet.
+/// A task that has begun and whose result was not delivered to the operator yet.
 #[derive(Debug, Default)]
 struct OpenTask {
-    /// Its result is on the bus: nothing more is done for it.
+    /// Whether the task's result was published; no more work is done for the task then.
     concluded: bool,
-    /// What the operator was handed, so that nothing is asked twice.
+    /// Ids of the messages that the operator received, so that no question is asked twice.
     told: HashSet<MessageId>,
 }
 
 impl Tasks {
-    /// Opens a task; `false` for an id that was used before.
+    /// Opens a task. Returns `false` if its id belongs to an open or recently ended task.
     pub(super) fn begin(&mut self, task: &TaskId) -> bool {
         if self.open.contains_key(task) || self.ended.contains(task) {
             return false;
@@ -32,33 +32,35 @@ impl Tasks {
         true
     }
 
-    /// Tasks whose result was not handed out yet.
+    /// Tasks whose result was not delivered to the operator yet.
     pub(super) fn open(&self) -> impl Iterator<Item = &TaskId> {
         self.open.keys()
     }
 
+    /// Whether the task has begun and its result was not delivered to the operator yet.
     pub(super) fn is_open(&self, task: &TaskId) -> bool {
         self.open.contains_key(task)
     }
 
-    /// Whether work for it still makes sense: it has begun and no result of it is on the bus.
+    /// Whether the task has begun and its result was not published yet.
     pub(super) fn is_working(&self, task: &TaskId) -> bool {
         self.open.get(task).is_some_and(|open| !open.concluded)
     }
 
-    /// Its result is on the bus.
+    /// Notes that the task's result was published.
     pub(super) fn conclude(&mut self, task: &TaskId) {
         if let Some(open) = self.open.get_mut(task) {
             open.concluded = true;
         }
     }
 
-    /// Notes that the operator is handed this message; `false` for one it had, or of a task that is over.
+    /// Notes that the operator gets a message. Returns `false` if it was sent before, or if the task has a result.
     pub(super) fn tell(&mut self, task: &TaskId, message: MessageId) -> bool {
         self.open.get_mut(task).is_some_and(|open| !open.concluded && open.told.insert(message))
     }
 
-    /// Its result was handed out; gives the tasks that are no longer remembered for it, or nothing if it was before.
+    /// Notes that the task's result was delivered. Returns the ended tasks that are now forgotten, or `None` if the
+    /// task was not open.
     pub(super) fn end(&mut self, task: &TaskId) -> Option<Vec<TaskId>> {
         self.open.remove(task)?;
         self.ended.push_back(task.clone());

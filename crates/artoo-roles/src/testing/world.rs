@@ -1,4 +1,4 @@
-//! A world for tests: one System with scripted models, tools and checks, a simulated clock, and no waiting.
+//! A simulated world for tests: one System with scripted models, tools and checks, and a clock that never waits.
 #![expect(clippy::wildcard_enum_match_arm, reason = "a world acts on the few things it knows")]
 
 use std::collections::{BTreeMap, VecDeque};
@@ -16,18 +16,19 @@ use crate::machine::{CheckOrder, Completion, Work};
 use crate::memory::Memory;
 use crate::system::{Effect, Input, System, SystemConfig};
 
-/// Answers one model request.
+/// A scripted model: answers a model request.
 pub type ModelScript = Box<dyn FnMut(&ModelRequest) -> Result<ReplyBody, ModelFailure>>;
-/// Answers one tool call.
+/// A scripted tool: answers a tool call.
 pub type ToolScript = Box<dyn FnMut(&ToolOrder) -> ToolOutcome>;
-/// Answers a set of checks.
+/// Scripted checks: one outcome for each check.
 pub type CheckScript = Box<dyn FnMut(&CheckOrder) -> Vec<CheckOutcome>>;
-/// Answers what the System asks of the operator; `None` = silence.
+/// A scripted operator: answers a message from the System; `None` for no answer.
 pub type OperatorScript = Box<dyn FnMut(&Message) -> Option<Message>>;
 
-/// Simulated milliseconds one model call takes.
+/// Simulated duration of a model call, in milliseconds.
 pub const MODEL_MS: u64 = 1_000;
 
+/// A System with scripted models, tools, checks and operator, and a simulated clock.
 pub struct World {
     pub system: System,
     pub now: Now,
@@ -35,14 +36,21 @@ pub struct World {
     pub tools: ToolScript,
     pub checks: CheckScript,
     pub operator: OperatorScript,
+    /// Work that was not performed yet, oldest first.
     pub work: VecDeque<(EffectId, Work)>,
+    /// Running timers by the uptime in milliseconds at which they fire.
     pub timers: BTreeMap<(u64, EffectId), ()>,
+    /// Messages that the operator received, in order.
     pub delivered: Vec<Message>,
+    /// Events of the bus, in order.
     pub events: Vec<TapEvent>,
+    /// Model calls made, in order.
     pub asked: Vec<ModelRequest>,
+    /// Tool calls made, in order.
     pub called: Vec<ToolOrder>,
 }
 
+/// A Linux machine with the home folder `/home/u`.
 pub fn environment() -> Environment {
     Environment {
         cwd: "/home/u".to_owned(),
@@ -53,6 +61,7 @@ pub fn environment() -> Environment {
     }
 }
 
+/// A tool that accepts any object as input.
 pub fn tool(name: &str, class: ToolClass, priority: u8) -> ToolSpec {
     ToolSpec {
         name: name.to_owned(),
@@ -63,6 +72,7 @@ pub fn tool(name: &str, class: ToolClass, priority: u8) -> ToolSpec {
     }
 }
 
+/// Configuration of a System with five tools and the default decision parameters.
 pub fn config(seed: u128) -> SystemConfig {
     SystemConfig {
         environment: environment(),
@@ -79,7 +89,7 @@ pub fn config(seed: u128) -> SystemConfig {
     }
 }
 
-/// A look at the machine that went well.
+/// The record of a successful read-only tool call with this output.
 pub fn looked(request: ToolRequest, evidence_id: EvidenceId, output: &str) -> ToolCall {
     ToolCall {
         class: EffectClass::ReadOnly,
@@ -89,7 +99,7 @@ pub fn looked(request: ToolRequest, evidence_id: EvidenceId, output: &str) -> To
     }
 }
 
-/// A successful read-only call with this output.
+/// The record of a successful read-only call that answers `order` with this output.
 pub fn call_of(order: &ToolOrder, output: &str) -> ToolCall {
     ToolCall {
         target: order.request.input.to_string(),
@@ -98,16 +108,18 @@ pub fn call_of(order: &ToolOrder, output: &str) -> ToolCall {
     }
 }
 
+/// A successful answer to a tool call.
 pub fn ok_call(order: &ToolOrder, output: &str) -> ToolOutcome {
     ToolOutcome::Called { call: call_of(order, output) }
 }
 
+/// A failed tool call; `environmental` if the environment caused the failure.
 pub fn failed_call(order: &ToolOrder, output: &str, environmental: bool) -> ToolOutcome {
     let call = ToolCall { status: CallStatus::Failed, environmental, exit_code: Some(1), ..call_of(order, output) };
     ToolOutcome::Called { call }
 }
 
-/// A call that needs a person's leave: it would throw a folder away.
+/// The answer to a call that needs the user's approval, because it would delete a folder.
 pub fn needs_consent() -> ToolOutcome {
     ToolOutcome::NeedsConsent {
         hash: ConsentHash("h".to_owned()),
@@ -118,7 +130,7 @@ pub fn needs_consent() -> ToolOutcome {
     }
 }
 
-/// A person who allows nothing; with a note, there is none.
+/// An operator who denies every approval. A `note` says why there was no user to ask.
 pub fn refusing(note: Option<&'static str>) -> OperatorScript {
     Box::new(move |message| match message {
         Message::ConsentRequest(asked) => Some(
@@ -136,11 +148,12 @@ pub fn refusing(note: Option<&'static str>) -> OperatorScript {
     })
 }
 
+/// A model's reply with a JSON value.
 pub fn value(value: Value) -> Result<ReplyBody, ModelFailure> {
     Ok(ReplyBody::Json { value })
 }
 
-/// R1's reply for a request.
+/// A reply to the perceiver (R1) that restates the request as the task's intent.
 pub fn understood(request: &ModelRequest) -> Result<ReplyBody, ModelFailure> {
     let artoo_proto::RoleContext::Perceive(context) = &request.context else { panic!("not a perceive request") };
     value(json!({
@@ -149,7 +162,7 @@ pub fn understood(request: &ModelRequest) -> Result<ReplyBody, ModelFailure> {
     }))
 }
 
-/// A judgement that passes everything and cites the first call it can see.
+/// A reply to a validator that passes every criterion and cites the first tool call.
 pub fn pass_all(request: &ModelRequest) -> Result<ReplyBody, ModelFailure> {
     use artoo_proto::RoleContext;
     let (count, cite) = match &request.context {
@@ -194,6 +207,7 @@ impl World {
         }
     }
 
+    /// A user's request with a task id derived from its text.
     pub fn request(&self, text: &str) -> UserRequest {
         UserRequest {
             task_id: artoo_proto::TaskId::new(text, Uuid::new_v5(&Uuid::NAMESPACE_OID, text.as_bytes())),
@@ -204,7 +218,7 @@ impl World {
         }
     }
 
-    /// Runs one request to its end; panics if it has none.
+    /// Runs a request to its final result; panics unless there is exactly one.
     pub fn run(&mut self, text: &str) -> FinalResult {
         let request = self.request(text);
         let task_id = request.task_id.clone();
@@ -222,12 +236,13 @@ impl World {
         results[0].clone()
     }
 
-    /// Gives one input and keeps what the System wants.
+    /// Passes an input to the System and queues or handles the effects it returns.
     pub fn give(&mut self, input: Input) {
         let effects = self.system.step(self.now, input);
         self.take(effects);
     }
 
+    /// Queues work and timers, records events, and lets the scripted operator answer messages.
     pub fn take(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
@@ -247,7 +262,7 @@ impl World {
         }
     }
 
-    /// Performs work in order, then lets the next timer ring, until no task is open.
+    /// Performs queued work in order, then fires the next timer, until no task is open or nothing is left to do.
     pub fn work_until_quiet(&mut self) {
         for _ in 0..100_000 {
             if let Some((id, work)) = self.work.pop_front() {
@@ -265,12 +280,14 @@ impl World {
         panic!("the task does not end");
     }
 
+    /// Advances the simulated clock to an uptime in milliseconds; never backwards.
     pub fn advance_to(&mut self, uptime_ms: u64) {
         let ms = uptime_ms.saturating_sub(self.now.uptime_ms);
         self.now.uptime_ms += ms;
         self.now.wall = self.now.wall.plus_millis(i64::try_from(ms).unwrap());
     }
 
+    /// Performs one piece of work with the scripts and returns its completion.
     pub fn perform(&mut self, work: &Work) -> Completion {
         match work {
             Work::Model { request } => {
@@ -290,12 +307,12 @@ impl World {
         }
     }
 
-    /// The roles that asked a model, in order.
+    /// The roles that called a model, in the order of the calls.
     pub fn asked_roles(&self) -> Vec<Role> {
         self.asked.iter().map(|request| request.role).collect()
     }
 
-    /// Messages published, by kind.
+    /// The published messages of one kind, in order.
     pub fn published(&self, kind: artoo_proto::MessageKind) -> Vec<&Message> {
         self.events
             .iter()
@@ -307,7 +324,7 @@ impl World {
     }
 }
 
-/// Whether the planted panic fires for this role, once.
+/// Whether a role must panic now because a test planted a panic for it; clears the planted panic if so.
 pub fn planted_panic(planted: &mut Option<Role>, role: Role) -> bool {
     if *planted == Some(role) {
         *planted = None;
