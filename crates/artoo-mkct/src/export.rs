@@ -16,10 +16,10 @@ use crate::{
     },
 };
 
-/// The version of exported lines that this library writes; it reads every version up to this one.
+/// Version of the export format that this library writes; it reads every version up to this one.
 pub const EXPORT_VERSION: u32 = 1;
 
-/// Name of the format in the header.
+/// Name of the export format, written in the header line.
 const FORMAT: &str = "artoo-mkct";
 
 /// The first line of an export.

@@ -11,9 +11,9 @@
 //!
 //! Every change is a [`record::Frame`]. A write is *accepted* when [`Memory::write`] returned (every later query sees
 //! it), *acknowledged* and *synced* when its [`memory::Receipt`] says so (it survives the death of this process, the
-//! loss of power). Times are Unix milliseconds, and the last argument of each function.
+//! loss of power). Times are Unix milliseconds; a function that needs the present time takes it as its last argument.
 //!
-//! The engine alone, e.g. for tests or a memory that is not kept:
+//! The engine alone, e.g. for tests or for a memory that is never stored:
 //!
 //! ```
 //! use artoo_mkct::{Action, Engine, NewMegram, RecallQuery, State, Tag};
