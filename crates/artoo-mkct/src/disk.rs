@@ -10,7 +10,7 @@ use std::{
     sync::Arc,
 };
 
-/// How [`Disk::open`] opens a file.
+/// How `Disk::open` opens a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OpenMode {
     /// Opens an existing file for reading.
@@ -104,7 +104,7 @@ pub trait DiskFile: Debug + Send + Sync {
     /// The error of the system.
     fn try_lock(&self) -> io::Result<bool>;
 
-    /// Releases the lock of [`DiskFile::try_lock`].
+    /// Releases the lock of `DiskFile::try_lock`.
     ///
     /// Closing the file may not release the lock: a child that another thread has just forked holds a copy of the
     /// descriptor, and the lock with it, until it runs its own program.

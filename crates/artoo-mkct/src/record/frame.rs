@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::record::{Megram, MegramId, RuleKind};
 
-/// Most record ids in one [`Frame`]; a larger deletion takes several frames.
+/// Most record ids in one `Frame`; a larger deletion takes several frames.
 pub const MAX_IDS_PER_FRAME: usize = 10_000;
 
 /// One change of a memory, as stored in the journal; applying all frames in order rebuilds the memory.

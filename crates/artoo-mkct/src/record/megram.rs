@@ -88,7 +88,7 @@ pub struct Provenance {
     pub contradicts: Option<MegramId>,
 }
 
-/// A draft of an event, to be passed to [`crate::Engine::write`], which checks it and adds id, time and level.
+/// A draft of an event, to be passed to `crate::Engine::write`, which checks it and adds id, time and level.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct NewMegram {
@@ -277,7 +277,7 @@ impl Provenance {
     }
 }
 
-/// Checks the space or the entity of a tag: not empty, escaped, at most [`MAX_TAG_BYTES`] long.
+/// Checks the space or the entity of a tag: not empty, escaped, at most `MAX_TAG_BYTES` long.
 fn check_tag(tag: &str, field: TextField) -> Result<(), InvalidMegram> {
     if tag.trim().is_empty() {
         return Err(InvalidMegram::Empty { field });

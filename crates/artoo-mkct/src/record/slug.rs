@@ -71,7 +71,7 @@ fn flush(run: &mut String, words: &mut BTreeSet<String>) {
     }
 }
 
-/// The first [`MAX_INTENT_CHARS`] characters of a text, lowercase and in NFKC.
+/// The first `MAX_INTENT_CHARS` characters of a text, lowercase and in NFKC.
 fn normalize(text: &str) -> String {
     let head: String = text.trim_start().chars().take(MAX_INTENT_CHARS).nfkc().collect();
     head.to_lowercase().nfkc().collect()

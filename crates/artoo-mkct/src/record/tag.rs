@@ -42,7 +42,7 @@ impl Tag {
         Self { space: space.into(), entity: entity.into() }
     }
 
-    /// The tag of an intent, whatever the approach: its entity is [`ENV_LOCAL`].
+    /// The tag of an intent, whatever the approach: its entity is `ENV_LOCAL`.
     #[must_use]
     pub fn intent(intent: &str) -> Self {
         Self::new(intent_tag(intent), ENV_LOCAL)
@@ -113,7 +113,7 @@ pub fn tools_of(space: &str, entity: &str) -> Vec<String> {
     }
 }
 
-/// Shortens a name of a tag that is longer than [`MAX_TAG_BYTES`], and appends a hash of the whole name so that it
+/// Shortens a name of a tag that is longer than `MAX_TAG_BYTES`, and appends a hash of the whole name so that it
 /// stays unique.
 fn fit(tag: String) -> String {
     if tag.len() <= MAX_TAG_BYTES {
