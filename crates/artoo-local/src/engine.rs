@@ -29,6 +29,7 @@ pub(crate) struct Engine<'m> {
     held: Vec<i32>,
     /// Number of tokens from the beginning of `held` that were evaluated in whole steps of `STEP`.
     in_steps: usize,
+    /// Saved states of the beginnings of earlier prompts.
     prefixes: Prefixes<SeqState>,
     /// Whether the context can be truncated to any of its tokens; that of a recurrent or hybrid model, which sums up
     /// what it has read, can't.
@@ -71,8 +72,11 @@ pub(crate) enum End {
 /// A written reply, complete or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Output {
+    /// The reply as bytes; a cut reply may end inside a character.
     pub(crate) bytes: Vec<u8>,
+    /// The tokens of the reply.
     pub(crate) tokens: Vec<i32>,
+    /// Why the writing ended.
     pub(crate) end: End,
 }
 

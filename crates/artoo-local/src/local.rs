@@ -35,9 +35,11 @@ pub struct Local {
     config: LocalConfig,
     /// Sends tasks to the model's thread; `None` after the start of `drop`, which ends the thread.
     tasks: Option<Sender<Task>>,
+    /// One permit, held by the running call.
     turns: Arc<Semaphore>,
     ledger: Arc<Ledger>,
     observer: Option<Arc<dyn Observer>>,
+    /// Set by `drop`: the thread stops what it does.
     ending: Arc<AtomicBool>,
     // Locked only in `drop`; the mutex makes the receiver shareable between threads.
     ended: Mutex<Receiver<()>>,

@@ -7,17 +7,24 @@
 /// Saved beginnings of prompts with their states; the least recently used is dropped first.
 #[derive(Debug)]
 pub(crate) struct Prefixes<S> {
+    /// The saved beginnings, in no particular order.
     kept: Vec<Kept<S>>,
+    /// Most bytes of all saved states together.
     bytes_max: usize,
+    /// Number of uses so far, as a clock for the least recently used one.
     uses: u64,
 }
 
 /// A saved beginning of a prompt.
 #[derive(Debug)]
 struct Kept<S> {
+    /// The tokens of the beginning.
     tokens: Vec<i32>,
+    /// The state after these tokens were evaluated.
     state: S,
+    /// Size of the state in bytes.
     bytes: usize,
+    /// Value of `Prefixes::uses` when this beginning was last used.
     used: u64,
 }
 

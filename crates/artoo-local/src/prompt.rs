@@ -13,6 +13,7 @@ use crate::template::without_open_reasoning;
 pub(crate) struct Tokens {
     /// The text of the prompt, rendered by the chat template.
     pub(crate) rendered: String,
+    /// The tokens of the rendered prompt.
     pub(crate) tokens: Vec<i32>,
     /// Number of tokens at the beginning that do not depend on the user's message of this call.
     pub(crate) stable: usize,

@@ -16,7 +16,9 @@ const EXCERPT_CHARS: usize = 200;
 /// A plain text, and the reasoning that the model wrote before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Text {
+    /// The text without reasoning.
     pub(crate) answer: String,
+    /// The reasoning before the text; empty if the model marked none.
     pub(crate) reasoning: String,
 }
 

@@ -22,7 +22,9 @@ const NAME: &str = "chat";
 /// A compiled chat template.
 pub(crate) struct Template {
     environment: Environment<'static>,
+    /// The text of the model's token that begins a text.
     bos: String,
+    /// The text of the model's token that ends a text.
     eos: String,
     /// Whether the template accepts a system message; if not, the instructions begin the user's message.
     takes_system: bool,

@@ -26,12 +26,17 @@ pub(crate) enum Task {
 
 /// A reply to write, and where to send it.
 pub(crate) struct Job {
+    /// The messages of the request.
     pub(crate) prompt: Prompt,
+    /// The schema that the reply must fit; `None` for any text.
     pub(crate) schema: Option<Value>,
+    /// Most tokens that the reply may have.
     pub(crate) max_tokens: u32,
     /// Receives the outcome; closed when the caller cancels the call.
     pub(crate) reply: oneshot::Sender<Outcome>,
+    /// The numbers of tokens used so far, shared with the caller.
     pub(crate) progress: Arc<Progress>,
+    /// Called with the length of the reply in bytes whenever the reply has grown.
     pub(crate) grown: Box<dyn Fn(usize) + Send>,
     /// Permit of the running call, released when the thread is done with it.
     pub(crate) turn: OwnedSemaphorePermit,
@@ -40,8 +45,11 @@ pub(crate) struct Job {
 /// Number of tokens that a call has used so far; also read when the call is cancelled.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
+    /// Number of tokens of the prompt; 0 until its evaluation begins.
     pub(crate) prompt: AtomicU64,
+    /// Number of tokens of the prompt that needed no evaluation.
     pub(crate) reused: AtomicU64,
+    /// Number of tokens of the reply.
     pub(crate) written: AtomicU64,
 }
 

@@ -31,6 +31,7 @@ pub trait Clock: std::fmt::Debug + Send + Sync {
 /// The clocks of the operating system.
 #[derive(Debug, Clone, Copy)]
 pub struct SystemClock {
+    /// When this clock was created: the start of the uptime where the system does not report one.
     began: Instant,
 }
 

@@ -35,7 +35,9 @@ impl Term {
 /// The sums of an aggregate at one moment.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Sums {
+    /// Σ f·exp(−k·Δt) over the records, Δt in days: how much is known.
     pub(crate) attention: f64,
+    /// Σ σ·f·exp(−k·Δt) over the records: whether it worked (positive) or failed (negative).
     pub(crate) decision: f64,
     /// The part of `decision` that comes from failures caused by the environment; zero or negative.
     pub(crate) excused: f64,
@@ -44,7 +46,9 @@ pub(crate) struct Sums {
 /// A sum with its accumulated rounding error (Neumaier summation).
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Compensated {
+    /// The sum, as rounded at each addition.
     pub(crate) sum: f64,
+    /// What the roundings have lost; added to `sum`, it gives the corrected sum.
     pub(crate) error: f64,
 }
 
@@ -85,7 +89,9 @@ pub(crate) struct Accumulator {
     pub(crate) excused: bool,
     /// The moment at which the sums are weighted, Unix milliseconds.
     pub(crate) reference_ms: i64,
+    /// Sum of the magnitudes of the records, weighted as of `reference_ms`.
     pub(crate) attention: Compensated,
+    /// Sum of valence × magnitude of the records, weighted as of `reference_ms`.
     pub(crate) decision: Compensated,
 }
 
@@ -129,7 +135,9 @@ impl Accumulator {
 /// The decayed sums of one tag, or of one tool over many tags.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Aggregate {
+    /// One accumulator for each decay rate, and one for its failures caused by the environment.
     pub(crate) accumulators: Vec<Accumulator>,
+    /// When the decay of the newest record began, Unix milliseconds; `None` without records.
     pub(crate) newest_ms: Option<i64>,
 }
 

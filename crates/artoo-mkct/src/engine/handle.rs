@@ -27,7 +27,9 @@ pub const MAX_DISTINCT_DECAYS: usize = 16;
 /// writer changes its own clone and publishes the clone, and readers never wait.
 #[derive(Debug, Clone)]
 pub struct Engine {
+    /// The records of levels M and K, without their texts.
     pub(crate) rows: Rows,
+    /// The tags, tools and intents under which records are found, with decayed sums.
     pub(crate) index: Index,
     /// Records of levels K, C and T, with their texts.
     pub(crate) rules: Arc<BTreeMap<MegramId, Arc<Megram>>>,

@@ -16,7 +16,7 @@ impl Engine {
     /// Applies one frame for [`Engine::as_of`]; a frame that is later than `at_ms` or not valid is skipped.
     pub fn apply_as_of(&mut self, frame: &Frame, at_ms: i64) {
         if frame.at_ms() <= at_ms {
-            // A frame in time may contain a record that is dated later, written when the clock was wrong.
+            // The frame may name a record dated later than `at_ms` (by a clock that was wrong), which is missing here.
             drop(self.apply(frame));
         }
     }

@@ -52,7 +52,9 @@ impl TagEntry {
 /// The tags that name one tool, and the decayed sums over all of them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tool {
+    /// Numbers of the tags that name the tool.
     pub(crate) tags: Pages<u32, 1_024>,
+    /// Decayed sums of the records under these tags.
     pub(crate) aggregate: Aggregate,
     /// Number of records under the tool's tags.
     pub(crate) live: u64,
@@ -63,12 +65,19 @@ pub(crate) struct Tool {
 /// All tags of an engine; each has a number.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Index {
+    /// All tags; the index of a tag is its number.
     pub(super) tags: Pages<TagEntry, 64>,
+    /// Numbers of removed tags, to be used for new tags.
     pub(super) free: Arc<Vec<u32>>,
+    /// The number of each tag, by its key (space and entity).
     by_key: Shards<Arc<str>, u32>,
+    /// The numbers of the tags of each space.
     spaces: Shards<Arc<str>, Pages<u32, 64>>,
+    /// The tags and sums of each tool, by its name.
     pub(super) tools: Shards<Arc<str>, Tool>,
+    /// Remembered intents, found by their words.
     pub(crate) intents: IntentIndex,
+    /// Number of tags with records of level M or K.
     pub(super) live_tags: usize,
 }
 

@@ -27,10 +27,13 @@ const STARTS_APART: u32 = 1 << 31;
 /// A record of level M or K as held in RAM: everything except its texts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Row {
+    /// The id of the record.
     pub(crate) id: MegramId,
     /// When the record's decay began, Unix milliseconds.
     pub(crate) start_ms: i64,
+    /// Magnitude, 0..=1.
     pub(crate) f: f64,
+    /// Valence, −1..=1.
     pub(crate) sigma: f64,
     /// Offset in the journal of the frame with the record's text; `None` while the text is in RAM.
     pub(crate) at: Option<Offset>,
@@ -46,8 +49,11 @@ pub(crate) struct Row {
     pub(crate) content: u32,
     /// Index of the record's decay rate in the list of the engine.
     pub(crate) k: u8,
+    /// The state of the controller that wrote the record.
     pub(crate) state: State,
+    /// The level of the record, M or K.
     pub(crate) level: Level,
+    /// Who was at fault, if the record is about a failure.
     pub(crate) class: Option<FailureClass>,
     /// Whether the record says that other records contradict a rule, rather than what happened.
     pub(crate) dissonance: bool,

@@ -25,6 +25,7 @@ use crate::{
 /// A compacted journal and the new offsets of its records.
 #[derive(Debug)]
 pub(crate) struct Compacted {
+    /// The compacted journal, open and locked.
     pub(crate) journal: Journal,
     /// The new offset of each record in the compacted journal.
     pub(crate) moved: Vec<(MegramId, Offset)>,
@@ -46,6 +47,7 @@ struct Deletions {
 /// When (Unix milliseconds) and why a record was deleted.
 #[derive(Debug, Clone, Copy)]
 struct Gone {
+    /// When the record was deleted, Unix milliseconds.
     at_ms: i64,
     /// Why the record was deleted; `None` for a rule that was replaced by another.
     reason: Option<DeletionReason>,

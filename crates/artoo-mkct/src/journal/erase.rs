@@ -23,6 +23,7 @@ const SEAL: Seal = Seal { magic: *b"ARTOMKER", version: 1 };
 /// The records that are about to be erased, as saved on disk before the erasure.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Intent {
+    /// The frames to overwrite.
     pub(crate) bodies: Vec<Body>,
     /// When the erasure was requested, Unix milliseconds.
     pub(crate) at_ms: i64,
@@ -33,8 +34,11 @@ pub(crate) struct Intent {
 /// The frame in the journal that has the text of a record: its offset and the length of its payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Body {
+    /// The id of the record.
     pub(crate) id: MegramId,
+    /// Offset of the frame in the journal.
     pub(crate) offset: Offset,
+    /// Length of the frame's payload in bytes.
     pub(crate) payload_bytes: u32,
 }
 

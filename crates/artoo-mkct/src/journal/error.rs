@@ -63,7 +63,7 @@ pub enum JournalError {
         /// Offset of the next valid frame; `None` if there is none, or it was not searched for.
         next_sound: Option<u64>,
     },
-    /// A frame has more bytes than `MAX_FRAME_BYTES`.
+    /// A frame has more bytes than an entry of a journal may have.
     #[error("a frame of {bytes} bytes for {path:?}, more than {max_bytes}")]
     TooLarge {
         /// Path of the journal.

@@ -216,6 +216,7 @@ pub(crate) fn read_header(bytes: &[u8], length: u64) -> Header {
 /// Encoded entries, to be written to the journal at once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Encoded {
+    /// The encoded entries, one after the other.
     pub(crate) bytes: Vec<u8>,
     /// Offset of each entry in `bytes`.
     pub(crate) starts: Vec<usize>,

@@ -32,11 +32,11 @@ pub(crate) mod seal;
 pub(crate) mod snapshot;
 pub(crate) mod source;
 
-/// What opening a journal found.
+/// What [`Journal::open`] found in the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct OpenReport {
-    /// The journal did not exist, or was empty.
+    /// Whether the journal was created because it did not exist or was empty.
     pub created: bool,
     /// Number of frames read.
     pub frames: usize,
@@ -57,7 +57,7 @@ pub struct Journal {
     synced: u64,
     /// Offset up to which a note in the file confirms the sync.
     noted: u64,
-    /// Whether a write or sync failed so that the journal must be reopened.
+    /// Whether a write or sync failed in a way that requires reopening the journal.
     failed: bool,
     /// Offset and checksum of the newest entry; distinguishes journals of the same length.
     last: Option<(Offset, u32)>,
@@ -293,10 +293,13 @@ impl Journal {
 /// A position at which to resume reading a journal, and what identifies that journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Resume {
+    /// How often the journal had been compacted.
     pub(crate) generation: u64,
+    /// Offset of the next entry to read.
     pub(crate) offset: Offset,
     /// Offset and checksum of the newest entry before `offset`.
     pub(crate) last: Option<(Offset, u32)>,
+    /// Records deleted before this moment (Unix milliseconds) may be missing; `None` if no record is.
     pub(crate) complete_from_ms: Option<i64>,
 }
 

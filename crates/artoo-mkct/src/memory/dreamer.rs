@@ -118,7 +118,9 @@ pub(super) struct Dreamer {
     pub(super) task_ended: Arc<AtomicBool>,
     /// Whether the memory is being closed.
     pub(super) stopping: Arc<AtomicBool>,
+    /// When the Dreamer runs by itself; `None` for never.
     pub(super) times: Option<DreamTimes>,
+    /// How long compaction keeps deleted records in the journal, milliseconds.
     pub(super) keep_deleted_ms: i64,
     /// When making a rule of a kind for a tag last failed, Unix milliseconds.
     pub(super) failed: HashMap<(Tag, RuleKind), i64>,

@@ -57,10 +57,15 @@ pub(super) enum Role {
 /// An open memory before its threads are started.
 #[derive(Debug)]
 pub(super) struct Opened {
+    /// The paths of the files.
     pub(super) files: MemoryFiles,
+    /// Whether this process is the holder or a guest.
     pub(super) role: Role,
+    /// The journal that this process writes.
     pub(super) journal: Journal,
+    /// The engine, with all frames of the journals applied.
     pub(super) engine: Engine,
+    /// What opening found, for the caller.
     pub(super) summary: OpenSummary,
     /// Offset in the journal up to which the snapshot contains all changes; 0 without a snapshot.
     pub(super) snapshot_end: u64,
@@ -311,7 +316,7 @@ pub(super) fn read_inbox_journal(
     match scan::scan(file.file().as_ref(), path, Offset(0), length, &mut |_, frame| frames.push(frame)) {
         Ok(_) => Ok((frames, false)),
         Err(JournalError::Corrupt { .. } | JournalError::NotAJournal { .. }) => {
-            // Also read the sound frames after the damage.
+            // Also read the valid frames after the damage.
             let repaired = repair::repair(files.disk.as_ref(), path);
             if repaired.is_ok() {
                 frames.clear();

@@ -51,8 +51,11 @@ struct Failure {
 
 /// A callback to call when a write has a durability, or failed.
 struct Waiting {
+    /// Number of the write that the callback waits for.
     number: u64,
+    /// The durability that the callback waits for.
     durability: Durability,
+    /// The callback.
     then: Box<dyn FnOnce(Result<(), DurabilityError>) + Send>,
 }
 

@@ -69,11 +69,17 @@ pub(super) struct JournalWriter {
     pub(super) files: MemoryFiles,
     pub(super) role: Role,
     pub(super) journal: Journal,
+    /// Offset in the journal up to which the snapshot contains all changes; 0 without a snapshot.
     pub(super) snapshot_end: u64,
+    /// Number of bytes that the journal grows after a snapshot before a new one is saved.
     pub(super) snapshot_tail_bytes: u64,
+    /// When the journal was last compacted, Unix milliseconds; at first, when that was first checked.
     pub(super) last_compaction_ms: Option<i64>,
+    /// When the whole journal was last checked, Unix milliseconds.
     pub(super) last_look_ms: Option<i64>,
+    /// Frames that are not in the journal yet.
     pub(super) pending: PendingFrames,
+    /// Whether the thread is to end.
     finished: bool,
 }
 
