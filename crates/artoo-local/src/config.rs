@@ -4,8 +4,8 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Default tokens of context: the roles' longest prompts with their replies fit, and so does a model of a few billion
-/// parameters into an ordinary machine's memory.
+/// Default tokens of context: enough for the roles' longest prompts with their replies, and few enough that a model of
+/// a few billion parameters still fits into the memory of an ordinary machine.
 #[doc(alias = "limit")]
 pub(crate) const CONTEXT_TOKENS: u32 = 16_384;
 
