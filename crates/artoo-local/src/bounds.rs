@@ -1,35 +1,35 @@
-//! The schema that a reply is written under: the one asked for, with an end for everything it leaves endless.
+//! The schema that a reply is written under: the requested schema, with limits for everything that has none.
 //!
-//! What is written under the narrower schema fits the wider one; a model that runs on then ends at a bound, and not at
-//! the limit of tokens.
+//! A reply that fits the narrower schema fits the requested one; a model that repeats itself then ends at one of these
+//! limits, and not at the token limit.
 
 use serde_json::{Map, Value, json};
 
-/// Characters of a text for which the schema has no bound.
+/// Most characters of a string for which the schema has no limit.
 const TEXT_CHARS: u64 = 2_000;
 
-/// Items of a list for which the schema has no bound.
+/// Most items of an array for which the schema has no limit.
 const ITEMS: u64 = 32;
 
-/// Keys of an object for which the schema has no bound.
+/// Most keys of an object for which the schema has no limit.
 const KEYS: u64 = 16;
 
-/// What a key looks like of which the schema says nothing.
+/// Pattern of the keys of an object whose schema names no keys.
 const KEY: &str = "^[A-Za-z0-9_. -]{1,64}$";
 
-/// Largest whole number where the schema has no bound: every reader of JSON keeps it.
+/// Largest integer (and, negated, the smallest) where the schema has no limit: every JSON parser represents it exactly.
 const WHOLE_MAX: i64 = (1 << 53) - 1;
 
-/// Options of the constraint: no white space between tokens, and a choice of one like a choice of any.
+/// Keyword for the options of the constraint library: no white space between tokens, and `oneOf` treated like `anyOf`.
 const OPTIONS: &str = "x-guidance";
 
-/// Keywords under which one schema stands, or a list of them.
+/// Keywords whose value is a schema or a list of schemas.
 const BELOW: [&str; 5] = ["items", "prefixItems", "anyOf", "oneOf", "allOf"];
 
-/// Keywords under which schemas stand by name.
+/// Keywords whose value maps names to schemas.
 const NAMED: [&str; 3] = ["properties", "$defs", "definitions"];
 
-/// The narrower schema, with the constraint's options.
+/// A schema with limits where it has none, and with the options of the constraint library.
 pub(crate) fn constrained(schema: &Value) -> Value {
     let mut schema = bounded(schema);
     if let Some(fields) = schema.as_object_mut() {
@@ -39,7 +39,7 @@ pub(crate) fn constrained(schema: &Value) -> Value {
     schema
 }
 
-/// Whether a schema asks for nothing in particular, so that any text will do.
+/// Whether a schema allows any value (null, true or an empty object), so that any text will do.
 pub(crate) fn asks_for_nothing(schema: &Value) -> bool {
     match schema {
         Value::Null | Value::Bool(true) => true,
@@ -48,6 +48,7 @@ pub(crate) fn asks_for_nothing(schema: &Value) -> bool {
     }
 }
 
+/// A schema with limits where it has none, at every depth.
 fn bounded(schema: &Value) -> Value {
     let Value::Object(fields) = schema else {
         return if asks_for_nothing(schema) { any_scalar() } else { schema.clone() };
@@ -81,8 +82,8 @@ fn bounded(schema: &Value) -> Value {
     Value::Object(fields)
 }
 
-/// An object that says which keys it has gets no others; one that says nothing gets a few with plain values. (Nothing
-/// keeps a model from writing one of those twice; the reader then refuses the reply.)
+/// Limits the keys of an object: one with named keys gets no others, one without gets at most `KEYS` keys with plain
+/// values. (A model may still write one of those keys twice; the reader then rejects the reply.)
 fn bound_object(fields: &mut Map<String, Value>) {
     if fields.get("additionalProperties").is_some_and(|others| *others == Value::Bool(false)) {
         return;
@@ -99,6 +100,7 @@ fn bound_object(fields: &mut Map<String, Value>) {
     }
 }
 
+/// The value of a schema's keyword, with limits in the schemas that it contains.
 fn below(name: &str, part: &Value) -> Value {
     if BELOW.contains(&name) {
         let several = part.as_array().map(|parts| parts.iter().map(bounded).collect());
@@ -110,6 +112,7 @@ fn below(name: &str, part: &Value) -> Value {
     }
 }
 
+/// The schema of a value that may be any string, integer, boolean or null.
 fn any_scalar() -> Value {
     json!({"anyOf": [
         {"type": "string", "maxLength": TEXT_CHARS},

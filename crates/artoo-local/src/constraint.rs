@@ -1,4 +1,4 @@
-//! Holding a reply to a schema while it is written: which token may come next, and which must.
+//! Constrains a reply to a schema while it is written: which tokens may come next, and which must.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use toktrie::{InferenceCapabilities, TokenId};
 use crate::bounds;
 use crate::vocabulary::Vocabulary;
 
-/// Makes constraints for one model.
+/// Creates the constraints of replies, for the vocabulary of one model.
 pub(crate) struct Constraints {
     factory: ParserFactory,
 }
 
-/// What may come next in one reply.
+/// The state of one reply under its schema: which tokens may come next.
 pub(crate) struct Constraint {
     matcher: Matcher,
 }
@@ -32,7 +32,7 @@ impl Constraints {
         Ok(Self { factory })
     }
 
-    /// A reply that fits this schema; an error where the schema can't be kept to.
+    /// The constraint of a reply to a schema; an error if the schema is not supported.
     pub(crate) fn of(&self, schema: &Value) -> Result<Constraint, String> {
         let grammar = TopLevelGrammar::from_json_schema(bounds::constrained(schema));
         let matcher = Matcher::new(self.factory.create_parser(grammar));
@@ -41,21 +41,21 @@ impl Constraints {
 }
 
 impl Constraint {
-    /// Whether the reply is complete.
+    /// Whether the reply is complete under its schema.
     pub(crate) fn is_complete(&self) -> bool {
         self.matcher.is_stopped() && self.matcher.stop_reason().is_ok()
     }
 
-    /// What comes next in any case, already taken.
+    /// The tokens that must come next, whatever the model would choose; they are taken already.
     pub(crate) fn forced(&mut self) -> Result<Vec<i32>, String> {
         let tokens = self.matcher.consume_ff_tokens();
         self.matcher.get_error().map_or(Ok(()), Err)?;
         Ok(tokens.into_iter().filter_map(|token| i32::try_from(token).ok()).collect())
     }
 
-    /// The likeliest token that may come next.
+    /// The likeliest token that may come next; `None` if none may.
     pub(crate) fn choose(&mut self, logits: &[f32]) -> Result<Option<i32>, String> {
-        // Most of the time the model's own choice may come, and a look at one token is cheaper than one at all.
+        // Usually the model's own choice is allowed, and checking one token is cheaper than computing the whole mask.
         if let Some(token) = likeliest(logits, |_| true)
             && self.matcher.validate_tokens(&[id(token)]).map_err(|error| error.to_string())? == 1
         {
@@ -65,17 +65,18 @@ impl Constraint {
         Ok(likeliest(logits, |token| allowed.is_allowed(id(token))))
     }
 
-    /// Takes what was chosen.
+    /// Advances the constraint by the token that was chosen.
     pub(crate) fn take(&mut self, token: i32) -> Result<(), String> {
         self.matcher.consume_token(id(token)).map_err(|error| error.to_string())
     }
 }
 
-/// The likeliest token of those that count; of equals the first, as llama.cpp has it.
+/// The likeliest of the tokens that `counts` accepts; of equally likely ones the first, as in llama.cpp. `None` if
+/// there is none.
 pub(crate) fn likeliest(logits: &[f32], counts: impl Fn(i32) -> bool) -> Option<i32> {
     let mut best: Option<(i32, f32)> = None;
     for (token, logit) in (0..).zip(logits) {
-        // Looked at only where it would win: a mask is asked for few tokens that way.
+        // `counts` is called only for tokens that would win, so the mask is read for few of them.
         if best.is_none_or(|(_, most)| *logit > most) && !logit.is_nan() && counts(token) {
             best = Some((token, *logit));
         }
@@ -83,6 +84,7 @@ pub(crate) fn likeliest(logits: &[f32], counts: impl Fn(i32) -> bool) -> Option<
     best.map(|(token, _)| token)
 }
 
+/// The id of a token as the constraint library has it.
 fn id(token: i32) -> TokenId {
     TokenId::try_from(token).unwrap_or(TokenId::MAX)
 }

@@ -1,4 +1,4 @@
-//! Evaluates a prompt with llama.cpp, as little of it as is new, and writes a reply token by token.
+//! Evaluates the new part of a prompt with llama.cpp, and writes a reply token by token.
 
 use std::num::NonZeroU32;
 
@@ -13,70 +13,76 @@ use crate::prefixes::{Prefixes, common};
 use crate::runtime::Runtime;
 use crate::vocabulary::Vocabulary;
 
-/// Tokens that are evaluated together: enough that the weights are read rarely, few enough that a call that nobody waits
-/// for any more ends soon.
+/// Number of tokens that are evaluated together: enough that the weights are read rarely, few enough that a cancelled
+/// call ends soon.
 pub(crate) const STEP: usize = 64;
 
-/// The only sequence there is: what other prompts left is kept outside, as a state.
+/// The id of the only sequence in the context; what other prompts left is stored outside the context, as saved states.
 const SEQUENCE: i32 = 0;
 
-/// A context with what it holds.
+/// A llama.cpp context, the tokens evaluated in it, and saved states of earlier prompts.
 pub(crate) struct Engine<'m> {
     context: LlamaContext<'m>,
     batch: LlamaBatch<'static>,
     vocabulary: &'m Vocabulary,
-    /// The tokens that the context holds, in order.
+    /// The tokens that are evaluated in the context, in order.
     held: Vec<i32>,
-    /// How many of them were evaluated in whole steps from the beginning.
+    /// Number of tokens from the beginning of `held` that were evaluated in whole steps of `STEP`.
     in_steps: usize,
+    /// Saved states of the beginnings of earlier prompts.
     prefixes: Prefixes<SeqState>,
-    /// Whether a state can be taken back to any of its tokens; one that sums up what it has read can't.
+    /// Whether the context can be truncated to any of its tokens; that of a recurrent or hybrid model, which sums up
+    /// what it has read, can't.
     rewinds: bool,
 }
 
-/// What is to be written.
+/// A reply to write: the prompt, its constraint and its length.
 pub(crate) struct Order<'o> {
-    /// The prompt's tokens, at least one.
+    /// The tokens of the prompt, at least one.
     pub(crate) prompt: &'o [i32],
-    /// How many of them are the same in the next call of this kind.
+    /// Number of tokens at the beginning of the prompt that are the same in the next call of this kind.
     pub(crate) stable: usize,
-    /// What the reply is held to.
+    /// The schema that the reply must fit; `None` for any text.
     pub(crate) constraint: Option<Constraint>,
-    /// Most tokens of the reply.
+    /// Most tokens that the reply may have.
     pub(crate) max_tokens: usize,
 }
 
-/// Someone who waits for a reply.
+/// The caller that waits for a reply, and is informed of its progress.
 pub(crate) trait Reader {
-    /// Whether nobody waits any more.
+    /// Whether the caller has cancelled the call, or the program is ending.
     fn is_gone(&self) -> bool;
-    /// The prompt is evaluated; so many tokens of it were known.
+    /// Reports how many tokens of the prompt need no evaluation.
     fn reused(&mut self, tokens: usize);
-    /// The reply has grown.
+    /// Reports how many tokens and bytes the reply has now.
     fn grown(&mut self, tokens: usize, bytes: usize);
 }
 
-/// How a reply ended.
+/// Why the writing of a reply ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum End {
-    /// By itself, or because its schema is satisfied.
+    /// The model ended the reply, or the reply is complete under its schema.
     Complete,
-    /// At the limit of tokens.
+    /// The reply reached the token limit.
     Limit,
-    /// Nobody waits for it.
+    /// The caller cancelled the call, or the program is ending.
     Abandoned,
 }
 
-/// What was written.
+/// A written reply, complete or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Output {
+    /// The reply as bytes; a cut reply may end inside a character.
     pub(crate) bytes: Vec<u8>,
+    /// The tokens of the reply.
     pub(crate) tokens: Vec<i32>,
+    /// Why the writing ended.
     pub(crate) end: End,
 }
 
 impl<'m> Engine<'m> {
-    /// An empty context; `None` where there is no memory for it.
+    /// An engine with an empty context and at most `prefix_bytes` of saved states; `None` if there is not enough
+    /// memory.
     pub(crate) fn new(runtime: &'m Runtime, prefix_bytes: usize) -> Option<Self> {
         let step = u32::try_from(STEP).unwrap_or(u32::MAX);
         let threads = i32::try_from(runtime.facts.threads).unwrap_or(1);
@@ -100,7 +106,7 @@ impl<'m> Engine<'m> {
         })
     }
 
-    /// Evaluates the prompt and writes the reply. The caller has seen to it that both fit the context.
+    /// Evaluates the prompt and writes the reply. The caller has checked that both fit the context.
     pub(crate) fn write(&mut self, order: Order<'_>, reader: &mut dyn Reader) -> Result<Output, String> {
         let known = self.go_back_to(order.prompt);
         reader.reused(known);
@@ -142,8 +148,9 @@ impl<'m> Engine<'m> {
         Ok(output)
     }
 
-    /// Takes the context back to what it has in common with a prompt, or to a kept beginning of it that is longer; how
-    /// many of the prompt's tokens it holds then. At least one is left: a reply begins at what follows the last.
+    /// Truncates the context to what it has in common with a prompt, or loads a saved beginning of the prompt if that
+    /// is longer. Returns how many tokens of the prompt the context has then; at least one token of the prompt is left
+    /// to be evaluated, since a reply begins with what follows the last one.
     fn go_back_to(&mut self, prompt: &[i32]) -> usize {
         let most = common(&self.held, prompt).min(self.in_steps).min(prompt.len().saturating_sub(1));
         let live = if self.rewinds || most == self.held.len() { most / STEP * STEP } else { 0 };
@@ -169,13 +176,14 @@ impl<'m> Engine<'m> {
         live
     }
 
+    /// Clears the context.
     fn forget(&mut self) {
         self.context.clear_kv_cache();
         self.held.clear();
         self.in_steps = 0;
     }
 
-    /// Whether the prompt was evaluated to its end.
+    /// Evaluates the prompt from token `known` on; false if the call was cancelled before the end.
     fn evaluate_prompt(&mut self, order: &Order<'_>, known: usize, reader: &dyn Reader) -> Result<bool, String> {
         let stable = order.stable / STEP * STEP;
         let mut rest = order.prompt.get(known..).unwrap_or_default();
@@ -196,20 +204,20 @@ impl<'m> Engine<'m> {
         Ok(true)
     }
 
-    /// Keeps the state reached: the beginning of every prompt of this kind.
+    /// Saves the state of the context: the beginning of every prompt of this kind.
     fn keep(&mut self) {
         let bytes = self.context.state_seq_get_size_ext(SEQUENCE, LlamaStateSeqFlags::empty());
         if !self.prefixes.wants(&self.held, bytes) {
             return;
         }
-        // A beginning that can't be kept is evaluated again.
+        // If saving fails, the beginning is evaluated again by the next call.
         if let Ok(state) = self.context.state_seq_get(SEQUENCE, LlamaStateSeqFlags::empty()) {
             let bytes = state.byte_len();
             self.prefixes.keep(&self.held, state, bytes);
         }
     }
 
-    /// Evaluates some tokens, at most a step; `last`: a token may be chosen after them.
+    /// Evaluates tokens, at most `STEP`; with `last`, the next token of the reply may be chosen after them.
     fn evaluate(&mut self, tokens: &[i32], last: bool) -> Result<(), String> {
         self.batch.clear();
         for (at, token) in (self.held.len()..).zip(tokens) {
@@ -220,7 +228,7 @@ impl<'m> Engine<'m> {
         }
         let evaluated = self.context.decode(&mut self.batch);
         if let Err(error) = evaluated {
-            // What the context holds now is not known.
+            // It is unknown what the context contains now.
             self.forget();
             return Err(error.to_string());
         }
@@ -228,6 +236,7 @@ impl<'m> Engine<'m> {
         Ok(())
     }
 
+    /// The next token of the reply: the likeliest one that the constraint allows.
     fn choose(&mut self, constraint: Option<&mut Constraint>) -> Result<i32, String> {
         let logits = self.context.get_logits_ith(self.batch.n_tokens() - 1);
         let Some(constraint) = constraint else {

@@ -6,84 +6,84 @@ use std::path::PathBuf;
 /// Why a model file can't be run.
 #[derive(Debug, thiserror::Error)]
 pub enum LocalError {
-    /// No such file.
+    /// There is no file at the path.
     #[error("there is no model file {}; `artoo model list` shows which there are", path.display())]
     Missing {
-        /// Where it was looked for.
+        /// Path of the missing file.
         path: PathBuf,
     },
-    /// It can't be read.
+    /// The file can't be read.
     #[error("the model file {} can't be read; check its permissions", path.display())]
     Unreadable {
-        /// The file.
+        /// Path of the file that can't be read.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// It is something else than a model in the GGUF format.
+    /// The path is not a regular file with a model in the GGUF format.
     #[error("{} is no model file in the GGUF format: {problem}; give one whose name ends in .gguf", path.display())]
     NotGguf {
-        /// The file.
+        /// Path of the file that is not a GGUF model.
         path: PathBuf,
-        /// How that was seen.
+        /// What is wrong with the file.
         problem: &'static str,
     },
-    /// llama.cpp does not take it.
+    /// llama.cpp can't load the file.
     #[error(
         "the model file {} can't be loaded: it is damaged, cut short or of a kind that is not known here; fetch it again, \
          compare its sha256, or see ARTOO_LOG=error",
         path.display()
     )]
     Refused {
-        /// The file.
+        /// Path of the file that can't be loaded.
         path: PathBuf,
     },
-    /// No memory for its context.
+    /// There is not enough memory for the model's context.
     #[error("no context of {tokens} tokens can be had for {}; ask for fewer, or take a smaller model", path.display())]
     NoContext {
-        /// The file.
+        /// Path of the model file.
         path: PathBuf,
-        /// How many tokens were asked for.
+        /// Number of tokens of context that were requested.
         tokens: u32,
     },
-    /// Its tokens can't be put to use.
+    /// The model only reads text, or its tokens can't be used.
     #[error("the vocabulary of {} can't be used: {problem}; take another model", path.display())]
     Vocabulary {
-        /// The file.
+        /// Path of the model file.
         path: PathBuf,
-        /// What is wrong.
+        /// Why the model or its tokens can't be used.
         problem: String,
     },
-    /// Its chat template can't be used.
+    /// The chat template of the model can't be used.
     #[error("the chat template of {} can't be used: {problem}; take another model", path.display())]
     Template {
-        /// The file.
+        /// Path of the model file.
         path: PathBuf,
-        /// What is wrong.
+        /// What is wrong with the template.
         problem: String,
     },
-    /// The program was compiled for a newer processor.
+    /// The program was compiled for a newer processor than this one.
     #[error(
         "model files need a processor with {missing}, for which this program was compiled; compile it for this machine \
          (docs/models.md), or use a model behind HTTP"
     )]
     Processor {
-        /// What it lacks.
+        /// The feature that the processor lacks.
         missing: &'static str,
     },
-    /// No thread could be started.
+    /// No thread could be started for the model.
     #[error("no thread could be started for the model")]
     NoThread {
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
     /// llama.cpp can't be started.
     #[error("llama.cpp can't be started: {problem}")]
     NoBackend {
-        /// What it says.
+        /// The message of llama.cpp.
         problem: String,
     },
-    /// The model's thread has ended.
+    /// The model's thread has ended, or panicked while it served the call.
     #[error("the model has stopped; start artoo again, and see ARTOO_LOG=error")]
     Stopped,
 }

@@ -1,4 +1,4 @@
-//! A look at a model file before llama.cpp gets it: its own checks say little, and some of them end the process.
+//! Checks a model file before llama.cpp opens it: llama.cpp's own checks say little, and some of them end the process.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
@@ -6,16 +6,16 @@ use std::path::Path;
 
 use crate::LocalError;
 
-/// Versions of the format that llama.cpp reads.
+/// Versions of the GGUF format that llama.cpp reads.
 const VERSIONS: std::ops::RangeInclusive<u32> = 2..=3;
 
-/// More tensors or facts than this no model has; a count beyond it is damage.
+/// Most tensors, and most metadata entries, of a model file; no model has more, so a larger count means damage.
 const COUNT_MAX: u64 = 1 << 20;
 
-/// Bytes of the head: magic, version, number of tensors, number of facts.
+/// Length of the header in bytes: magic, version, number of tensors, number of metadata entries.
 const HEAD_BYTES: usize = 24;
 
-/// Whether the file can be a model at all.
+/// Checks that a path is a regular file with the header of a GGUF model.
 pub(crate) fn check(path: &Path) -> Result<(), LocalError> {
     let unreadable = |source| LocalError::Unreadable { path: path.to_owned(), source };
     let found = std::fs::metadata(path).map_err(|source| {
@@ -23,7 +23,7 @@ pub(crate) fn check(path: &Path) -> Result<(), LocalError> {
         if is_missing { LocalError::Missing { path: path.to_owned() } } else { unreadable(source) }
     })?;
     let not_gguf = |problem| LocalError::NotGguf { path: path.to_owned(), problem };
-    // A pipe would be waited for.
+    // Opening a pipe would block.
     if !found.is_file() {
         return Err(not_gguf("it is no regular file"));
     }
@@ -38,6 +38,7 @@ pub(crate) fn check(path: &Path) -> Result<(), LocalError> {
     }
 }
 
+/// What is wrong with the header of a model file; `None` if nothing is.
 fn head_problem(head: &[u8; HEAD_BYTES]) -> Option<&'static str> {
     let (magic, rest) = head.split_first_chunk::<4>()?;
     let (version, rest) = rest.split_first_chunk::<4>()?;

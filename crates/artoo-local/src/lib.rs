@@ -1,10 +1,11 @@
 //! A language model from a file, run in this process: [`Local`] loads a GGUF file with llama.cpp and answers requests.
 //!
-//! *Is*: the [`artoo_llm::Model`] for a file on disk. One thread owns llama.cpp's context; requests come to it one at a
-//! time. A reply is written token by token under its schema, and read strictly afterwards like any other.
-//! *Is not*: a download, a catalog or a choice of models; a server; a sampler: the likeliest token is taken, so that the
-//! same prompt gives the same reply, whatever was asked before.
-//! *Must not know*: roles' state, tools, memory, the bus, the configuration file.
+//! *Is*: the [`artoo_llm::Model`] for a file on disk. One thread owns llama.cpp's context; requests are passed to the
+//! thread one at a time. A reply is written token by token under its schema, and then parsed strictly like any other
+//! reply.
+//! *Is not*: a download, a catalog or a choice of models; a server; a sampler: the likeliest token is taken, so that
+//! the same prompt gives the same reply, whatever requests came before.
+//! *Must not know*: the state of roles, tools, memory, the bus, the configuration file.
 //!
 //! ```no_run
 //! use artoo_llm::Shared;

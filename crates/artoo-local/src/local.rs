@@ -1,4 +1,4 @@
-//! A model file as the rest of the program sees it.
+//! A model from a file, as the rest of the program uses it: `Local`.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,51 +20,54 @@ use crate::runtime::Facts;
 use crate::worker::{self, Job, Outcome, Progress, Task};
 use crate::{LocalConfig, LocalError, file, processor, prompt, reply};
 
-/// How long the end of a program waits for the thread: it looks up at every token and every step of a prompt.
+/// How long dropping a `Local` waits for its thread, which checks for the end at every token and every step of a
+/// prompt.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// The status under which an endpoint rejects a request that it can't serve.
+/// The HTTP status that an endpoint would return for a request that it can't serve.
 const REJECTED: u16 = 400;
 
-/// A model of one's own costs no money, which a bound on money can rely on.
+/// Price of a call: a local model costs no money, so a limit on money is never reached.
 const PRICE: Price = Price { prompt: 0.0, cached: 0.0, written: 0.0, completion: 0.0 };
 
-/// A model from a file. Calls take turns.
+/// A model from a file. Calls are served one at a time.
 pub struct Local {
     config: LocalConfig,
-    /// Taken away at the end, which the thread sees.
+    /// Sends tasks to the model's thread; `None` after the start of `drop`, which ends the thread.
     tasks: Option<Sender<Task>>,
+    /// One permit, held by the running call.
     turns: Arc<Semaphore>,
     ledger: Arc<Ledger>,
     observer: Option<Arc<dyn Observer>>,
+    /// Set by `drop`: the thread stops what it does.
     ending: Arc<AtomicBool>,
-    // Held at the end only.
+    // Locked only in `drop`; the mutex makes the receiver shareable between threads.
     ended: Mutex<Receiver<()>>,
 }
 
-/// A plain text that the model wrote.
+/// A plain text that the model wrote, with its reasoning and cost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
-    /// The text, reasoning apart.
+    /// The text of the reply, without reasoning; if the reply was cut, everything that was written.
     pub text: String,
-    /// What the model thought before it, where it marks that.
+    /// The reasoning that the model wrote before the text; empty if the model marks none, or the reply was cut.
     pub reasoning: String,
-    /// Its tokens, reasoning among them.
+    /// The tokens of the whole reply, reasoning included.
     pub tokens: Vec<i32>,
-    /// Whether it ended at the limit of tokens instead of by itself.
+    /// Whether the reply was cut off, at the token limit or by the end of the program.
     pub is_cut: bool,
-    /// What it cost.
+    /// The calls and tokens that the reply used.
     pub usage: Usage,
-    /// How many tokens of the prompt were known from earlier calls.
+    /// Number of tokens of the prompt that earlier calls had evaluated already.
     pub cached_tokens: u64,
 }
 
 impl Local {
-    /// Looks at the processor and at the file's head; the model itself is loaded with the first call, or by
-    /// [`Local::load`].
+    /// Checks the processor and the header of the file, and starts the thread; the model is loaded by the first call,
+    /// or by [`Local::load`].
     ///
     /// # Errors
-    /// See [`LocalError`].
+    /// [`LocalError`] if the processor lacks a feature, the file is not a GGUF file, or no thread can be started.
     pub fn new(config: LocalConfig, shared: &Shared) -> Result<Self, LocalError> {
         processor::check()?;
         file::check(&config.path)?;
@@ -74,7 +77,7 @@ impl Local {
         let (of_thread, is_ending) = (config.clone(), Arc::clone(&ending));
         let run = move || {
             worker::run(&of_thread, &to_do, &is_ending);
-            // Whoever has stopped waiting needs no answer.
+            // If `drop` has stopped waiting, nothing receives this.
             ends.send(()).ok();
         };
         let started = thread::Builder::new().name("artoo-local".to_owned()).spawn(run);
@@ -90,36 +93,36 @@ impl Local {
         })
     }
 
-    /// How it was set up.
+    /// The settings that this model was created with.
     #[must_use]
     pub fn config(&self) -> &LocalConfig {
         &self.config
     }
 
-    /// Loads the model now, if that has not been done, and waits for it.
+    /// Loads the model now unless it is loaded already, and waits until it is.
     ///
     /// # Errors
-    /// See [`LocalError`].
+    /// [`LocalError`] if the model can't be loaded, or its thread has stopped.
     pub fn load(&self) -> Result<Facts, LocalError> {
         let (reply, loaded) = channel();
         self.send(Task::Load(reply)).and_then(|()| loaded.recv().ok()).ok_or(LocalError::Stopped)?
     }
 
-    /// The tokens of a prompt, as the model's chat template and tokenizer have it.
+    /// The tokens of a prompt, rendered by the model's chat template.
     ///
     /// # Errors
-    /// A [`ModelFailure`] where the model can't be used.
+    /// A [`ModelFailure`] if the model can't be used.
     pub async fn prompt_tokens(&self, prompt: &Prompt) -> Result<Vec<i32>, ModelFailure> {
         let (reply, tokens) = oneshot::channel();
         self.send(Task::Tokens(prompt.clone(), reply)).ok_or_else(stopped)?;
         tokens.await.map_err(|_| stopped())?.map_err(|problem| failure(problem, Usage::default()))
     }
 
-    /// Writes a text, likeliest token after likeliest token: one that fits the schema, or any. One that reaches the
-    /// limit is marked so, and then fits nothing.
+    /// Writes a text, always taking the likeliest token: one that fits `schema`, or any text without one. A text that
+    /// reaches `max_tokens` is marked as cut, and need not fit the schema.
     ///
     /// # Errors
-    /// A [`ModelFailure`]; nothing here is held to a budget.
+    /// A [`ModelFailure`] if the model can't be used or the call fails; no budget is checked.
     pub async fn write(
         &self,
         prompt: &Prompt,
@@ -143,16 +146,18 @@ impl Local {
         Ok(Written { text, reasoning, tokens, is_cut, usage, cached_tokens: progress.cached() })
     }
 
+    /// Sends a task to the model's thread; `None` if the thread has stopped.
     fn send(&self, task: Task) -> Option<()> {
         self.tasks.as_ref()?.send(task).ok()
     }
 
-    /// Whoever waits for a turn has not begun.
+    /// Waits until no other call runs. A call that waits here has not begun, so its time limit does not run yet.
     async fn turn(&self) -> Result<OwnedSemaphorePermit, ModelFailure> {
         Arc::clone(&self.turns).acquire_owned().await.map_err(|_| stopped())
     }
 
-    /// What is written in a turn. Dropping this gives the call up.
+    /// Sends a job to the model's thread and waits for the rendered prompt and the output. Dropping the future cancels
+    /// the job.
     async fn written(
         &self,
         turn: OwnedSemaphorePermit,
@@ -175,6 +180,7 @@ impl Local {
         }
     }
 
+    /// Serves a request whose turn has come: writes the reply, shows the exchange, and parses the reply.
     async fn ask_in(
         &self,
         turn: OwnedSemaphorePermit,
@@ -197,7 +203,7 @@ impl Local {
         Ok(ModelReply { body: ReplyBody::Json { value: value? }, usage, model: self.name() })
     }
 
-    /// The whole exchange, for those who want it.
+    /// Passes the whole exchange (prompt and reply) to the observer, if it wants exchanges.
     fn show(&self, request: &ModelRequest, sent: &str, output: &crate::engine::Output, failed: Option<&ModelFailure>) {
         let Some(observer) = self.observer.as_ref().filter(|observer| observer.wants_exchanges()) else { return };
         observer.exchange(&Exchange {
@@ -240,7 +246,7 @@ impl Drop for Local {
     fn drop(&mut self) {
         self.ending.store(true, Ordering::Relaxed);
         self.tasks = None;
-        // llama.cpp must not be at work while the process takes its own statics down.
+        // llama.cpp must not compute while the process destroys llama.cpp's static data.
         let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
         if ended.recv_timeout(FAREWELL).is_err() {
             tracing::debug!("the model's thread is left to itself");
@@ -255,7 +261,7 @@ impl fmt::Debug for Local {
 }
 
 impl Progress {
-    /// What the call has cost; nothing where nothing was evaluated.
+    /// The tokens that the call has used so far; zero calls if nothing was evaluated.
     fn usage(&self) -> Usage {
         let prompt_tokens = self.prompt.load(Ordering::Relaxed);
         Usage {
@@ -265,15 +271,18 @@ impl Progress {
         }
     }
 
+    /// Number of tokens of the prompt that earlier calls had evaluated already.
     fn cached(&self) -> u64 {
         self.reused.load(Ordering::Relaxed)
     }
 }
 
+/// The role, task and subtask that made a request.
 fn caller(request: &ModelRequest) -> Caller {
     Caller { role: request.role, task_id: request.task_id.clone(), subtask_id: request.subtask_id }
 }
 
+/// The failure to report for an outcome other than a complete reply.
 fn failure(outcome: Outcome, usage: Usage) -> ModelFailure {
     match outcome {
         Outcome::DoesNotFit { needed, room } => ModelFailure::DoesNotFit { needed, room },
@@ -284,10 +293,12 @@ fn failure(outcome: Outcome, usage: Usage) -> ModelFailure {
     }
 }
 
+/// The failure of a call whose model thread has stopped.
 fn stopped() -> ModelFailure {
     ModelFailure::Unreachable { detail: LocalError::Stopped.to_string() }
 }
 
+/// Milliseconds since `started`.
 fn millis(started: Instant) -> u64 {
     u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX)
 }

@@ -1,31 +1,41 @@
-//! States of evaluated beginnings, kept so that a role's standing instructions are evaluated once.
+//! Saved states of evaluated beginnings of prompts, so that a role's standing instructions are evaluated once.
 //!
-//! What a state is does not matter here. Only beginnings that end at a multiple of the step are kept: from there on a
-//! prompt is then evaluated in the same pieces as without them, and gives the same numbers to the last bit.
+//! The type of a state does not matter here. Only beginnings whose length is a multiple of the step are saved: the rest
+//! of a prompt is then evaluated in the same pieces as without a saved state, and gives the same numbers to the last
+//! bit.
 
-/// Beginnings with their states, the longest unused one given up first.
+/// Saved beginnings of prompts with their states; the least recently used is dropped first.
 #[derive(Debug)]
 pub(crate) struct Prefixes<S> {
+    /// The saved beginnings, in no particular order.
     kept: Vec<Kept<S>>,
+    /// Most bytes of all saved states together.
     bytes_max: usize,
+    /// Number of uses so far, as a clock for the least recently used one.
     uses: u64,
 }
 
+/// A saved beginning of a prompt.
 #[derive(Debug)]
 struct Kept<S> {
+    /// The tokens of the beginning.
     tokens: Vec<i32>,
+    /// The state after these tokens were evaluated.
     state: S,
+    /// Size of the state in bytes.
     bytes: usize,
+    /// Value of `Prefixes::uses` when this beginning was last used.
     used: u64,
 }
 
 impl<S> Prefixes<S> {
-    /// None yet; never more than so many bytes of states.
+    /// An empty store for at most `bytes_max` bytes of states.
     pub(crate) fn new(bytes_max: usize) -> Self {
         Self { kept: Vec::new(), bytes_max, uses: 0 }
     }
 
-    /// The longest kept beginning of a prompt, and its length; a prompt's end is not its beginning.
+    /// The longest saved beginning of a prompt: its length in tokens, and its state. It is always shorter than the
+    /// prompt.
     pub(crate) fn longest(&mut self, prompt: &[i32]) -> Option<(usize, &S)> {
         self.uses += 1;
         let begins = |kept: &&mut Kept<S>| kept.tokens.len() < prompt.len() && prompt.starts_with(&kept.tokens);
@@ -34,12 +44,12 @@ impl<S> Prefixes<S> {
         Some((kept.tokens.len(), &kept.state))
     }
 
-    /// Whether this beginning is worth its state: it is not kept already, and it fits at all.
+    /// Whether a beginning should be saved: it is not saved already, and its state fits into the limit.
     pub(crate) fn wants(&self, tokens: &[i32], bytes: usize) -> bool {
         !tokens.is_empty() && bytes <= self.bytes_max && !self.kept.iter().any(|kept| kept.tokens == tokens)
     }
 
-    /// Keeps a beginning; others go where there is no room.
+    /// Saves a beginning with its state; drops the least recently used ones if there is no room.
     pub(crate) fn keep(&mut self, tokens: &[i32], state: S, bytes: usize) {
         if !self.wants(tokens, bytes) {
             return;
@@ -55,7 +65,7 @@ impl<S> Prefixes<S> {
     }
 }
 
-/// How many tokens two texts begin with in common.
+/// Number of tokens that two prompts have in common at their beginning.
 pub(crate) fn common(one: &[i32], other: &[i32]) -> usize {
     one.iter().zip(other).take_while(|(one, other)| one == other).count()
 }

@@ -1,9 +1,10 @@
-//! Whether this processor has what llama.cpp was compiled for. Asked before anything of it runs: an instruction that a
-//! processor does not know ends the whole process.
+//! Whether this processor has the features that llama.cpp was compiled for. Checked before any code of llama.cpp runs:
+//! an instruction that a processor does not know ends the whole process.
 
 use crate::LocalError;
 
-/// The options of the build (`.cargo/config.toml`) with what each needs, in words.
+/// Build options of llama.cpp (from `.cargo/config.toml`), each with its value, whether this processor has the feature,
+/// and the feature's name.
 #[cfg(target_arch = "x86_64")]
 fn needs() -> [(Option<&'static str>, bool, &'static str); 6] {
     use std::arch::is_x86_feature_detected as has;
@@ -17,22 +18,23 @@ fn needs() -> [(Option<&'static str>, bool, &'static str); 6] {
     ]
 }
 
-/// Elsewhere llama.cpp is compiled for what every processor of the kind has.
+/// No features to check: on other architectures llama.cpp is compiled for every processor of the architecture.
 #[cfg(not(target_arch = "x86_64"))]
 fn needs() -> [(Option<&'static str>, bool, &'static str); 0] {
     []
 }
 
-/// Whether llama.cpp can run here.
+/// Checks that this processor has every feature that llama.cpp was compiled for.
 pub(crate) fn check() -> Result<(), LocalError> {
     first_missing(&needs()).map_or(Ok(()), |missing| Err(LocalError::Processor { missing }))
 }
 
+/// The name of the first feature that is compiled in and that the processor lacks.
 fn first_missing(needs: &[(Option<&'static str>, bool, &'static str)]) -> Option<&'static str> {
     needs.iter().find(|(option, is_there, _)| *option == Some("ON") && !is_there).map(|(.., name)| *name)
 }
 
-/// What it was compiled for, in words.
+/// The processors that llama.cpp was compiled for, in words.
 pub(crate) fn compiled_for() -> &'static str {
     match option_env!("GGML_AVX2") {
         Some("ON") if cfg!(target_arch = "x86_64") => "x86-64-v3 (AVX2)",

@@ -1,4 +1,4 @@
-//! From a request to the tokens that the model reads.
+//! Turns a request into the tokens that the model reads.
 
 use artoo_llm::structured;
 use artoo_proto::Prompt;
@@ -9,16 +9,17 @@ use crate::prefixes::common;
 use crate::runtime::Runtime;
 use crate::template::without_open_reasoning;
 
-/// A prompt in tokens.
+/// A rendered prompt and its tokens.
 pub(crate) struct Tokens {
-    /// The text, as the chat template has it.
+    /// The text of the prompt, rendered by the chat template.
     pub(crate) rendered: String,
+    /// The tokens of the rendered prompt.
     pub(crate) tokens: Vec<i32>,
-    /// How many of them don't depend on this call's material.
+    /// Number of tokens at the beginning that do not depend on the user's message of this call.
     pub(crate) stable: usize,
 }
 
-/// The messages of a request. The schema stands with the standing instructions: it rarely changes from call to call, and
+/// The messages of a request, with the schema appended to the system message: both rarely change from call to call, and
 /// what does not change is evaluated once.
 pub(crate) fn with_schema(prompt: &Prompt, schema: Option<&Value>) -> Prompt {
     let Some(schema) = schema else { return prompt.clone() };
@@ -26,12 +27,12 @@ pub(crate) fn with_schema(prompt: &Prompt, schema: Option<&Value>) -> Prompt {
     Prompt { system, user: prompt.user.clone() }
 }
 
-/// The schema that a reply is held to; `None` where any text will do.
+/// The schema that a reply is constrained to; `None` if any text will do.
 pub(crate) fn held_to(schema: &Value) -> Option<&Value> {
     (!bounds::asks_for_nothing(schema)).then_some(schema)
 }
 
-/// The tokens of these messages.
+/// Renders messages (without any control marks in them) and splits the result into tokens.
 pub(crate) fn tokens(runtime: &Runtime, prompt: &Prompt, is_constrained: bool) -> Result<Tokens, String> {
     let vocabulary = &runtime.vocabulary;
     let clean = |text: &str| vocabulary.without_marks(text).into_owned();
@@ -42,7 +43,7 @@ pub(crate) fn tokens(runtime: &Runtime, prompt: &Prompt, is_constrained: bool) -
     };
     let rendered = render(&prompt)?;
     let tokens = vocabulary.tokens(&rendered);
-    // Where another call's text would begin to differ.
+    // The user's message is left out, to find where the prompt of another call would begin to differ.
     let of_another = vocabulary.tokens(&render(&Prompt { user: String::new(), ..prompt })?);
     let stable = common(&tokens, &of_another);
     Ok(Tokens { rendered, tokens, stable })

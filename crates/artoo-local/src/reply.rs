@@ -1,4 +1,4 @@
-//! From what was written to a reply: whole, valid, read strictly, with reasoning apart.
+//! Turns the output of a model into a reply: complete, valid, parsed strictly, with reasoning separated.
 
 use artoo_llm::reader;
 use artoo_proto::{ModelFailure, Usage, escape};
@@ -7,20 +7,22 @@ use serde_json::Value;
 use crate::engine::Output;
 use crate::worker::cut;
 
-/// How reasoning is marked that a model writes before its answer.
+/// The marks before and after the reasoning that a model writes before its answer.
 const REASONING: (&str, &str) = ("<think>", "</think>");
 
-/// How much of a text that can't be read is shown, in characters.
+/// Most characters quoted of a text that can't be parsed.
 const EXCERPT_CHARS: usize = 200;
 
-/// A plain text, and the reasoning before it.
+/// A plain text, and the reasoning that the model wrote before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Text {
+    /// The text without reasoning.
     pub(crate) answer: String,
+    /// The reasoning before the text; empty if the model marked none.
     pub(crate) reasoning: String,
 }
 
-/// The text of a complete reply.
+/// The text of a complete reply; an error if the reply was cut, is not UTF-8, or ends inside its reasoning.
 pub(crate) fn text(output: &Output, usage: Usage) -> Result<Text, ModelFailure> {
     if let Some(detail) = cut(&output.end) {
         return Err(ModelFailure::Cut { detail: detail.to_owned(), usage });
@@ -41,7 +43,7 @@ pub(crate) fn text(output: &Output, usage: Usage) -> Result<Text, ModelFailure> 
     Ok(Text { answer: answer.trim_start().to_owned(), reasoning: reasoning.trim().to_owned() })
 }
 
-/// The value of a complete reply.
+/// The JSON value of a complete reply: parsed under the schema, or a string without one.
 pub(crate) fn value(output: &Output, schema: Option<&Value>, usage: Usage) -> Result<Value, ModelFailure> {
     let text = text(output, usage)?;
     let Some(schema) = schema else { return Ok(Value::String(text.answer)) };

@@ -1,4 +1,4 @@
-//! A model file as it is loaded: weights, vocabulary, template, and what a person may want to know of them.
+//! A loaded model file: weights, vocabulary, chat template, and facts about the model to show to a person.
 
 use std::path::Path;
 use std::pin::Pin;
@@ -16,42 +16,43 @@ use crate::template::Template;
 use crate::vocabulary::{Vocabulary, mark};
 use crate::{LocalConfig, LocalError, file, processor};
 
-/// Kinds of models that read and don't write, by what their names hold.
+/// Parts of the names of architectures that can only read text (embedding models, encoders), not write it.
 const READERS: [&str; 4] = ["bert", "t5", "clip", "embedding"];
 
-/// What is known of a loaded model.
+/// Facts about a loaded model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facts {
-    /// What it calls itself, else the file's name.
+    /// The name in the model file's metadata, or the file's name if there is none.
     pub name: String,
-    /// Its kind, in llama.cpp's word.
+    /// The architecture of the model, as llama.cpp calls it, e.g. `llama`.
     pub architecture: String,
-    /// How many weights it has.
+    /// Number of parameters (weights) of the model.
     pub parameters: u64,
-    /// Bytes of its weights.
+    /// Size of the weights in bytes.
     pub weight_bytes: u64,
-    /// Tokens of context that calls have.
+    /// Tokens of context (prompt and reply together) that each call has.
     pub context_tokens: u32,
-    /// Tokens of context that it was trained for.
+    /// Tokens of context that the model was trained for.
     pub trained_tokens: u32,
-    /// Where its chat template comes from.
+    /// Where the model's chat template comes from.
     pub template: TemplateSource,
-    /// Threads that compute.
+    /// Number of threads that compute.
     pub threads: u32,
-    /// What its arithmetic was compiled for.
+    /// The processor features that llama.cpp was compiled for, in words.
     pub compiled_for: &'static str,
 }
 
 /// Where a chat template comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TemplateSource {
-    /// The model file.
+    /// The model file contains the chat template.
     File,
-    /// The file has none: `ChatML`, as llama.cpp does it. Such a model may never have been taught to answer.
+    /// The model file has no chat template, so `ChatML` is used, as llama.cpp does. Such a model may never have been
+    /// trained to answer.
     ChatMl,
 }
 
-/// A loaded model.
+/// A loaded model with everything that calls need.
 pub(crate) struct Runtime {
     pub(crate) backend: &'static LlamaBackend,
     pub(crate) model: Arc<LlamaModel>,
@@ -62,7 +63,7 @@ pub(crate) struct Runtime {
 }
 
 impl Runtime {
-    /// Loads the file; `ending` gives that up.
+    /// Loads the model file; loading is cancelled when `ending` becomes true.
     pub(crate) fn load(config: &LocalConfig, ending: &Arc<AtomicBool>) -> Result<Self, LocalError> {
         let path = &config.path;
         processor::check()?;
@@ -98,7 +99,7 @@ impl Runtime {
     }
 }
 
-/// llama.cpp itself, started once in a process and silent but for the log.
+/// The llama.cpp library, started once per process; its messages go to the log only.
 fn backend() -> Result<&'static LlamaBackend, LocalError> {
     static BACKEND: OnceLock<Result<LlamaBackend, String>> = OnceLock::new();
     let started = BACKEND.get_or_init(|| {
@@ -108,11 +109,13 @@ fn backend() -> Result<&'static LlamaBackend, LocalError> {
     started.as_ref().map_err(|problem| LocalError::NoBackend { problem: problem.clone() })
 }
 
+/// Whether the model can write text: its attention is causal, and its architecture is not one of `READERS`.
 fn writes(model: &LlamaModel, architecture: &str) -> bool {
     let looks_ahead = model.meta_val_str(&format!("{architecture}.attention.causal")).is_ok_and(|it| it == "false");
     !looks_ahead && !READERS.iter().any(|kind| architecture.contains(kind))
 }
 
+/// The chat template of the model file (or `ChatML`), compiled, and where it comes from.
 fn template(model: &LlamaModel, path: &Path) -> Result<(Template, TemplateSource), LocalError> {
     let vocabulary = model.vocab();
     let found = model.chat_template(None).ok().and_then(|template| template.to_string().ok());

@@ -1,34 +1,37 @@
-//! A model's chat template, a program in Jinja that comes with the file: bounded, and read as Python reads it.
+//! A model's chat template, a Jinja program from the model file: run with a step limit, and with Python's string
+//! methods.
 
 use artoo_proto::Prompt;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, Error, ErrorKind, Value, context};
 use minijinja_contrib::pycompat;
 
-/// Steps that a template may take: far more than the longest needs, and over within a blink.
+/// Most steps that a template may run: far more than the longest needs, and done within milliseconds.
 const STEPS: u64 = 1_000_000;
 
-/// The template of files that have none, as llama.cpp has it: ChatML, which most models have seen.
+/// The template for files that have none, as in llama.cpp: ChatML, which most models were trained with.
 const CHAT_ML: &str = "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n\
                        {% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
 
-/// An opened reasoning that a reply under a schema has no room for, and how it is closed.
+/// The mark that opens reasoning, and how an opened reasoning is closed for a reply under a schema, which allows none.
 const REASONING: (&str, &str) = ("<think>", "\n</think>\n\n");
 
-/// The name under which the template is kept.
+/// Name of the template in its environment.
 const NAME: &str = "chat";
 
-/// A template, ready to be used.
+/// A compiled chat template.
 pub(crate) struct Template {
     environment: Environment<'static>,
+    /// The text of the model's token that begins a text.
     bos: String,
+    /// The text of the model's token that ends a text.
     eos: String,
-    /// Whether it takes a message of the system; else the standing instructions begin the user's.
+    /// Whether the template accepts a system message; if not, the instructions begin the user's message.
     takes_system: bool,
 }
 
 impl Template {
-    /// Reads a template and tries it once. `bos` and `eos` are the texts of the model's own marks.
+    /// Compiles a template and renders it once as a test. `bos` and `eos` are the model's begin and end marks as text.
     pub(crate) fn new(source: Option<&str>, bos: String, eos: String) -> Result<Self, Error> {
         let mut environment = Environment::new();
         environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
@@ -48,7 +51,7 @@ impl Template {
         Ok(template)
     }
 
-    /// The prompt as the model wants to read it, up to where its answer begins.
+    /// Renders the prompt in the model's format, up to where the answer begins.
     pub(crate) fn render(&self, prompt: &Prompt) -> Result<String, Error> {
         let Prompt { system, user } = prompt;
         let message = |role: &str, content: &str| context! { role => role, content => content };
@@ -69,7 +72,7 @@ impl Template {
     }
 }
 
-/// A rendered prompt with the reasoning closed that the template has opened: what follows is the answer.
+/// Closes the reasoning that the template has opened at the end of a rendered prompt, so that the answer follows.
 pub(crate) fn without_open_reasoning(mut rendered: String) -> String {
     if rendered.trim_end().ends_with(REASONING.0) {
         rendered.truncate(rendered.trim_end().len());
@@ -78,7 +81,7 @@ pub(crate) fn without_open_reasoning(mut rendered: String) -> String {
     rendered
 }
 
-/// Today's date in UTC, for templates that tell it.
+/// Today's date in UTC, for templates that state it; `format` is that of `strftime`.
 fn today(format: String) -> Result<String, Error> {
     let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC);
     jiff::fmt::strtime::format(format, &now).map_err(|error| Error::new(ErrorKind::InvalidOperation, error.to_string()))

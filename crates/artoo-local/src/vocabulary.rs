@@ -1,4 +1,4 @@
-//! A model's tokens: their bytes, the text that makes them up, and the marks that no text from outside may spell.
+//! A model's tokens: their bytes, tokenization, and the control marks that a text from outside must not contain.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -8,19 +8,19 @@ use llama_cpp_2::token::LlamaToken;
 use llama_cpp_2::vocab::LlamaVocab;
 use toktrie::{TokRxInfo, TokTrie, TokenId, TokenizerEnv};
 
-/// Stands inside a control mark that a text from outside spells: to people it is still the same, to the model no mark.
+/// Inserted into a control mark in a text from outside: people see the same text, but the model sees no control mark.
 const JOINER: char = '\u{2060}';
 
-/// The tokens of one model.
+/// The tokens of one model, and its tokenizer.
 pub(crate) struct Vocabulary {
     model: Arc<LlamaModel>,
     trie: TokTrie,
-    /// Marks that the model takes for structure, longest first.
+    /// The texts of the model's control tokens (e.g. `<|im_end|>`), longest first.
     controls: Vec<String>,
 }
 
 impl Vocabulary {
-    /// Reads every token once.
+    /// Reads all tokens of a model; an error if there are none, or none ends a reply.
     pub(crate) fn of(model: &Arc<LlamaModel>) -> Result<Self, &'static str> {
         let vocabulary = model.vocab();
         let count = u32::try_from(vocabulary.n_tokens()).ok().filter(|count| *count > 0).ok_or("it is empty")?;
@@ -47,22 +47,22 @@ impl Vocabulary {
         Ok(Self { model: Arc::clone(model), trie, controls })
     }
 
-    /// A text from outside, without the model's own marks: none can end its message and begin another.
+    /// Breaks up the control marks in a text from outside, so that it can't end its message and begin another.
     pub(crate) fn without_marks<'t>(&self, text: &'t str) -> Cow<'t, str> {
         broken_up(&self.controls, text)
     }
 
-    /// The tokens of a rendered prompt, its marks among them.
+    /// The tokens of a rendered prompt; control marks in it become control tokens.
     pub(crate) fn tokens(&self, rendered: &str) -> Vec<i32> {
         let vocabulary = self.model.vocab();
-        // Templates write the mark that the tokenizer adds as well; two of them would be one too many.
+        // Templates may write the begin mark that the tokenizer adds as well; a prompt must have only one.
         let bos =
             Some(mark(&vocabulary, vocabulary.bos())).filter(|bos| vocabulary.should_add_bos() && !bos.is_empty());
         let rendered = bos.and_then(|bos| rendered.strip_prefix(&bos)).unwrap_or(rendered);
         vocabulary.tokenize(rendered.as_bytes(), true, true).into_iter().map(|token| token.0).collect()
     }
 
-    /// The bytes of a token in a reply; a mark has none.
+    /// The bytes of a token in a reply; empty for a control token.
     pub(crate) fn piece(&self, token: i32) -> Vec<u8> {
         self.model.vocab().token_to_piece(LlamaToken::new(token), false, None)
     }
@@ -81,22 +81,24 @@ impl TokenizerEnv for Vocabulary {
     fn tokenize_bytes(&self, bytes: &[u8]) -> Vec<TokenId> {
         let tokens = self.model.vocab().tokenize(bytes, false, false);
         let tokens: Vec<TokenId> = tokens.into_iter().filter_map(id).collect();
-        // Some tokenizers put a space in front of every text.
+        // Some tokenizers insert a space before every text.
         if self.trie.decode_raw(&tokens) == bytes { tokens } else { self.trie.greedy_tokenize(bytes) }
     }
 }
 
-/// The text of a token such as those that begin and end a message; empty where the model has no such token.
+/// The text of a control token, e.g. of one that begins or ends a message; empty if the model has no such token.
 pub(crate) fn mark(vocabulary: &LlamaVocab<'_>, token: LlamaToken) -> String {
     // llama.cpp ends the process when it is asked for a token that does not exist.
     let text = (0..vocabulary.n_tokens()).contains(&token.0).then(|| vocabulary.text(token)).flatten();
     text.map(|text| text.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
+/// The id of a token as the constraint library has it; `None` for a negative one.
 fn id(token: LlamaToken) -> Option<TokenId> {
     TokenId::try_from(token.0).ok()
 }
 
+/// Inserts `JOINER` into each of the marks that a text contains.
 fn broken_up<'t>(marks: &[String], text: &'t str) -> Cow<'t, str> {
     let mut text = Cow::Borrowed(text);
     for mark in marks.iter().filter(|mark| !mark.is_empty()) {

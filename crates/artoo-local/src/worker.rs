@@ -1,4 +1,4 @@
-//! The thread that owns a model: loads it at the first need, takes one call at a time, and survives what goes wrong.
+//! The thread that owns a model: loads the model for the first task, runs one task at a time, and survives panics.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -14,55 +14,63 @@ use crate::prompt::{self, Tokens};
 use crate::runtime::{Facts, Runtime};
 use crate::{LocalConfig, LocalError};
 
-/// Something for the thread to do.
+/// A task for the model's thread.
 pub(crate) enum Task {
-    /// Load the model, if that has not been done.
+    /// Load the model unless it is loaded already, and send its facts.
     Load(Sender<Result<Facts, LocalError>>),
-    /// The tokens of a plain prompt.
+    /// Send the tokens of a prompt without a schema.
     Tokens(Prompt, oneshot::Sender<Result<Vec<i32>, Outcome>>),
     /// Write a reply.
     Write(Box<Job>),
 }
 
-/// One reply to be written.
+/// A reply to write, and where to send it.
 pub(crate) struct Job {
+    /// The messages of the request.
     pub(crate) prompt: Prompt,
+    /// The schema that the reply must fit; `None` for any text.
     pub(crate) schema: Option<Value>,
+    /// Most tokens that the reply may have.
     pub(crate) max_tokens: u32,
-    /// Whoever waits; gone when the call is given up.
+    /// Receives the outcome; closed when the caller cancels the call.
     pub(crate) reply: oneshot::Sender<Outcome>,
+    /// The numbers of tokens used so far, shared with the caller.
     pub(crate) progress: Arc<Progress>,
+    /// Called with the length of the reply in bytes whenever the reply has grown.
     pub(crate) grown: Box<dyn Fn(usize) + Send>,
-    /// The turn, given back when the thread is done with this call.
+    /// Permit of the running call, released when the thread is done with it.
     pub(crate) turn: OwnedSemaphorePermit,
 }
 
-/// What a call has cost so far; also read when it is given up.
+/// Number of tokens that a call has used so far; also read when the call is cancelled.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
+    /// Number of tokens of the prompt; 0 until its evaluation begins.
     pub(crate) prompt: AtomicU64,
+    /// Number of tokens of the prompt that needed no evaluation.
     pub(crate) reused: AtomicU64,
+    /// Number of tokens of the reply.
     pub(crate) written: AtomicU64,
 }
 
-/// What came of a call.
+/// The result of a call.
 pub(crate) enum Outcome {
-    /// A reply, or a part of one.
+    /// The model wrote a reply, or a part of one; `rendered` is the prompt as text.
     Written { rendered: String, output: Output },
-    /// Prompt and reply need more than the context has. Nothing was evaluated.
+    /// Prompt and reply need more tokens than the context has. Nothing was evaluated.
     DoesNotFit { needed: u64, room: u64 },
-    /// The model can't be used at all.
+    /// The model can't be loaded or used at all.
     Unusable { problem: LocalError },
-    /// This call can't be served.
+    /// The model works, but this call can't be served.
     Refused { problem: String },
-    /// llama.cpp failed.
+    /// llama.cpp failed while it served the call.
     Failed { problem: String },
 }
 
-/// Runs until nobody has anything to do any more.
+/// Runs tasks until the sender is dropped.
 pub(crate) fn run(config: &LocalConfig, tasks: &Receiver<Task>, ending: &Arc<AtomicBool>) {
     while let Ok(first) = tasks.recv() {
-        // Whoever waited for the call that panicked sees its sender gone; the model is loaded anew for the next.
+        // After a panic, the caller of the task sees a closed channel; the model is loaded again for the next task.
         let served = catch_unwind(AssertUnwindSafe(|| match Runtime::load(config, ending) {
             Ok(runtime) => serve(&runtime, config, first, tasks, ending),
             Err(problem) => answer_unusable(first, problem),
@@ -73,8 +81,9 @@ pub(crate) fn run(config: &LocalConfig, tasks: &Receiver<Task>, ending: &Arc<Ato
     }
 }
 
+/// Answers a task with an error: the model can't be used.
 fn answer_unusable(task: Task, problem: LocalError) {
-    // A receiver that is gone waits for nothing.
+    // A caller that has cancelled gets nothing.
     match task {
         Task::Load(reply) => drop(reply.send(Err(problem))),
         Task::Tokens(_, reply) => drop(reply.send(Err(Outcome::Unusable { problem }))),
@@ -82,6 +91,7 @@ fn answer_unusable(task: Task, problem: LocalError) {
     }
 }
 
+/// Runs tasks with a loaded model, beginning with `first`.
 fn serve(runtime: &Runtime, config: &LocalConfig, first: Task, tasks: &Receiver<Task>, ending: &Arc<AtomicBool>) {
     let Some(mut engine) = Engine::new(runtime, config.prefix_bytes) else {
         let tokens = runtime.facts.context_tokens;
@@ -102,6 +112,7 @@ fn serve(runtime: &Runtime, config: &LocalConfig, first: Task, tasks: &Receiver<
     }
 }
 
+/// Writes the reply of a job and sends the outcome, unless the caller has cancelled already.
 fn write(runtime: &Runtime, engine: &mut Engine<'_>, job: Job, ending: &AtomicBool) {
     if job.reply.is_closed() {
         return;
@@ -111,6 +122,7 @@ fn write(runtime: &Runtime, engine: &mut Engine<'_>, job: Job, ending: &AtomicBo
     drop(job.turn);
 }
 
+/// Renders the prompt of a job, checks that it fits the context, and writes the reply.
 fn attempt(runtime: &Runtime, engine: &mut Engine<'_>, job: &Job, ending: &AtomicBool) -> Outcome {
     let prompt = prompt::with_schema(&job.prompt, job.schema.as_ref());
     let Tokens { rendered, tokens, stable } = match prompt::tokens(runtime, &prompt, job.schema.is_some()) {
@@ -138,7 +150,7 @@ fn attempt(runtime: &Runtime, engine: &mut Engine<'_>, job: &Job, ending: &Atomi
     }
 }
 
-/// The one who waits for a job.
+/// The caller of a job, who may cancel it.
 struct Waiting<'j> {
     job: &'j Job,
     ending: &'j AtomicBool,
@@ -159,7 +171,7 @@ impl Reader for Waiting<'_> {
     }
 }
 
-/// Whether a reply was cut, and how that is said.
+/// Why a reply is incomplete, in words; `None` for a complete one.
 pub(crate) fn cut(end: &End) -> Option<&'static str> {
     match end {
         End::Complete => None,

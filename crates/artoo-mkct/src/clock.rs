@@ -4,13 +4,14 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-/// The difference between two clocks above which nothing is deleted: one day.
+/// Largest difference between the elapsed wall-clock time and the elapsed uptime at which records may still be
+/// deleted, in milliseconds: one day.
 pub const MAX_CLOCK_DISAGREEMENT_MS: i64 = 24 * 60 * 60 * 1_000;
 
 /// The wall clock and the uptime at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Clocks {
-    /// Unix milliseconds.
+    /// Wall-clock time, Unix milliseconds; a user or the network can set this clock.
     pub wall_ms: i64,
     /// Milliseconds of a clock that cannot be set and that counts suspended time (on Linux `CLOCK_BOOTTIME`).
     pub uptime_ms: i64,
@@ -30,6 +31,7 @@ pub trait Clock: std::fmt::Debug + Send + Sync {
 /// The clocks of the operating system.
 #[derive(Debug, Clone, Copy)]
 pub struct SystemClock {
+    /// When this clock was created: the start of the uptime where the system does not report one.
     began: Instant,
 }
 
@@ -53,7 +55,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// Milliseconds since the machine started, suspended time included; `None` where the system does not tell.
+/// Milliseconds since the machine started, suspended time included; `None` where there is no `/proc/uptime`.
 fn boot_time_ms() -> Option<i64> {
     let text = std::fs::read_to_string("/proc/uptime").ok()?;
     let seconds: f64 = text.split(' ').next()?.parse().ok()?;

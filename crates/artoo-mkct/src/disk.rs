@@ -10,14 +10,14 @@ use std::{
     sync::Arc,
 };
 
-/// How a file is opened.
+/// How `Disk::open` opens a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OpenMode {
-    /// For reading; the file must exist.
+    /// Opens an existing file for reading.
     Read,
-    /// For reading and writing; a missing file is created, readable by its user only.
+    /// Opens a file for reading and writing; a missing file is created, accessible by its user only.
     Write,
-    /// Like [`OpenMode::Write`], and truncated to zero length.
+    /// Opens a file like [`OpenMode::Write`], and truncates the file to zero length.
     Truncate,
 }
 
@@ -29,7 +29,7 @@ pub trait Disk: Debug + Send + Sync {
     /// The error of the system.
     fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Arc<dyn DiskFile>>;
 
-    /// The names in a folder, in no particular order.
+    /// The names of the files and folders in a folder, without the folder's path, in no particular order.
     ///
     /// # Errors
     /// The error of the system.
@@ -74,19 +74,19 @@ pub trait DiskFile: Debug + Send + Sync {
     /// The error of the system.
     fn length(&self) -> io::Result<u64>;
 
-    /// Reads up to `bytes.len()` bytes; fewer only near the end.
+    /// Reads up to `bytes.len()` bytes from offset `at` (in bytes); returns the number read, smaller only near the end.
     ///
     /// # Errors
     /// The error of the system.
     fn read_at(&self, bytes: &mut [u8], at: u64) -> io::Result<usize>;
 
-    /// Writes all of `bytes`.
+    /// Writes all of `bytes` at offset `at`, in bytes from the start of the file.
     ///
     /// # Errors
     /// The error of the system; a part may have been written.
     fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<()>;
 
-    /// Truncates the file, or extends it with zeros.
+    /// Sets the file's length in bytes: truncates the file, or extends it with zeros.
     ///
     /// # Errors
     /// The error of the system.
@@ -95,19 +95,19 @@ pub trait DiskFile: Debug + Send + Sync {
     /// Syncs the file: waits until its content is on the disk.
     ///
     /// # Errors
-    /// The error of the system; what was not synced before may be lost then.
+    /// The error of the system; bytes written since the last successful sync may be lost then.
     fn sync(&self) -> io::Result<()>;
 
-    /// Locks the file exclusively, also against other handles of this process; false if it is locked already.
+    /// Locks the file exclusively, also against other handles of this process; false if the file is locked already.
     ///
     /// # Errors
     /// The error of the system.
     fn try_lock(&self) -> io::Result<bool>;
 
-    /// Releases the lock.
+    /// Releases the lock of `DiskFile::try_lock`.
     ///
-    /// Closing alone does not do that: a child that another thread has just forked holds a copy of the descriptor,
-    /// and the lock with it, until it runs its own program.
+    /// Closing the file may not release the lock: a child that another thread has just forked holds a copy of the
+    /// descriptor, and the lock with it, until it runs its own program.
     fn unlock(&self);
 }
 
@@ -156,7 +156,7 @@ impl Disk for SystemDisk {
     }
 
     fn sync_folder(&self, folder: &Path) -> io::Result<()> {
-        // Other systems cannot sync a folder.
+        // Only Unix can sync a folder.
         if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
     }
 }
@@ -216,13 +216,13 @@ impl DiskFile for File {
     }
 }
 
-/// Reads once at an offset; may read less than asked.
+/// Reads bytes of a file at an offset with one system call; may read fewer than `bytes` has room for.
 #[cfg(unix)]
 fn read_some(file: &File, bytes: &mut [u8], at: u64) -> io::Result<usize> {
     std::os::unix::fs::FileExt::read_at(file, bytes, at)
 }
 
-/// Writes once at an offset; may write less than asked.
+/// Writes bytes to a file at an offset with one system call; may write only a part of `bytes`.
 #[cfg(unix)]
 fn write_some(file: &File, bytes: &[u8], at: u64) -> io::Result<usize> {
     std::os::unix::fs::FileExt::write_at(file, bytes, at)
@@ -259,7 +259,7 @@ impl Drop for LockedFile {
     }
 }
 
-/// The parent folder of a path.
+/// The parent folder of a path; `.` for a bare file name.
 pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

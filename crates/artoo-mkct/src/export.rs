@@ -1,4 +1,4 @@
-//! Export and import of a memory: JSON lines, one for each frame, after a header.
+//! Export and import of a memory as JSON lines: a header, then one line for each frame (change of the memory).
 
 use std::{
     io::{self, BufRead, Read as _, Write},
@@ -16,13 +16,13 @@ use crate::{
     },
 };
 
-/// The version of exported lines that this library writes; it reads every version up to this one.
+/// Version of the export format that this library writes; it reads every version up to this one.
 pub const EXPORT_VERSION: u32 = 1;
 
-/// Name of the format in the header.
+/// Name of the export format, written in the header line.
 const FORMAT: &str = "artoo-mkct";
 
-/// The first line of an export.
+/// The first line of an export: format and version.
 #[derive(Debug, Serialize, Deserialize)]
 struct Header {
     format: String,
@@ -33,7 +33,7 @@ struct Header {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
-    /// A record's text could not be read back.
+    /// The text of a record could not be read back from the journal.
     #[error("a record cannot be read: {0}")]
     Read(#[from] ReadError),
     /// A line could not be written.
@@ -51,58 +51,58 @@ pub enum ImportError {
     /// The first line is not the header of an export.
     #[error("the first line does not say that this is an export of artoo-mkct")]
     NotAnExport,
-    /// A newer version of this library wrote it.
+    /// The export was written by a newer version of this library.
     #[error("the export has version {found}, this library knows {EXPORT_VERSION}")]
     NewerVersion {
-        /// Its version.
+        /// The version of the export format.
         found: u32,
     },
-    /// A line could not be read.
+    /// A line of the export could not be read.
     #[error("line {line} cannot be read: {source}")]
     Io {
-        /// Number of the line, from 1.
+        /// Number of the line that could not be read, from 1.
         line: u64,
-        /// The cause.
+        /// Why the line could not be read.
         source: io::Error,
     },
-    /// A line is longer than any frame.
+    /// A line of the export is longer than any frame can be.
     #[error("line {line} has more than {max_bytes} bytes")]
     TooLong {
-        /// Number of the line, from 1.
+        /// Number of the line that is too long, from 1.
         line: u64,
-        /// The limit.
+        /// Most bytes that a line may have.
         max_bytes: usize,
     },
-    /// A line is not a frame.
+    /// A line of the export is not a frame.
     #[error("line {line} is not a record: {source}")]
     Malformed {
-        /// Number of the line, from 1.
+        /// Number of the line that is not a frame, from 1.
         line: u64,
-        /// The cause.
+        /// Why the line is not a frame.
         source: serde_json::Error,
     },
-    /// A frame cannot be applied to this memory.
+    /// The frame in a line cannot be applied to this memory.
     #[error("line {line} cannot be applied: {source}")]
     Refused {
-        /// Number of the line, from 1.
+        /// Number of the line that cannot be applied, from 1.
         line: u64,
-        /// The cause.
+        /// Why the frame cannot be applied.
         source: ApplyError,
     },
 }
 
-/// Counts of an import.
+/// Counts of frames that an import applied or skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ImportReport {
-    /// Frames applied.
+    /// Number of frames applied.
     pub applied: u64,
-    /// Records that existed already or had been forgotten here.
+    /// Number of frames skipped, because their record exists already or was deleted on request here.
     pub skipped: u64,
 }
 
 impl Engine {
-    /// The frames that rebuild the present memory: laws, records by id, rules, used evidence, forgotten ids.
+    /// The frames that rebuild the present memory: laws, records by id, rules, used evidence, ids deleted on request.
     pub fn state_frames(&self) -> impl Iterator<Item = Result<Frame, ReadError>> {
         let whole = |level| self.rules.values().filter(move |megram| megram.level == level);
         let written = |megram: &Arc<Megram>| Ok(Frame::Written { megram: Megram::clone(megram) });
@@ -110,7 +110,7 @@ impl Engine {
         let rules = whole(Level::C).filter_map(|rule| self.promoted(rule)).map(Ok);
         let mut marks: Vec<(String, String, RuleKind, Watermark)> =
             self.rule_slots.iter().filter_map(|(key, slot)| self.mark_of(*key, *slot)).collect();
-        // The numbers of tags differ from memory to memory, their names do not.
+        // Tags have different numbers in each memory, but the same names.
         marks.sort();
         let marks = marks
             .into_iter()
@@ -128,10 +128,10 @@ impl Engine {
             .chain(forgotten.into_iter().map(Ok))
     }
 
-    /// Writes the memory as JSON lines. Exporting an import gives the same lines again.
+    /// Writes the memory as JSON lines. Exporting an imported memory gives the same lines again.
     ///
     /// # Errors
-    /// [`ExportError`] when a text cannot be read or a line cannot be written.
+    /// [`ExportError`] when the text of a record cannot be read or a line cannot be written.
     pub fn export(&self, out: &mut dyn Write) -> Result<(), ExportError> {
         let header = Header { format: FORMAT.to_owned(), version: EXPORT_VERSION };
         serde_json::to_writer(&mut *out, &header)?;
@@ -142,9 +142,10 @@ impl Engine {
         Ok(out.write_all(b"\n")?)
     }
 
-    /// Applies what [`Engine::export`] wrote, line by line; `keep` gets each applied frame, for a journal.
+    /// Applies what [`Engine::export`] wrote, line by line; `keep` is called with each applied frame, e.g. to store it
+    /// in a journal.
     ///
-    /// Records that exist, or were forgotten here, are skipped. Every line is checked like a write.
+    /// Records that exist already, or were deleted on request here, are skipped. Every line is checked like a write.
     ///
     /// # Errors
     /// [`ImportError`] at the first line that is not valid; the lines before it stay applied.
@@ -182,7 +183,7 @@ impl Engine {
         Ok(report)
     }
 
-    /// The frame that adds a rule again.
+    /// The frame that adds a rule of level C again; `None` if its tag or used evidence is unknown.
     fn promoted(&self, rule: &Megram) -> Option<Frame> {
         let tag = self.index.number(&rule.space, &rule.entity)?;
         let rule_kind = RuleKind::of_sigma(rule.sigma);
@@ -190,7 +191,7 @@ impl Engine {
         Some(Frame::Promoted { rule: rule.clone(), rule_kind, watermark, supersedes: None })
     }
 
-    /// The used evidence of a slot without a rule.
+    /// Space, entity, kind and newest used evidence of a slot without a rule; `None` for a slot with a rule.
     fn mark_of(&self, (tag, kind): (u32, RuleKind), slot: RuleSlot) -> Option<(String, String, RuleKind, Watermark)> {
         let tag = self.index.tag(tag).filter(|_| slot.rule.is_none())?;
         Some((tag.space().to_owned(), tag.entity().to_owned(), kind, slot.used?))

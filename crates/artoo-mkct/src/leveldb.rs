@@ -1,7 +1,7 @@
 //! A copy of a memory as a LevelDB, for programs that read nothing else (feature `leveldb`).
 //!
-//! `m|<id>` → the record as JSON, `x|<space>|<entity>|<id>` → nothing, `l|<level>|<id>` → nothing, `r|<id>` → the time of
-//! the last recall in RFC 3339. The copy is written once, whole; it is not kept up to date.
+//! Keys and values: `m|<id>` → the record as JSON, `x|<space>|<entity>|<id>` → nothing, `l|<level>|<id>` → nothing,
+//! `r|<id>` → the time of the last recall in RFC 3339. The copy is written once, as a whole; it is not kept up to date.
 
 use std::{
     io::{self, Read as _},
@@ -18,31 +18,32 @@ use crate::{
 
 mod rfc3339;
 
-/// The folder of the database while it is in RAM. The library looks for it on the disk too, where no name has a NUL.
+/// Name of the folder of the database while it is built in RAM. The LevelDB library also looks for this folder on the
+/// disk, and never finds it: no file name on a disk contains a NUL.
 const IN_RAM: &str = "in RAM\0";
 
-/// The file that names the others; written last, so that an export cut short is no database.
+/// The LevelDB file that names the other files; it is written last, so that an interrupted export is not a database.
 const CURRENT: &str = "CURRENT";
 
 /// Why a memory could not be written as a LevelDB.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IndexError {
-    /// The folder has files in it.
+    /// The target folder is not empty.
     #[error("{path:?} is not empty: name a new or an empty folder")]
     NotEmpty {
-        /// The folder.
+        /// The folder that is not empty.
         path: PathBuf,
     },
     /// The folder or a file in it cannot be used.
     #[error("{path:?} cannot be written: {source}")]
     Io {
-        /// The folder or file.
+        /// The folder or file that cannot be used.
         path: PathBuf,
         /// The system's error.
         source: io::Error,
     },
-    /// The text of a record cannot be read back.
+    /// The text of a record cannot be read back from the journal.
     #[error("a record cannot be read: {0}")]
     Record(#[from] ReadError),
     /// A record cannot be written as JSON.
@@ -51,7 +52,7 @@ pub enum IndexError {
     /// The LevelDB library failed.
     #[error("LevelDB failed: {reason}")]
     Database {
-        /// The library's message.
+        /// The message of the LevelDB library.
         reason: String,
     },
 }
@@ -64,7 +65,7 @@ impl From<Status> for IndexError {
 
 /// Writes every record of a memory into a new LevelDB; returns the number of records.
 ///
-/// The database is built in RAM first: it takes about as much as the texts of all records.
+/// The database is built in RAM first, which takes about as much RAM as the texts of all records.
 ///
 /// # Errors
 /// [`IndexError::NotEmpty`] without changing anything; the other variants may leave files behind.
@@ -96,7 +97,7 @@ pub fn export(engine: &Engine, disk: &dyn Disk, folder: &Path) -> Result<usize, 
     Ok(records)
 }
 
-/// Writes all keys of all records; returns the number of records.
+/// Puts all keys of all records into the database; returns the number of records.
 fn fill(engine: &Engine, db: &mut DB) -> Result<usize, IndexError> {
     let mut records = 0;
     for head in engine.heads() {

@@ -11,9 +11,9 @@
 //!
 //! Every change is a [`record::Frame`]. A write is *accepted* when [`Memory::write`] returned (every later query sees
 //! it), *acknowledged* and *synced* when its [`memory::Receipt`] says so (it survives the death of this process, the
-//! loss of power). Times are Unix milliseconds, and the last argument of each function.
+//! loss of power). Times are Unix milliseconds; a function that needs the present time takes it as its last argument.
 //!
-//! The engine alone, e.g. for tests or a memory that is not kept:
+//! The engine alone, e.g. for tests or for a memory that is never stored:
 //!
 //! ```
 //! use artoo_mkct::{Action, Engine, NewMegram, RecallQuery, State, Tag};
@@ -22,7 +22,7 @@
 //! let now_ms = 1_772_000_000_000;
 //! let (intent, tools) = ("Count the PDF files in Documents", ["glob".to_owned()]);
 //! let event = NewMegram::new(Tag::approach(intent, &tools), State::Accept, "12 files, checked");
-//! let frame = memory.write(event, now_ms)?; // the change, as a journal keeps it
+//! let frame = memory.write(event, now_ms)?; // the change, to be stored in a journal
 //!
 //! let query = RecallQuery::new(intent).tools(&tools);
 //! let recall = memory.recall(&query, now_ms);

@@ -1,4 +1,5 @@
-//! What happens to a tag if nothing more is written: when advice ends, rules come and fall, and records are deleted.
+//! What happens to a tag if nothing more is written: when advice ends, when rules are made or demoted, when records are
+//! deleted.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,23 +14,23 @@ use crate::{
     rules::{FADED_ATTENTION, PROMOTE_ATTENTION, PROMOTE_DECISION},
 };
 
-/// Milliseconds of a day.
+/// Number of milliseconds in a day.
 const MILLIS_PER_DAY: f64 = 86_400_000.0;
 
-/// The future of a tag, in Unix milliseconds; what holds already is dated at the time of the question.
+/// The future of a tag, in Unix milliseconds; what holds already is dated at the time of the query.
 ///
-/// Sweeps and promotions happen when they are called, so each date is the first moment at which one would act. Records
-/// of contradictions, which a sweep may add, are not foreseen.
+/// Sweeps and promotions happen when they are called, so each date is the first moment at which a call would act.
+/// Records of contradictions, which a sweep may add, are not predicted.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Forecast {
-    /// When rules can be made, by kind.
+    /// When the tag first qualifies for a rule of each kind; kinds for which it never does are missing.
     pub promotions: Vec<(RuleKind, i64)>,
-    /// When rules are demoted.
+    /// When each rule of the tag is demoted; rules that are not demoted are missing.
     pub bankruptcies: Vec<(MegramId, i64)>,
-    /// When attention falls below [`ATTENTION_THRESHOLD`], so that there is no advice.
+    /// When the tag's attention falls below [`ATTENTION_THRESHOLD`], so that there is no advice; `None` for never.
     pub silent_at_ms: Option<i64>,
-    /// When attention falls below [`FADED_ATTENTION`], so that a sweep may delete the tag.
+    /// When the tag's attention falls below [`FADED_ATTENTION`], so that a sweep may delete the tag; `None` for never.
     pub faded_at_ms: Option<i64>,
 }
 
@@ -62,7 +63,7 @@ impl Engine {
         fallen.sort_unstable();
         for (position, then_ms) in fallen.iter().enumerate() {
             if faded_at_ms.is_none_or(|faded| *then_ms <= faded) {
-                // A demoted rule counts from its demotion on.
+                // A demoted rule counts in attention from its demotion on.
                 let knowledge = fallen.iter().take(position + 1).map(|at_ms| {
                     (RULE_MAGNITUDE * decay(DEMOTED_DECAY, days_between(*at_ms, *then_ms)), DEMOTED_DECAY)
                 });
@@ -73,7 +74,7 @@ impl Engine {
         Forecast { promotions, bankruptcies, silent_at_ms, faded_at_ms }
     }
 
-    /// The first moment at which [`Engine::promotions`] lists the tag.
+    /// When [`Engine::promotions`] first lists the tag for a rule of a kind, Unix milliseconds; `None` for never.
     fn promotion_date(&self, number: u32, tag: &TagEntry, kind: RuleKind, now_ms: i64) -> Option<i64> {
         let sign = f64::from(kind.sign());
         let counted = self.evidence_for(number, tag, kind, now_ms);
@@ -94,7 +95,7 @@ impl Engine {
         days.into_iter().map(|days| date(now_ms, days)).find(holds)
     }
 
-    /// When a rule will be demoted.
+    /// When a rule will be demoted, Unix milliseconds; `None` for never.
     fn bankruptcy_date(&self, rule: MegramId, tag: &TagEntry, now_ms: i64) -> Option<i64> {
         let rule = self.rules.get(&rule)?;
         if !self.is_opposed(rule, tag) {
@@ -116,7 +117,7 @@ fn channels(tag: &TagEntry, now_ms: i64) -> (Vec<Exponential>, Vec<Exponential>)
         .unzip()
 }
 
-/// When a decreasing sum is first below a level.
+/// When a decreasing sum is first below `level`, Unix milliseconds; `None` if not within a century.
 fn first_below(sum: &[Exponential], level: f64, now_ms: i64) -> Option<i64> {
     if value(sum, 0.0) < level {
         return Some(now_ms);
@@ -124,7 +125,7 @@ fn first_below(sum: &[Exponential], level: f64, now_ms: i64) -> Option<i64> {
     crossings(sum, level).first().map(|days| date(now_ms, *days))
 }
 
-/// The time after `days`, rounded up to a millisecond.
+/// The time `days` after `now_ms`, rounded up to a millisecond.
 fn date(now_ms: i64, days: f64) -> i64 {
     now_ms.saturating_add((days * MILLIS_PER_DAY).ceil() as i64)
 }

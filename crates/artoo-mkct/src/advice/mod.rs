@@ -1,4 +1,4 @@
-//! Questions a memory answers: what to do about an intent, why, and what comes next if nothing more happens.
+//! Queries of a memory: what to do about an intent, why, and what comes next if nothing more happens.
 
 mod forecast;
 pub(crate) mod recall;

@@ -1,7 +1,7 @@
 //! Advice on an intent: rules, and what worked or failed, with the records it is based on.
 //!
-//! Only an approach or an exact pair of tool and target can be advised against; broader advice is caution at most. What
-//! lowered an action is reported.
+//! Advice to avoid is given only about an approach or an exact pair of tool and target; broader advice is caution at
+//! most. If an action was lowered, the advice says why.
 
 use std::{cmp::Reverse, collections::BTreeSet};
 
@@ -17,7 +17,7 @@ use crate::{
     rules::{SopRecord, sop::recalled},
 };
 
-/// Most rules and pieces of advice in one recall, so that they fit into a prompt.
+/// Most rules and pieces of advice together in one recall, so that they fit into a prompt.
 #[doc(alias = "limit")]
 pub const MAX_RECALL_ENTRIES: usize = 10;
 
@@ -33,15 +33,15 @@ const MAX_SIMILAR_INTENTS: usize = 3;
 /// Entity in [`Advice::tag`] of advice about a tool, which sums over all its tags.
 pub const ANY_ENTITY: &str = "*";
 
-/// A question for advice on an intent.
+/// A query for advice on an intent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecallQuery<'a> {
-    /// The request in words.
+    /// The user's request in words.
     pub intent: &'a str,
-    /// Tools the plan may use, by name.
+    /// Names of the tools that the plan may use.
     pub tools: &'a [String],
-    /// Targets named in the request: paths, queries.
+    /// Targets named in the request, e.g. paths or queries.
     pub targets: &'a [String],
     /// Most rules and pieces of advice to return, at most [`MAX_RECALL_ENTRIES`].
     pub limit: usize,
@@ -54,7 +54,7 @@ impl<'a> RecallQuery<'a> {
         Self { intent, tools: &[], targets: &[], limit: MAX_RECALL_ENTRIES }
     }
 
-    /// Sets the tools the plan may use, by name.
+    /// Sets the names of the tools that the plan may use.
     #[must_use]
     pub fn tools(self, tools: &'a [String]) -> Self {
         Self { tools, ..self }
@@ -66,7 +66,7 @@ impl<'a> RecallQuery<'a> {
         Self { targets, ..self }
     }
 
-    /// Sets the most rules and pieces of advice to return.
+    /// Sets the greatest number of rules and pieces of advice to return.
     #[must_use]
     pub fn limit(self, limit: usize) -> Self {
         Self { limit, ..self }
@@ -88,16 +88,16 @@ pub enum Scope {
     Tool,
 }
 
-/// Why advice is weaker than its potentials alone would say.
+/// Why the action of a piece of advice is weaker than its potentials imply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Cap {
-    /// Only failures caused by the environment speak against it.
+    /// All that implies "avoid" is failures caused by the environment.
     Environmental,
-    /// It sums over different things, so it neither recommends nor forbids one of them.
+    /// The advice sums over different things (targets or approaches), so it neither recommends nor forbids one of them.
     Unspecific,
-    /// It is about another, similar intent.
+    /// The advice is about another, similar intent.
     Similar,
 }
 
@@ -105,27 +105,27 @@ pub enum Cap {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Advice {
-    /// Whether it is about a pair, an approach, an intent or a tool.
+    /// What the advice is about: a pair, an approach, an intent or a tool.
     pub scope: Scope,
-    /// The tag it is about; the entity is [`ANY_ENTITY`] for a tool.
+    /// The tag that the advice is about; the entity is [`ANY_ENTITY`] for a tool.
     pub tag: Tag,
     /// Attention and decision times `similarity`, and the action after caps; never [`Action::Ignore`].
     pub potentials: Potentials,
-    /// Similarity of the remembered intent; 1 for the same.
+    /// Similarity of the remembered intent to the queried one; 1 for the same intent.
     pub similarity: f64,
-    /// Why the action was lowered, if it was.
+    /// Why the action was lowered to caution; `None` if it was not.
     pub capped: Option<Cap>,
-    /// The records it is based on, newest first, at most [`MAX_NAMED_MEGRAMS`].
+    /// The records that the advice is based on, newest first, at most [`MAX_NAMED_MEGRAMS`].
     pub megrams: Vec<MegramId>,
-    /// Number of records it is based on.
+    /// Number of records that the advice is based on.
     pub megrams_total: usize,
 }
 
-/// The answer to a [`RecallQuery`].
+/// The result of a [`RecallQuery`].
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Recall {
-    /// Rules of the intent, its approaches and the pairs named.
+    /// Rules of the intent, its approaches and the named pairs, constraints first.
     pub sops: Vec<SopRecord>,
     /// Advice: first what to avoid, then what works, then what needs care.
     pub advice: Vec<Advice>,
@@ -134,12 +134,12 @@ pub struct Recall {
 }
 
 impl Engine {
-    /// Advice on an intent, the tools at hand and the targets named.
+    /// Advice on an intent, for the tools of the plan and the targets of the request.
     ///
-    /// Reads the intent's own tag, its approaches, the exact pairs of `tools` × `targets` and a sum per tool; where
-    /// the intent is unknown, similar ones, at a discount.
+    /// Reads the intent's own tag, its approaches, the exact pairs of `tools` × `targets` and a sum for each tool; if
+    /// the intent is unknown, up to three similar intents are read instead, at a discount.
     ///
-    /// The frames in the answer are not applied, so that readers need no write access. Whoever keeps the journal passes
+    /// The frames in the result are not applied, so that readers need no write access. The owner of the journal passes
     /// them to [`Engine::apply`].
     #[must_use]
     pub fn recall(&self, query: &RecallQuery<'_>, now_ms: i64) -> Recall {
@@ -170,7 +170,7 @@ impl Engine {
             advice.extend(self.tool_advice(tool, &space, now_ms));
         }
 
-        // Constraints before best practices, and what was learnt last first.
+        // Constraints before best practices, and newer rules before older ones.
         rules.sort_unstable_by_key(|id| (self.rules.get(id).is_some_and(|rule| rule.sigma > 0.0), Reverse(*id)));
         rules.dedup();
         rules.truncate(limit.div_ceil(2).min(MAX_RECALL_SOPS));
@@ -180,7 +180,7 @@ impl Engine {
         Recall { sops, advice, frames: recalled(rules, now_ms) }
     }
 
-    /// Advice from the tags of an intent.
+    /// Advice from each tag of an intent: the intent itself and its approaches.
     fn intent_advice(&self, space: &str, similarity: f64, now_ms: i64) -> Vec<Advice> {
         let of_tag = |(_, tag): (u32, &TagEntry)| {
             let scope = match tag.entity() {
@@ -193,7 +193,7 @@ impl Engine {
         self.index.space(space).into_iter().filter_map(of_tag).collect()
     }
 
-    /// Advice from one tag.
+    /// Advice from one tag; `None` if too little is known.
     fn tag_advice(&self, scope: Scope, tag: &TagEntry, similarity: f64, now_ms: i64) -> Option<Advice> {
         let (potentials, capped) = capped_action(scope, tag.aggregate.at(now_ms), similarity)?;
         let newest = self.index.history(tag, &self.rows).take(MAX_NAMED_MEGRAMS);
@@ -208,7 +208,7 @@ impl Engine {
         })
     }
 
-    /// Advice from all tags of a tool.
+    /// Advice from the sum over all tags of a tool; `None` if too little is known.
     fn tool_advice(&self, tool: &str, space: &str, now_ms: i64) -> Option<Advice> {
         let sum = self.index.tool(tool)?;
         let (potentials, capped) = capped_action(Scope::Tool, sum.aggregate.at(now_ms), 1.0)?;
@@ -224,7 +224,8 @@ impl Engine {
     }
 }
 
-/// Attention and decision times `similarity`, with the action that the scope allows; `None` for too little attention.
+/// Attention and decision times `similarity`, with the action that the scope allows and why it was lowered; `None` for
+/// too little attention.
 fn capped_action(scope: Scope, sums: Sums, similarity: f64) -> Option<(Potentials, Option<Cap>)> {
     let mut potentials = Potentials::new(sums.attention * similarity, sums.decision * similarity);
     let blameless = Action::of(potentials.attention, (sums.decision - sums.excused) * similarity);
@@ -242,7 +243,7 @@ fn capped_action(scope: Scope, sums: Sums, similarity: f64) -> Option<(Potential
     Some((potentials, capped))
 }
 
-/// Order of advice: avoid first, then exploit, then caution.
+/// Order of advice: avoid, exploit, caution; then by similarity, scope and attention.
 fn by_urgency(a: &Advice, b: &Advice) -> std::cmp::Ordering {
     let rank = |advice: &Advice| match advice.potentials.action {
         Action::Avoid => 0,

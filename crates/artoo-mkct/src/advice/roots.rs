@@ -4,13 +4,13 @@
 //! g·exp(k·t), where k is the rate of one term, g has at most one zero. That derivative has one term less, so the zeros
 //! are found recursively, each by bisection.
 
-/// Bisection steps: a century is halved to far below a millisecond.
+/// Number of bisection steps: a century is narrowed to far below a millisecond.
 const HALVINGS: u32 = 80;
 
-/// Days ahead that are searched: a century.
+/// How many days ahead are searched: a century.
 pub(crate) const HORIZON_DAYS: f64 = 36_525.0;
 
-/// A decaying term: weight, and decay per day.
+/// A decaying term of a sum: weight, and decay rate per day.
 pub(crate) type Exponential = (f64, f64);
 
 /// Days from now at which the sum crosses the level, in order, within [`HORIZON_DAYS`].
@@ -26,12 +26,12 @@ pub(crate) fn crossings(sum: &[Exponential], level: f64) -> Vec<f64> {
     zeros(&terms)
 }
 
-/// The value of the sum after `days`.
+/// The value of a sum of decaying terms after `days`.
 pub(crate) fn value(sum: &[Exponential], days: f64) -> f64 {
     sum.iter().map(|(weight, k)| weight * (-k * days).exp()).sum()
 }
 
-/// Zeros of a sum of terms with distinct rates.
+/// The days at which a sum of terms with distinct decay rates is zero, in order, within [`HORIZON_DAYS`].
 fn zeros(terms: &[Exponential]) -> Vec<f64> {
     let Some(((_, slowest), rest)) = terms.split_last().filter(|(_, rest)| !rest.is_empty()) else {
         return Vec::new();
@@ -50,7 +50,7 @@ fn zeros(terms: &[Exponential]) -> Vec<f64> {
     found
 }
 
-/// The zero between two days at which the sum has different signs.
+/// The day between `from` and `to` at which the sum is zero; its signs at the two differ.
 fn bisect(terms: &[Exponential], mut from: f64, mut to: f64) -> f64 {
     let rising = is_positive(terms, to);
     for _ in 0..HALVINGS {
@@ -60,7 +60,7 @@ fn bisect(terms: &[Exponential], mut from: f64, mut to: f64) -> f64 {
     to
 }
 
-/// Whether the sum is positive; scaled so that small terms do not underflow.
+/// Whether the sum is positive after `days`; scaled so that small terms do not underflow.
 fn is_positive(terms: &[Exponential], days: f64) -> bool {
     let slowest = terms.iter().map(|(_, k)| *k).fold(f64::INFINITY, f64::min);
     terms.iter().map(|(weight, k)| weight * ((slowest - k) * days).exp()).sum::<f64>() > 0.0

@@ -12,28 +12,28 @@ use crate::{
     record::{FailureClass, Level, MegramId, State, Tag},
 };
 
-/// The share of one record in the attention and decision of a tag; [`Engine::get`] has its text.
+/// The share of one record in the attention and decision of a tag; [`Engine::get`] returns its text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Contribution {
-    /// The record.
+    /// The id of the record.
     pub id: MegramId,
-    /// Its level, M or K.
+    /// The level of the record, M or K.
     pub level: Level,
-    /// The controller state it was written in.
+    /// The state of the controller that wrote the record.
     pub state: State,
-    /// Days since its decay began.
+    /// Days since the record's decay began.
     pub age_days: f64,
-    /// Its share in attention.
+    /// The record's share in the attention of the tag.
     pub attention: f64,
-    /// Its share in decision.
+    /// The record's share in the decision of the tag.
     pub decision: f64,
-    /// Who was at fault, if it was a failure.
+    /// Who was at fault, if the record is about a failure.
     pub failure_class: Option<FailureClass>,
 }
 
 impl Contribution {
-    /// The share of a record at a moment.
+    /// The share of a record at `now_ms`.
     fn of(row: &Row, decays: &[f64], now_ms: i64) -> Self {
         let age_days = days_between(row.start_ms, now_ms);
         let weight = decay(term(row, decays).k, age_days);
@@ -50,9 +50,9 @@ impl Contribution {
 }
 
 impl Engine {
-    /// Every record behind a tag's potentials, newest first; the shares sum to what [`Engine::query_mk`] says.
+    /// Every record behind a tag's potentials, newest first; the shares add up to what [`Engine::query_mk`] returns.
     ///
-    /// An iterator, since a tag may hold a million.
+    /// An iterator, since a tag may have a million records.
     pub fn why(&self, tag: &Tag, now_ms: i64) -> impl Iterator<Item = Contribution> {
         let tag = self.index.find(tag);
         let now_ms = tag.map_or(now_ms, |tag| tag.aggregate.clamp(now_ms));

@@ -6,10 +6,11 @@
 
 use crate::engine::potential::{days_between, decay};
 
-/// Exponent of a weight above which the reference time moves: far from overflow, rare enough not to add rounding.
+/// Largest exponent of a weight before the reference time moves: far from overflow, and large enough that moves (which
+/// round) are rare.
 const REBASE_EXPONENT: f64 = 16.0;
 
-/// Weight, sign, decay and time of one record, as input of the sums.
+/// Magnitude, valence, decay rate and time of one record, as input of the sums.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Term {
     /// When the decay of the record began, Unix milliseconds.
@@ -18,14 +19,14 @@ pub(crate) struct Term {
     pub(crate) f: f64,
     /// Valence, −1..=1.
     pub(crate) sigma: f64,
-    /// Decay per day.
+    /// Decay rate per day.
     pub(crate) k: f64,
-    /// The environment was at fault, so a negative sign is not evidence against the approach.
+    /// Whether the environment was at fault; then a negative valence is not evidence against the approach.
     pub(crate) environmental: bool,
 }
 
 impl Term {
-    /// Whether it is a failure that the environment caused.
+    /// Whether the record is a failure that the environment caused.
     fn is_excused(&self) -> bool {
         self.environmental && self.sigma < 0.0
     }
@@ -34,7 +35,9 @@ impl Term {
 /// The sums of an aggregate at one moment.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Sums {
+    /// Σ f·exp(−k·Δt) over the records, Δt in days: how much is known.
     pub(crate) attention: f64,
+    /// Σ σ·f·exp(−k·Δt) over the records: whether it worked (positive) or failed (negative).
     pub(crate) decision: f64,
     /// The part of `decision` that comes from failures caused by the environment; zero or negative.
     pub(crate) excused: f64,
@@ -43,12 +46,14 @@ pub(crate) struct Sums {
 /// A sum with its accumulated rounding error (Neumaier summation).
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Compensated {
+    /// The sum, as rounded at each addition.
     pub(crate) sum: f64,
+    /// What the roundings have lost; added to `sum`, it gives the corrected sum.
     pub(crate) error: f64,
 }
 
 impl Compensated {
-    /// Adds a number and its rounding error.
+    /// Adds a number to the sum, and its rounding error to `error`.
     pub(crate) fn add(&mut self, x: f64) {
         let total = self.sum + x;
         self.error += if self.sum.abs() >= x.abs() { (self.sum - total) + x } else { (x - total) + self.sum };
@@ -78,13 +83,15 @@ impl Compensated {
 /// Failures caused by the environment have an accumulator of their own.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Accumulator {
-    /// Decay per day.
+    /// Decay rate of the records, per day.
     pub(crate) k: f64,
-    /// Whether it sums failures caused by the environment.
+    /// Whether the records are failures caused by the environment.
     pub(crate) excused: bool,
     /// The moment at which the sums are weighted, Unix milliseconds.
     pub(crate) reference_ms: i64,
+    /// Sum of the magnitudes of the records, weighted as of `reference_ms`.
     pub(crate) attention: Compensated,
+    /// Sum of valence × magnitude of the records, weighted as of `reference_ms`.
     pub(crate) decision: Compensated,
 }
 
@@ -94,7 +101,7 @@ impl Accumulator {
         Self { k, excused, reference_ms, attention: zero, decision: zero }
     }
 
-    /// The weight of a record of `at_ms` at the reference time, which moves if the weight would be too large.
+    /// The weight of a record of time `at_ms` at the reference time, which moves if the weight would be too large.
     fn weight(&mut self, at_ms: i64) -> f64 {
         if at_ms < self.reference_ms {
             return decay(self.k, days_between(at_ms, self.reference_ms));
@@ -110,7 +117,7 @@ impl Accumulator {
         1.0
     }
 
-    /// Adds a record.
+    /// Adds a record to the sums.
     fn add(&mut self, term: &Term) {
         let weight = self.weight(term.at_ms);
         self.attention.add(term.f * weight);
@@ -128,7 +135,9 @@ impl Accumulator {
 /// The decayed sums of one tag, or of one tool over many tags.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Aggregate {
+    /// One accumulator for each decay rate, and one for its failures caused by the environment.
     pub(crate) accumulators: Vec<Accumulator>,
+    /// When the decay of the newest record began, Unix milliseconds; `None` without records.
     pub(crate) newest_ms: Option<i64>,
 }
 
@@ -142,7 +151,7 @@ impl Aggregate {
         aggregate
     }
 
-    /// Adds a record.
+    /// Adds a record to the sums.
     pub(crate) fn add(&mut self, term: &Term) {
         self.accumulator(term.k, term.is_excused(), term.at_ms).add(term);
         self.newest_ms = self.newest_ms.max(Some(term.at_ms));
@@ -161,7 +170,7 @@ impl Aggregate {
         self.newest_ms.map_or(now_ms, |newest| now_ms.max(newest))
     }
 
-    /// The sums at `now_ms`, clamped by [`Self::clamp`].
+    /// The sums at `now_ms`, or at the time of the newest record if that is later.
     pub(crate) fn at(&self, now_ms: i64) -> Sums {
         let now_ms = self.clamp(now_ms);
         let (mut attention, mut decision, mut excused) = (Compensated::default(), Compensated::default(), 0.0);
@@ -176,20 +185,20 @@ impl Aggregate {
         Sums { attention: attention.value(), decision: decision.value(), excused }
     }
 
-    /// The exponential terms of the sums from `now_ms` on, clamped by [`Self::clamp`]: weight in attention, weight in
-    /// decision, decay.
+    /// The sums from `now_ms` on as exponential terms, one for each accumulator: weight in attention, weight in
+    /// decision, decay rate per day. `now_ms` is clamped by [`Self::clamp`].
     pub(crate) fn exponentials(&self, now_ms: i64) -> Vec<(f64, f64, f64)> {
         let now_ms = self.clamp(now_ms);
         let left = |a: &Accumulator| decay(a.k, days_between(a.reference_ms, now_ms));
         self.accumulators.iter().map(|a| (a.attention.value() * left(a), a.decision.value() * left(a), a.k)).collect()
     }
 
-    /// The accumulator of a decay rate, which is added if there is none.
+    /// The accumulator of a decay rate (of failures caused by the environment, if `excused`); a missing one is added.
     fn accumulator(&mut self, k: f64, excused: bool, at_ms: i64) -> &mut Accumulator {
         let known = |a: &Accumulator| a.k.to_bits() == k.to_bits() && a.excused == excused;
         let position = self.accumulators.iter().position(known);
         let position = position.unwrap_or_else(|| {
-            // Most tags see one rate only, and there may be a million tags.
+            // Most tags have a single decay rate, and there may be a million tags.
             self.accumulators.reserve_exact(1);
             self.accumulators.push(Accumulator::new(k, excused, at_ms));
             self.accumulators.len() - 1

@@ -1,4 +1,4 @@
-//! Applying frames: every change of an engine, whether new or replayed, is made here.
+//! Applying frames: every change of an engine, whether new or replayed, happens here.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,7 +15,7 @@ use crate::{
 };
 
 impl Engine {
-    /// Applies a frame; the texts of its records are kept in RAM.
+    /// Applies a frame (one change of the memory); the texts of its records stay in RAM.
     ///
     /// Ids of missing records are ignored: a journal that lost frames to damage, or that two processes wrote, must stay
     /// readable.
@@ -27,21 +27,21 @@ impl Engine {
         self.apply_frame(frame, None)
     }
 
-    /// Applies a frame of a journal; the text of its record is read from offset `at` when needed.
+    /// Applies a frame of a journal; the text of its record is later read from offset `at`, not held in RAM.
     ///
     /// # Errors
-    /// As [`Engine::apply`].
+    /// The same as [`Engine::apply`].
     pub fn apply_at(&mut self, frame: &Frame, at: Offset) -> Result<(), ApplyError> {
         self.apply_frame(frame, Some(at))
     }
 
-    /// Applies a frame that this engine made, and that therefore fits.
+    /// Applies a frame that this engine has just created, which therefore is valid.
     pub(crate) fn apply_own(&mut self, frame: &Frame) {
         let applied = self.apply(frame);
         debug_assert!(applied.is_ok(), "{frame:?}: {applied:?}");
     }
 
-    /// Applies a frame of a journal, or of RAM if `at` is `None`.
+    /// Applies a frame of a journal at offset `at`, or a frame whose texts stay in RAM if `at` is `None`.
     fn apply_frame(&mut self, frame: &Frame, at: Option<Offset>) -> Result<(), ApplyError> {
         match frame {
             Frame::Written { megram } => {
@@ -74,13 +74,13 @@ impl Engine {
         Ok(())
     }
 
-    /// Checks that no record is of level T.
+    /// Fails if one of these records is of level T, which never changes.
     fn expect_no_law(&self, ids: &[MegramId]) -> Result<(), ApplyError> {
         let law = |id: &&MegramId| self.rules.get(id).is_some_and(|megram| megram.level == Level::T);
         ids.iter().find(law).map_or(Ok(()), |id| Err(ApplyError::Immutable { id: *id }))
     }
 
-    /// Checks a record before it is added.
+    /// Checks a record before it is added: level, values, and that its id is neither in use nor forgotten.
     fn check_new(&self, megram: &Megram, fits: fn(Level) -> bool) -> Result<(), ApplyError> {
         let id = megram.id;
         if !fits(megram.level) {
@@ -111,7 +111,7 @@ impl Engine {
         }
     }
 
-    /// Adds a record of level M or K to the rows.
+    /// Adds a row for a record of level M or K, and adds it to the sums of its tag and tools.
     fn add_live(&mut self, megram: &Megram, at: Option<Offset>) {
         let k = self.decay_position(megram.k).unwrap_or_else(|| {
             self.decays.push(megram.k);
@@ -124,19 +124,19 @@ impl Engine {
         self.newest_id = self.newest_id.max(Some(megram.id));
     }
 
-    /// Keeps a record of level K, C or T with its text.
+    /// Stores a record of level K, C or T with its text in RAM.
     fn keep_whole(&mut self, megram: &Megram) {
         Arc::make_mut(&mut self.rules).insert(megram.id, Arc::new(megram.clone()));
         self.newest_id = self.newest_id.max(Some(megram.id));
     }
 
-    /// Removes a record of level K, C or T.
+    /// Removes a record of level K, C or T from RAM.
     fn drop_whole(&mut self, id: MegramId) {
         Arc::make_mut(&mut self.rules).remove(&id);
         Arc::make_mut(&mut self.places).remove(&id);
     }
 
-    /// Adds a checked rule; it replaces the rule of the same tag and kind.
+    /// Adds a checked rule, which replaces the rule of the same tag and kind.
     pub(crate) fn add_rule(&mut self, rule: &Megram, kind: RuleKind, watermark: Watermark) {
         let tag = self.index.intern(&rule.space, &rule.entity);
         self.mark(tag, kind, watermark);
@@ -147,13 +147,13 @@ impl Engine {
         self.keep_whole(rule);
     }
 
-    /// Records up to where the evidence of a tag was used.
+    /// Stores that the evidence of a tag up to `watermark` was used for a rule of a kind.
     fn mark(&mut self, tag: u32, kind: RuleKind, watermark: Watermark) {
         let slot = Arc::make_mut(&mut self.rule_slots).entry((tag, kind)).or_default();
         slot.used = slot.used.max(Some(watermark));
     }
 
-    /// Sets the time of the last recall of rules.
+    /// Sets when these rules were last returned by a query; other records are skipped.
     fn set_recalled(&mut self, ids: &[MegramId], at_ms: i64) {
         for id in ids {
             if self.rules.get(id).is_some_and(|rule| rule.level == Level::C)
@@ -165,7 +165,7 @@ impl Engine {
         }
     }
 
-    /// Turns a rule into Knowledge, which decays from `at_ms` on.
+    /// Turns a rule into Knowledge, which decays from `at_ms` on; does nothing if there is no such rule.
     fn demote(&mut self, id: MegramId, at_ms: i64) {
         let Some(rule) = self.rules.get(&id).filter(|rule| rule.level == Level::C) else { return };
         let rule = Megram { level: Level::K, k: DEMOTED_DECAY, demoted_at_ms: Some(at_ms), ..Megram::clone(rule) };
@@ -174,7 +174,7 @@ impl Engine {
         self.keep_whole(&rule);
     }
 
-    /// Empties the slot of a rule.
+    /// Empties the rule slot of a rule that is demoted or deleted; the slot still stores the used evidence.
     fn clear_slot(&mut self, id: MegramId, rule: &Megram) {
         let Some(tag) = self.index.number(&rule.space, &rule.entity) else { return };
         for kind in RuleKind::ALL {

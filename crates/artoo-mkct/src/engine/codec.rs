@@ -4,13 +4,13 @@ use std::io::{self, BufReader, BufWriter, Read, Write};
 
 use crate::record::MegramId;
 
-/// Size of the read and write buffers; larger pieces bypass them.
+/// Size of the read and write buffers in bytes; larger reads and writes bypass the buffers.
 const BUFFER_BYTES: usize = 32 * 1024;
 
-/// Longest text: a record with all its texts at their limits, each byte escaped.
+/// Most bytes of an encoded text: fits a record with all texts at their limits, each byte escaped.
 const MAX_TEXT_BYTES: usize = 1024 * 1024;
 
-/// Version of the layout of an encoded engine; other versions are not read, the journal is replayed instead.
+/// Version of the layout of an encoded engine; other versions are not decoded, and the journal is replayed instead.
 pub(super) const STATE_VERSION: u32 = 1;
 
 /// Why bytes are not a valid encoded engine.
@@ -20,21 +20,21 @@ pub enum InvalidState {
     /// The bytes cannot be read, or end too early.
     #[error("the state cannot be read: {0}")]
     Io(#[from] io::Error),
-    /// The bytes have another version.
+    /// The bytes have a version of the layout that this library does not know.
     #[error("the state has version {found}, this library knows {STATE_VERSION}")]
     Version {
-        /// Version of the bytes.
+        /// The version in the bytes.
         found: u32,
     },
-    /// The bytes are not a valid value.
+    /// A part of the bytes is not a valid value.
     #[error("{what} in the state is malformed")]
     Malformed {
-        /// The value that was read.
+        /// What the malformed value should have been.
         what: &'static str,
     },
 }
 
-/// Writes encoded values.
+/// Writes encoded values to `out`, buffered.
 pub(super) struct Encoder<'a>(BufWriter<&'a mut dyn Write>);
 
 impl<'a> Encoder<'a> {
@@ -75,7 +75,7 @@ impl<'a> Encoder<'a> {
         self.text(&serde_json::to_string(value)?)
     }
 
-    /// Writes a list after its length.
+    /// Writes a list: its length, then each item by `item`.
     pub(super) fn list<T>(
         &mut self,
         length: usize,
@@ -91,7 +91,7 @@ impl<'a> Encoder<'a> {
     }
 }
 
-/// Reads encoded values.
+/// Reads encoded values, buffered.
 pub(super) struct Decoder<'a>(BufReader<&'a mut dyn Read>);
 
 impl<'a> Decoder<'a> {
@@ -127,7 +127,7 @@ impl<'a> Decoder<'a> {
         self.u64().map(f64::from_bits)
     }
 
-    /// Reads a boolean.
+    /// Reads a boolean, encoded as u32; any number except 0 is true.
     pub(super) fn flag(&mut self) -> Result<bool, InvalidState> {
         self.u32().map(|flag| flag != 0)
     }
@@ -150,7 +150,7 @@ impl<'a> Decoder<'a> {
         serde_json::from_str(&self.text()?).map_err(|_| InvalidState::Malformed { what: "a record" })
     }
 
-    /// The length of a list. No memory is reserved for it, so a wrong length fails at the end of the input.
+    /// Reads the length of a list. No memory is reserved for it, so a wrong length fails at the end of the input.
     pub(super) fn length(&mut self) -> Result<u64, InvalidState> {
         let length = self.u64()?;
         if length >= u64::from(u32::MAX) {
@@ -160,7 +160,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads a list after its length.
+    /// Reads a list: its length, then each item by `item`.
     pub(super) fn list<T, C: FromIterator<T>>(
         &mut self,
         mut item: impl FnMut(&mut Self) -> Result<T, InvalidState>,

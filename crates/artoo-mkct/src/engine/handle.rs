@@ -13,49 +13,53 @@ use crate::{
     },
 };
 
-/// Most decay rates in one store, besides that of demoted rules. The matrix has three; a query costs a step for each.
+/// Most distinct decay rates in one store, besides that of demoted rules. The quantization matrix has three; each rate
+/// costs a query one step.
 pub const MAX_DISTINCT_DECAYS: usize = 16;
 
-/// All records in RAM: replays frames, answers queries, and returns a frame for each change.
+/// All records of a memory in RAM: replays frames, answers queries, and returns a frame for each change.
 ///
-/// All methods take the time; none reads a clock or waits. Only [`Engine::get`] and the exports do I/O, through the
-/// [`RecordSource`] that was attached. A record takes 48 bytes of RAM once [`Engine::set_offset`] was called; rules and
-/// laws are kept with their texts.
+/// No method reads a clock or waits; the present time is an argument. Only [`Engine::get`] and the exports do I/O,
+/// through the [`RecordSource`] that was attached. A record takes 48 bytes of RAM once [`Engine::set_offset`] was
+/// called; rules and laws stay in RAM with their texts.
 ///
 /// A clone shares all data with its original and costs a few pointers; later changes are copied page by page. So a
-/// writer changes its own clone and publishes it, and readers never wait.
+/// writer changes its own clone and publishes the clone, and readers never wait.
 #[derive(Debug, Clone)]
 pub struct Engine {
+    /// The records of levels M and K, without their texts.
     pub(crate) rows: Rows,
+    /// The tags, tools and intents under which records are found, with decayed sums.
     pub(crate) index: Index,
     /// Records of levels K, C and T, with their texts.
     pub(crate) rules: Arc<BTreeMap<MegramId, Arc<Megram>>>,
-    /// Offsets in the journal of the records in `rules`.
+    /// Offset in the journal of each record in `rules`.
     pub(super) places: Arc<BTreeMap<MegramId, Offset>>,
-    /// The rule of each kind under a tag, and the evidence that was used for it.
+    /// The rule of each kind for a tag (by its number), and the evidence that was used for it.
     pub(crate) rule_slots: Arc<BTreeMap<(u32, RuleKind), RuleSlot>>,
     /// Records of level M whose text is not in a journal yet.
     pub(super) held: Shards<MegramId, Arc<Megram>>,
-    /// Ids of records deleted on request; an import does not bring them back.
+    /// Ids of records deleted on request; an import does not add them again.
     pub(crate) forgotten: Arc<BTreeSet<MegramId>>,
-    /// Decay rates in use; the first is that of demoted rules.
+    /// Distinct decay rates in use, per day; the first is that of demoted rules.
     pub(crate) decays: Vec<f64>,
-    /// The greatest id so far; new ids are greater.
+    /// The greatest id so far; new ids are greater. `None` for an empty engine.
     pub(super) newest_id: Option<MegramId>,
-    /// The clocks at the last sweep that was not skipped.
+    /// Wall clock and uptime at the last sweep that was not skipped.
     pub(crate) trusted_clocks: Option<Clocks>,
-    /// Part of new ids, see [`Engine::set_writer_salt`].
+    /// A number that is mixed into new ids, see [`Engine::set_writer_salt`].
     pub(super) salt: u64,
-    /// Where texts are read from.
+    /// Reads the texts that are not in RAM; `None` if all are in RAM.
     pub(super) source: Option<Arc<dyn RecordSource>>,
 }
 
-/// The rule of one kind under one tag.
+/// The rule of one kind for one tag, and the evidence that was used for rules.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct RuleSlot {
-    /// The rule, if there is one.
+    /// The rule; `None` if it was not made yet, demoted or deleted.
     pub(crate) rule: Option<MegramId>,
-    /// The newest record that was evidence for a rule here. It outlives the rule: a new rule needs newer evidence.
+    /// The newest record that was used as evidence. It is kept when the rule is demoted: a new rule needs newer
+    /// evidence.
     pub(crate) used: Option<Watermark>,
 }
 
@@ -85,12 +89,12 @@ impl Engine {
         Self::default()
     }
 
-    /// Sets where the texts of records are read from.
+    /// Sets the source from which the texts of records are read.
     pub fn attach(&mut self, source: Arc<dyn RecordSource>) {
         self.source = Some(source);
     }
 
-    /// Sets the offset of a record in the journal, and drops its text from RAM unless it is a rule or a law.
+    /// Sets the offset of a record in the journal, and drops the record's text from RAM unless it is a rule or a law.
     pub fn set_offset(&mut self, id: MegramId, at: Offset) {
         if self.rules.contains_key(&id) {
             Arc::make_mut(&mut self.places).insert(id, at);
@@ -101,7 +105,8 @@ impl Engine {
         }
     }
 
-    /// The offset of a record in the journal, as set by [`Engine::set_offset`] or [`Engine::apply_at`].
+    /// The offset of a record in the journal, as set by [`Engine::set_offset`] or [`Engine::apply_at`]; `None` if it
+    /// was not set.
     #[must_use]
     pub fn offset_of(&self, id: MegramId) -> Option<Offset> {
         if self.rules.contains_key(&id) { self.places.get(&id).copied() } else { self.row(id)?.1.at }
@@ -112,12 +117,12 @@ impl Engine {
         self.salt = salt;
     }
 
-    /// Records the clocks of a sweep that was applied frame by frame, see [`Engine::plan_sweep`].
+    /// Stores the clocks of a sweep whose frames were applied one by one, see [`Engine::plan_sweep`].
     pub fn note_sweep(&mut self, clocks: Clocks) {
         self.trusted_clocks = Some(clocks);
     }
 
-    /// The slot and row of a record of level M or K.
+    /// The slot and row of a record of level M or K; `None` for other records.
     pub(crate) fn row(&self, id: MegramId) -> Option<(u32, Row)> {
         let slot = self.rows.slot(id)?;
         Some((slot, self.rows.get(slot)?))
@@ -128,7 +133,7 @@ impl Engine {
         self.rules.contains_key(&id) || self.rows.slot(id).is_some()
     }
 
-    /// Checks the values of a record.
+    /// Checks the values of a record, and that its decay rate is known or can be added.
     pub(crate) fn check_bounds(&self, megram: &Megram) -> Result<(), InvalidMegram> {
         megram.check()?;
         let full = megram.level.is_live() && self.decay_position(megram.k).is_none();
@@ -138,7 +143,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Index of a decay rate in the list of the engine.
+    /// Index of a decay rate in `decays`; `None` if the rate is not in use.
     pub(super) fn decay_position(&self, k: f64) -> Option<u8> {
         self.decays.iter().position(|known| known.to_bits() == k.to_bits()).and_then(|found| u8::try_from(found).ok())
     }

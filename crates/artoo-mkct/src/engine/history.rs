@@ -13,10 +13,10 @@ impl Engine {
         engine
     }
 
-    /// One step of [`Engine::as_of`]: applies a frame, unless it is later than `at_ms` or does not fit.
+    /// Applies one frame for [`Engine::as_of`]; a frame that is later than `at_ms` or not valid is skipped.
     pub fn apply_as_of(&mut self, frame: &Frame, at_ms: i64) {
         if frame.at_ms() <= at_ms {
-            // The record that a frame names may be dated later, by a clock that was wrong then.
+            // The frame may name a record dated later than `at_ms` (by a clock that was wrong), which is missing here.
             drop(self.apply(frame));
         }
     }

@@ -14,7 +14,7 @@ use crate::{
     record::{Tag, Watermark, tag},
 };
 
-/// Most records listed by one piece of advice; [`super::Engine::why`] lists all.
+/// Most record ids listed in one piece of advice; [`super::Engine::why`] lists all records.
 pub const MAX_NAMED_MEGRAMS: usize = 32;
 
 /// The records of levels M and K under one tag, and their decayed sums.
@@ -24,11 +24,11 @@ pub(crate) struct TagEntry {
     pub(crate) key: Arc<str>,
     /// Length of the space in `key`, in bytes.
     pub(crate) split: u32,
-    /// The slot of the newest record; each record has the slot of the next older one.
+    /// The slot (row number) of the newest record of the tag; each row has the slot of the next older one.
     pub(crate) newest: u32,
-    /// Number of records.
+    /// Number of records of levels M and K under the tag.
     pub(crate) live: u32,
-    /// Decayed sums of the records.
+    /// Decayed sums of the records under the tag.
     pub(crate) aggregate: Aggregate,
 }
 
@@ -38,7 +38,7 @@ impl TagEntry {
         self.key.get(..self.split as usize).unwrap_or_default()
     }
 
-    /// Space and entity.
+    /// The tag: its space and entity.
     pub(crate) fn tag(&self) -> Tag {
         Tag::new(self.space(), self.entity())
     }
@@ -52,38 +52,47 @@ impl TagEntry {
 /// The tags that name one tool, and the decayed sums over all of them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tool {
+    /// Numbers of the tags that name the tool.
     pub(crate) tags: Pages<u32, 1_024>,
+    /// Decayed sums of the records under these tags.
     pub(crate) aggregate: Aggregate,
-    /// Number of records under these tags.
+    /// Number of records under the tool's tags.
     pub(crate) live: u64,
-    /// The newest records under these tags, newest first, at most [`MAX_NAMED_MEGRAMS`].
+    /// The newest records under the tool's tags, newest first, at most [`MAX_NAMED_MEGRAMS`].
     pub(crate) newest: Vec<Watermark>,
 }
 
 /// All tags of an engine; each has a number.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Index {
+    /// All tags; the index of a tag is its number.
     pub(super) tags: Pages<TagEntry, 64>,
+    /// Numbers of removed tags, to be used for new tags.
     pub(super) free: Arc<Vec<u32>>,
+    /// The number of each tag, by its key (space and entity).
     by_key: Shards<Arc<str>, u32>,
+    /// The numbers of the tags of each space.
     spaces: Shards<Arc<str>, Pages<u32, 64>>,
+    /// The tags and sums of each tool, by its name.
     pub(super) tools: Shards<Arc<str>, Tool>,
+    /// Remembered intents, found by their words.
     pub(crate) intents: IntentIndex,
+    /// Number of tags with records of level M or K.
     pub(super) live_tags: usize,
 }
 
 impl Index {
-    /// The number of a tag, if it exists.
+    /// The number of a tag; `None` if the tag does not exist.
     pub(crate) fn number(&self, space: &str, entity: &str) -> Option<u32> {
         self.by_key.get(key_of(space, entity).as_str()).copied()
     }
 
-    /// The tag with a number.
+    /// The entry of the tag with this number.
     pub(crate) fn tag(&self, number: u32) -> Option<&TagEntry> {
         self.tags.get(number as usize)
     }
 
-    /// A tag, by its names.
+    /// The entry of a tag, found by its names; `None` if the tag does not exist.
     pub(crate) fn find(&self, tag: &Tag) -> Option<&TagEntry> {
         self.tag(self.number(&tag.space, &tag.entity)?)
     }
@@ -106,17 +115,17 @@ impl Index {
         self.live_tags
     }
 
-    /// A tool, by its name.
+    /// The sums of a tool, found by its name; `None` if it has no records.
     pub(crate) fn tool(&self, tool: &str) -> Option<&Tool> {
         self.tools.get(tool)
     }
 
-    /// Number of tools.
+    /// Number of tools with records.
     pub(crate) fn tools(&self) -> usize {
         self.tools.len()
     }
 
-    /// The number of a tag, which is added if it does not exist.
+    /// The number of a tag; a missing tag is added.
     pub(crate) fn intern(&mut self, space: &str, entity: &str) -> u32 {
         let key = key_of(space, entity);
         if let Some(number) = self.by_key.get(key.as_str()) {
@@ -143,7 +152,7 @@ impl Index {
         number
     }
 
-    /// Makes a tag that is in the list findable by its names.
+    /// Enters a tag of the list `tags` into the maps by which tags are found by name and by space.
     pub(super) fn enter(&mut self, number: u32, tag: &TagEntry) {
         self.by_key.insert(Arc::clone(&tag.key), number);
         match self.spaces.get_mut(tag.space()) {
@@ -152,7 +161,7 @@ impl Index {
         }
     }
 
-    /// Makes all tags of a decoded list findable by their names.
+    /// Enters all tags of a decoded index into the maps by which tags are found by name and by space.
     pub(super) fn enter_all(&mut self) {
         let free: BTreeSet<u32> = self.free.iter().copied().collect();
         self.live_tags = self.live().count();
@@ -186,7 +195,7 @@ impl Index {
         }
     }
 
-    /// The records of a tag, newest first.
+    /// The slots and rows of the records of a tag, newest first.
     pub(crate) fn history<'a>(&self, tag: &TagEntry, rows: &'a Rows) -> impl Iterator<Item = (u32, Row)> + use<'a> {
         let (mut next, mut left) = (tag.newest, tag.live);
         std::iter::from_fn(move || {
@@ -198,7 +207,7 @@ impl Index {
         })
     }
 
-    /// Removes records from a tag and recalculates its sums; returns whether any records are left.
+    /// Removes the records in the slots `gone` from a tag and recalculates its sums; returns whether any are left.
     pub(crate) fn unlink(&mut self, number: u32, gone: &BTreeSet<u32>, decays: &[f64], rows: &mut Rows) -> bool {
         let Some(tag) = self.tag(number) else { return false };
         let kept: Vec<u32> =
@@ -220,7 +229,7 @@ impl Index {
         !kept.is_empty()
     }
 
-    /// Recalculates the sums of these tools from their tags.
+    /// Recalculates the sums and newest records of the named tools from their tags; tools without records are removed.
     pub(crate) fn resum_tools(&mut self, names: &BTreeSet<String>, rows: &Rows) {
         for name in names {
             let Some(tool) = self.tools.get(name.as_str()) else { continue };
@@ -262,7 +271,7 @@ impl Index {
     }
 }
 
-/// The weight, sign, decay and time of a record, as the sums take them.
+/// The magnitude, valence, decay rate and time of a record, as input of the sums.
 pub(crate) fn term(row: &Row, decays: &[f64]) -> Term {
     Term {
         at_ms: row.start_ms,
@@ -273,8 +282,8 @@ pub(crate) fn term(row: &Row, decays: &[f64]) -> Term {
     }
 }
 
-/// Inserts a record into the history of its tag by time. It is nearly always the newest, since times are clamped to the
-/// newest record of the tag.
+/// Inserts a record into the history of its tag, by time. The record is nearly always the newest one, since times are
+/// clamped to the newest record of the tag.
 fn link(slot: u32, mut row: Row, tag: &mut TagEntry, rows: &mut Rows) {
     let mut newer: Option<(u32, Row)> = None;
     let mut next = tag.newest;
@@ -293,7 +302,7 @@ fn link(slot: u32, mut row: Row, tag: &mut TagEntry, rows: &mut Rows) {
     }
 }
 
-/// Inserts a record into a list of the newest ones; returns whether it is one of them.
+/// Inserts a record into a list of the newest records, newest first; false if it is too old for the list.
 fn name_newest(newest: &mut Vec<Watermark>, place: Watermark) -> bool {
     let position = newest.partition_point(|other| *other > place);
     if position >= MAX_NAMED_MEGRAMS {
@@ -304,7 +313,7 @@ fn name_newest(newest: &mut Vec<Watermark>, place: Watermark) -> bool {
     true
 }
 
-/// Space and entity, joined by `|`.
+/// The key of a tag: space and entity, joined by `|`.
 fn key_of(space: &str, entity: &str) -> String {
     let mut key = String::with_capacity(space.len() + 1 + entity.len());
     key.push_str(space);

@@ -7,25 +7,27 @@ use crate::{
     record::slug,
 };
 
-/// Factor on the similarity of two intents that are not the same.
+/// Factor on the similarity of two intents whose slugs differ.
 const DISCOUNT: f64 = 0.9;
 
-/// Similarity below which a shared word is chance.
+/// Lowest similarity of intents that are returned; below it, shared words are coincidence.
 const MIN_SIMILARITY: f64 = 0.5;
 
-/// Intents per word above which a word is ignored: it tells none of them apart, and scanning them costs time.
+/// Most intents that may contain a word before the word is ignored: such a word distinguishes few intents, and scanning
+/// them takes time.
 const MAX_INTENTS_PER_WORD: usize = 1_000;
 
-/// Slugs of remembered intents, by their words.
+/// The slugs of remembered intents, found by their words.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct IntentIndex {
-    /// The slugs that contain a word.
+    /// The slugs that contain each word.
     pub(super) by_word: Shards<Arc<str>, Pages<Arc<str>, 64>>,
-    /// Number of slugs.
+    /// Number of slugs of remembered intents.
     pub(super) intents: usize,
 }
 
 impl IntentIndex {
+    /// Adds the slug of an intent.
     pub(crate) fn insert(&mut self, slug: &str) {
         self.intents += 1;
         let name: Arc<str> = slug.into();
@@ -37,6 +39,7 @@ impl IntentIndex {
         }
     }
 
+    /// Removes the slug of an intent.
     pub(crate) fn remove(&mut self, slug: &str) {
         self.intents = self.intents.saturating_sub(1);
         for word in slug::words(slug) {
@@ -50,10 +53,10 @@ impl IntentIndex {
         }
     }
 
-    /// The slugs most similar to an intent other than `exact`, best first, with their similarity.
+    /// The slugs of remembered intents most similar to `intent`, except `exact`, best first, with their similarity.
     ///
-    /// Similarity is the share of the words of the slug that the intent contains, times 0.9; rare words weigh more
-    /// (ln(1 + intents / intents with the word)).
+    /// Similarity is the share of the words of the slug that the intent contains, times 0.9; rare words weigh more:
+    /// ln(1 + intents / intents with the word).
     pub(crate) fn similar(&self, intent: &str, exact: &str, limit: usize) -> Vec<(String, f64)> {
         let mut shared: BTreeMap<&str, f64> = BTreeMap::new();
         for word in slug::words(intent) {
@@ -75,7 +78,7 @@ impl IntentIndex {
         found
     }
 
-    /// Weight of a word by the number of slugs that contain it.
+    /// Weight of a word that `intents_with_word` slugs contain; rare words weigh more.
     fn weight(&self, intents_with_word: usize) -> f64 {
         (self.intents as f64 / intents_with_word.max(1) as f64).ln_1p()
     }

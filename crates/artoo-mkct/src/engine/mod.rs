@@ -1,4 +1,4 @@
-//! The memory in RAM: pure, without clock, thread or disk; every change is a frame that a journal can keep.
+//! The memory in RAM, without clock, thread or disk; every change is a frame that can be stored in a journal.
 
 pub(crate) mod aggregate;
 mod apply;

@@ -1,8 +1,8 @@
-//! A growing list in copy-on-write pages: a clone shares everything, and a change after it copies one page.
+//! A growing list in copy-on-write pages: a clone shares all of them, and a change after the clone copies one.
 
 use std::sync::Arc;
 
-/// A list whose clone is a pointer; a change copies one page of `PAGE` items if that is shared.
+/// A list that clones in constant time; a change copies one page of `PAGE` items if other clones share that page.
 #[derive(Debug, Clone)]
 pub(crate) struct Pages<T, const PAGE: usize> {
     pages: Arc<Vec<Arc<Vec<T>>>>,
@@ -42,7 +42,7 @@ impl<T: Clone, const PAGE: usize> Pages<T, PAGE> {
         self.len += 1;
     }
 
-    /// Appends a page. All pages but the last one must be full.
+    /// Appends a page of items. All pages but the last one must be full.
     pub(crate) fn push_page(&mut self, page: Vec<T>) {
         self.len += page.len();
         Arc::make_mut(&mut self.pages).push(Arc::new(page));
@@ -52,7 +52,7 @@ impl<T: Clone, const PAGE: usize> Pages<T, PAGE> {
         self.pages.iter().flat_map(|page| page.iter())
     }
 
-    /// All pages.
+    /// The items of each page, in order.
     pub(crate) fn pages(&self) -> impl Iterator<Item = &[T]> {
         self.pages.iter().map(|page| page.as_slice())
     }

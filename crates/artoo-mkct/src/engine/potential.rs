@@ -2,31 +2,32 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Attention below which too little is known to give advice.
+/// Attention (how much is known about a tag) below which no advice is given.
 pub const ATTENTION_THRESHOLD: f64 = 0.5;
 
-/// Decision above which advice is to exploit, and below whose negative it is to avoid.
+/// Decision (negative: it failed, positive: it worked) above which the advice is to exploit, and below whose negative
+/// it is to avoid.
 pub const DECISION_THRESHOLD: f64 = 0.2;
 
-/// Milliseconds of a day.
+/// Number of milliseconds in a day.
 const MILLIS_PER_DAY: f64 = 86_400_000.0;
 
 /// The action that experience with a tag suggests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
-    /// Too little is known.
+    /// Too little is known to give advice.
     Ignore,
-    /// It worked: prefer it.
+    /// The approach worked: prefer it.
     Exploit,
-    /// It failed: do not use it.
+    /// The approach failed: do not use it.
     Avoid,
-    /// Known, but undecided: ask first, or try it where nothing can break.
+    /// Much is known, but undecided: ask first, or try it where it can do no harm.
     Caution,
 }
 
 impl Action {
-    /// The action for these sums.
+    /// The action for an attention and a decision.
     #[must_use]
     pub fn of(attention: f64, decision: f64) -> Self {
         if attention < ATTENTION_THRESHOLD {
@@ -45,16 +46,16 @@ impl Action {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Potentials {
-    /// How much is known: Σ f·exp(−k·Δt), Δt in days.
+    /// How much is known about the tag: Σ f·exp(−k·Δt) over its records, Δt in days.
     pub attention: f64,
-    /// Which way it points: Σ σ·f·exp(−k·Δt), Δt in days.
+    /// Whether it worked (positive) or failed (negative): Σ σ·f·exp(−k·Δt) over the tag's records, Δt in days.
     pub decision: f64,
-    /// The action that these sums imply; caps of the advice may lower it.
+    /// The action that attention and decision imply; advice may lower it to caution.
     pub action: Action,
 }
 
 impl Potentials {
-    /// Potentials with the action that these sums imply.
+    /// Potentials with the action that attention and decision imply.
     #[must_use]
     pub fn new(attention: f64, decision: f64) -> Self {
         Self { attention, decision, action: Action::of(attention, decision) }
@@ -66,7 +67,7 @@ pub(crate) fn days_between(from_ms: i64, to_ms: i64) -> f64 {
     to_ms.saturating_sub(from_ms).max(0) as f64 / MILLIS_PER_DAY
 }
 
-/// The share of its weight that a record has left after `days`.
+/// The fraction of its weight that a record has left after `days`, 0..=1; `k` is its decay rate per day.
 pub(crate) fn decay(k: f64, days: f64) -> f64 {
     (-k * days).exp()
 }

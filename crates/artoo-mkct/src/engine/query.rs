@@ -10,31 +10,31 @@ use crate::{
     record::{Level, Megram, MegramHead, MegramId, ReadError, Tag},
 };
 
-/// Counts of records.
+/// Counts of the records, tags and tools of a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Records of level M.
+    /// Number of records of level M.
     pub megrams: usize,
-    /// Records of level K.
+    /// Number of records of level K.
     pub knowledge: usize,
-    /// Records of level C.
+    /// Number of records of level C.
     pub common_sense: usize,
-    /// Records of level T.
+    /// Number of records of level T.
     pub thinking: usize,
-    /// Tags with at least one record of level M or K.
+    /// Number of tags with at least one record of level M or K.
     pub live_tags: usize,
-    /// Tools with at least one record.
+    /// Number of tools with at least one record.
     pub tools: usize,
-    /// Records deleted on request.
+    /// Number of records deleted on request.
     pub forgotten: usize,
 }
 
 impl Engine {
-    /// A record with its text.
+    /// A record with its text; `None` if it does not exist.
     ///
     /// # Errors
-    /// [`ReadError`] when its text cannot be read from the journal.
+    /// [`ReadError`] when the record's text cannot be read from the journal.
     pub fn get(&self, id: MegramId) -> Result<Option<Megram>, ReadError> {
         if let Some(whole) = self.rules.get(&id).or_else(|| self.held.get(&id)) {
             return Ok(Some(Megram::clone(whole)));
@@ -46,7 +46,7 @@ impl Engine {
         }
     }
 
-    /// A record without its text.
+    /// A record without its text, which reads no disk; `None` if the record does not exist.
     #[must_use]
     pub fn head(&self, id: MegramId) -> Option<MegramHead> {
         match self.rules.get(&id) {
@@ -66,13 +66,13 @@ impl Engine {
         })
     }
 
-    /// The newest records, newest first.
+    /// The newest `limit` records without their texts, newest first.
     #[must_use]
     pub fn query_recent(&self, limit: usize) -> Vec<MegramHead> {
         self.heads().take(limit).collect()
     }
 
-    /// Attention and decision of a tag, from its records of levels M and K; rules do not count.
+    /// Attention and decision of a tag, from its records of levels M and K only; zero for an unknown tag.
     #[doc(alias = "potentials")]
     #[must_use]
     pub fn query_mk(&self, tag: &Tag, now_ms: i64) -> Potentials {
@@ -85,7 +85,7 @@ impl Engine {
         self.rules.values().map(Arc::as_ref).filter(|whole| whole.level == Level::T)
     }
 
-    /// Counts of records.
+    /// Counts of the records, tags and tools.
     #[must_use]
     pub fn stats(&self) -> Stats {
         let count = |level| self.rules.values().filter(|whole| whole.level == level).count();
@@ -114,7 +114,7 @@ impl Engine {
         self.len() == 0
     }
 
-    /// A row as a record without its text.
+    /// The record of a row, without its text.
     fn head_of(&self, row: &Row) -> Option<MegramHead> {
         let tag = self.index.tag(row.tag)?;
         Some(MegramHead {

@@ -1,7 +1,7 @@
-//! A record of level M or K as it is kept in RAM: 48 bytes, independent of its text.
+//! The row of a record of level M or K, as held in RAM: 48 bytes, whatever the length of its text.
 //!
-//! Weight, sign, decay, state, layer and failure class come in few combinations, so a row has the number of one. A row
-//! has no time of its own if its decay began at the time in its id; other times are in a table of
+//! Few combinations of magnitude, valence, decay, state, level and failure class occur, so a row stores only the number
+//! of its combination. A row stores no time if its decay began at the time in its id; other times are in a table of
 //! [`super::rows::Rows`].
 
 use crate::record::{FailureClass, Level, Megram, MegramId, Offset, State, Watermark, hash::fnv1a};
@@ -9,52 +9,58 @@ use crate::record::{FailureClass, Level, Megram, MegramId, Offset, State, Waterm
 /// Bytes of an encoded row.
 pub(crate) const ROW_BYTES: usize = 48;
 
-/// Bytes of an encoded combination of weight, sign, decay, state, layer and failure class.
+/// Bytes of an encoded combination of magnitude, valence, decay, state, level and failure class.
 pub(crate) const KIND_BYTES: usize = 20;
 
-/// Marks a missing link or tag.
+/// The value of `Row::older` or `Row::tag` that means "none".
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Offset of a row whose text is in RAM.
+/// The encoded offset of a row whose text is in RAM, not yet in the journal.
 const HELD: u64 = u64::MAX;
 
-/// Combination number of a deleted row.
+/// The combination number that marks a row as deleted.
 const DEAD: u32 = u32::MAX;
 
-/// Bit of the combination number: the decay did not begin at the time in the id.
+/// Bit of the combination number: set if the decay did not begin at the time in the id.
 const STARTS_APART: u32 = 1 << 31;
 
-/// What the engine keeps in RAM of a record.
+/// A record of level M or K as held in RAM: everything except its texts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Row {
+    /// The id of the record.
     pub(crate) id: MegramId,
-    /// When its decay began, Unix milliseconds.
+    /// When the record's decay began, Unix milliseconds.
     pub(crate) start_ms: i64,
+    /// Magnitude, 0..=1.
     pub(crate) f: f64,
+    /// Valence, −1..=1.
     pub(crate) sigma: f64,
-    /// Where its text is in the journal; `None` while the text is in RAM.
+    /// Offset in the journal of the frame with the record's text; `None` while the text is in RAM.
     pub(crate) at: Option<Offset>,
-    /// The number of its tag.
+    /// The number of the record's tag in the index.
     pub(crate) tag: u32,
     /// The slot of the next older record of the tag.
     pub(crate) older: u32,
-    /// A hash of its task's name; 0 = none.
+    /// A hash of the name of the record's task; 0 for no task.
     pub(crate) task: u32,
-    /// A hash of its source's name; 0 = none.
+    /// A hash of the name of the record's source; 0 for no source.
     pub(crate) source: u32,
-    /// A hash of its content.
+    /// A hash of the record's content.
     pub(crate) content: u32,
-    /// Index of its decay rate in the list of the engine.
+    /// Index of the record's decay rate in the list of the engine.
     pub(crate) k: u8,
+    /// The state of the controller that wrote the record.
     pub(crate) state: State,
+    /// The level of the record, M or K.
     pub(crate) level: Level,
+    /// Who was at fault, if the record is about a failure.
     pub(crate) class: Option<FailureClass>,
-    /// Whether it is a record of a contradiction rather than an event.
+    /// Whether the record says that other records contradict a rule, rather than what happened.
     pub(crate) dissonance: bool,
 }
 
 impl Row {
-    /// The row of a record whose text is in RAM.
+    /// The row of a record whose text is in RAM, without a tag; `k` is the index of its decay rate.
     pub(crate) fn of(megram: &Megram, k: u8) -> Self {
         Self {
             id: megram.id,
@@ -75,22 +81,22 @@ impl Row {
         }
     }
 
-    /// Its position in the history of its tag.
+    /// The record's position in the history of its tag.
     pub(crate) fn place(&self) -> Watermark {
         Watermark { at_ms: self.start_ms, id: self.id }
     }
 
-    /// Whether it is a failure caused by the environment, which is no evidence against an approach.
+    /// Whether the record is a failure caused by the environment, which is not evidence against an approach.
     pub(crate) fn blames_the_environment(&self) -> bool {
         self.sigma < 0.0 && self.class == Some(FailureClass::Environmental)
     }
 
-    /// Whether its decay began at another time than that in its id.
+    /// Whether the record's decay began at another time than that in its id.
     pub(crate) fn starts_apart(&self) -> bool {
         self.start_ms != self.id.time_ms()
     }
 
-    /// The bytes of the row; `kind` is the number of its combination.
+    /// Encodes the row; `kind` is the number of its combination.
     pub(crate) fn encode(&self, kind: u32) -> [u8; ROW_BYTES] {
         let kind = if self.starts_apart() { kind | STARTS_APART } else { kind };
         let id = self.id.as_u128();
@@ -109,7 +115,8 @@ impl Row {
         bytes
     }
 
-    /// The row in these bytes; `None` for a deleted one.
+    /// Decodes a row; `None` if it is deleted. `kind_of` looks up a combination by number, `start_apart` the time when
+    /// the decay began.
     pub(crate) fn decode(
         bytes: &[u8; ROW_BYTES],
         kind_of: impl FnOnce(u32) -> Option<[u8; KIND_BYTES]>,
@@ -146,7 +153,7 @@ impl Row {
         })
     }
 
-    /// The bytes of its combination.
+    /// Encodes the combination of magnitude, valence, decay, state, level and failure class.
     pub(crate) fn kind(&self) -> [u8; KIND_BYTES] {
         let class = match self.class {
             None => 0,
@@ -166,14 +173,14 @@ impl Row {
     }
 }
 
-/// Marks an encoded row as deleted; its id stays readable.
+/// Marks an encoded row as deleted; its id can still be read.
 pub(crate) fn kill(bytes: &mut [u8; ROW_BYTES]) {
     if let Some(kind) = bytes.last_chunk_mut() {
         *kind = DEAD.to_le_bytes();
     }
 }
 
-/// Whether an encoded row is deleted.
+/// Whether an encoded row is marked as deleted.
 pub(crate) fn is_dead(bytes: &[u8; ROW_BYTES]) -> bool {
     bytes.last_chunk().is_some_and(|kind| *kind == DEAD.to_le_bytes())
 }
@@ -184,13 +191,14 @@ pub(crate) fn id_of(bytes: &[u8; ROW_BYTES]) -> MegramId {
     MegramId::from_u128(u128::from(half(0)) << 64 | u128::from(half(8)))
 }
 
-/// A hash of a name or text. Names with the same hash count as one, which weakens evidence and never strengthens it.
+/// A hash of a name or text, never 0. Names with the same hash count as one, which weakens evidence and never
+/// strengthens it.
 pub(crate) fn short_hash(text: &str) -> u32 {
     let hash = fnv1a(text.as_bytes());
     ((hash ^ hash >> 32) as u32).max(1)
 }
 
-/// Decodes a failure class.
+/// Decodes a failure class; `None` if the record has none.
 fn class_of(byte: u8) -> Option<FailureClass> {
     match byte {
         1 => Some(FailureClass::Logical),
@@ -200,7 +208,7 @@ fn class_of(byte: u8) -> Option<FailureClass> {
     }
 }
 
-/// Splits an encoded combination into weight, sign and four bytes.
+/// Splits an encoded combination into magnitude, valence and four bytes (decay index, state, level, flags).
 fn split_kind(bytes: [u8; KIND_BYTES]) -> (f64, f64, [u8; 4]) {
     let (numbers, small) = bytes.as_chunks::<8>();
     let mut numbers = numbers.iter().map(|bytes| f64::from_le_bytes(*bytes));
@@ -208,12 +216,12 @@ fn split_kind(bytes: [u8; KIND_BYTES]) -> (f64, f64, [u8; 4]) {
     (next(), next(), small.first_chunk().copied().unwrap_or_default())
 }
 
-/// Two numbers as one word.
+/// Packs two numbers into one word.
 fn join(low: u32, high: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
-/// The two numbers in a word.
+/// Unpacks the two numbers of a word, low half first.
 fn split(word: u64) -> (u32, u32) {
     (word as u32, (word >> 32) as u32)
 }

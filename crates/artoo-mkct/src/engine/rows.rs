@@ -1,4 +1,4 @@
-//! All rows of an engine, found by slot and by id.
+//! All rows of an engine (one per record of level M or K), found by slot (row number) and by record id.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -11,37 +11,38 @@ use crate::{
     record::MegramId,
 };
 
-/// Rows out of order, or deleted, before the order is rebuilt, in addition to a share of all rows.
+/// Number of rows that may be out of order, or deleted, before the order is rebuilt, in addition to a share of all
+/// rows.
 const MIN_LATE: usize = 1_024;
-/// Divisor of the number of all rows: this share may be out of order in addition to [`MIN_LATE`].
+/// Divisor of the number of all rows: the share that may be out of order in addition to [`MIN_LATE`].
 const LATE_SHARE: usize = 64;
 
-/// Rows in slots.
+/// All rows, each in a numbered slot.
 ///
-/// Ids mostly arrive in order, so that the order is a list that grows at its end; late ids wait in a small map. A
-/// deleted row keeps its slot until the order is rebuilt.
+/// Ids mostly arrive in increasing order, so the order is a list that grows at its end; ids that arrive late are in a
+/// small map. A deleted row keeps its slot until the order is rebuilt.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Rows {
     /// Encoded rows, by slot.
     pub(super) rows: Pages<[u8; ROW_BYTES], 1_024>,
-    /// Slots of the rows, by id, without the late ones.
+    /// Slots of the rows in order of their ids, without the rows in `late`.
     pub(super) order: Pages<u32, 4_096>,
-    /// Slots of rows whose id arrived out of order.
+    /// Slots of the rows whose id arrived out of order, by id.
     late: Arc<BTreeMap<MegramId, u32>>,
-    /// Slots that can be used again.
+    /// Slots that can be used for new rows.
     pub(super) free: Arc<Vec<u32>>,
-    /// Number of deleted rows in `order`.
+    /// Number of deleted rows whose slots are not free yet.
     dead: usize,
-    /// Combinations of weight, sign, decay, state, layer and failure class, by number.
+    /// Distinct combinations of magnitude, valence, decay, state, level and failure class; rows store the index of one.
     pub(super) kinds: Pages<[u8; KIND_BYTES], 256>,
-    /// The numbers of the combinations.
+    /// The index in `kinds` of each combination.
     kind_numbers: Shards<[u8; KIND_BYTES], u32>,
-    /// When the decay of a row began, if not at the time in its id.
+    /// When the decay of a row began, Unix milliseconds, by slot; only for rows where it is not the time in the id.
     pub(super) starts: Shards<u32, i64>,
 }
 
 impl Rows {
-    /// Number of rows that are not deleted.
+    /// Number of rows, without deleted ones.
     pub(crate) fn len(&self) -> usize {
         self.rows.len() - self.free.len() - self.dead
     }
@@ -59,7 +60,7 @@ impl Rows {
         }
     }
 
-    /// The bytes of a row; records its start and its combination.
+    /// Encodes a row for a slot; also stores the start of its decay and its combination, if they are new.
     fn encode(&mut self, slot: u32, row: &Row) -> [u8; ROW_BYTES] {
         if row.starts_apart() {
             if self.starts.get(&slot) != Some(&row.start_ms) {
@@ -73,7 +74,7 @@ impl Rows {
         row.encode(number)
     }
 
-    /// Adds a combination; returns its number.
+    /// Adds a combination; returns its index in `kinds`.
     pub(super) fn add_kind(&mut self, kind: [u8; KIND_BYTES]) -> u32 {
         let number = self.kinds.len() as u32;
         self.kinds.push(kind);
@@ -81,7 +82,7 @@ impl Rows {
         number
     }
 
-    /// The slot of a record.
+    /// The slot of a record; `None` if the record has no row.
     pub(crate) fn slot(&self, id: MegramId) -> Option<u32> {
         if let Some(slot) = self.late.get(&id) {
             return Some(*slot);
@@ -99,12 +100,12 @@ impl Rows {
         None
     }
 
-    /// The greatest id in order; later ids keep arriving in order.
+    /// The greatest id in `order`, also of a deleted row; a greater id can be appended to the order.
     pub(crate) fn newest_id(&self) -> Option<MegramId> {
         self.order.last().and_then(|slot| self.id_at(*slot))
     }
 
-    /// Adds a row; returns its slot.
+    /// Adds a row in a free or new slot; returns the slot.
     pub(crate) fn insert(&mut self, row: &Row) -> u32 {
         let slot = if let Some(slot) = Arc::make_mut(&mut self.free).pop() {
             self.set(slot, row);
@@ -141,7 +142,7 @@ impl Rows {
         }
     }
 
-    /// Ids and slots of all rows, by id.
+    /// Ids and slots of all rows, in order of id.
     pub(crate) fn by_id(&self) -> impl Iterator<Item = (MegramId, u32)> {
         let ordered = self.order.iter().filter_map(|slot| self.live(*slot));
         merged(ordered, self.late.iter().map(|(id, slot)| (*id, *slot)), |a, b| a < b)
@@ -158,17 +159,17 @@ impl Rows {
         self.rows.iter().zip(0..).filter(|(bytes, _)| is_dead(bytes)).map(|(_, slot)| slot).collect()
     }
 
-    /// The id in a slot, unless its row is deleted.
+    /// The id and slot of the row in a slot; `None` if the row is deleted.
     fn live(&self, slot: u32) -> Option<(MegramId, u32)> {
         self.rows.get(slot as usize).filter(|bytes| !is_dead(bytes)).map(|bytes| (id_of(bytes), slot))
     }
 
-    /// The id in a slot, also of a deleted row.
+    /// The id of the row in a slot, deleted or not.
     fn id_at(&self, slot: u32) -> Option<MegramId> {
         self.rows.get(slot as usize).map(id_of)
     }
 
-    /// Rebuilds the order and frees the slots of deleted rows.
+    /// Rebuilds the order of ids and frees the slots of deleted rows.
     fn reorder(&mut self) {
         let order = self.by_id().map(|(_, slot)| slot).collect();
         self.free = Arc::new(self.vacant());
@@ -178,7 +179,7 @@ impl Rows {
     }
 }
 
-/// Merges two sorted sequences that have no id in common.
+/// Merges two sequences of ids and slots that have no id in common; `first` tells which of two ids comes first.
 fn merged(
     a: impl Iterator<Item = (MegramId, u32)>,
     b: impl Iterator<Item = (MegramId, u32)>,

@@ -1,4 +1,4 @@
-//! A hash map in copy-on-write shards: a clone shares everything, and a change after it copies one shard.
+//! A hash map in copy-on-write parts (shards): a clone shares all of them, and a change after the clone copies one.
 
 use std::{
     borrow::Borrow,
@@ -7,10 +7,10 @@ use std::{
     sync::Arc,
 };
 
-/// Number of parts: at a million keys, a change after a clone copies four thousand.
+/// Number of shards: in a map of a million keys, a change after a clone copies about four thousand.
 const SHARDS: u64 = 256;
 
-/// A hash map whose clone is a pointer. The hash is keyed, since keys may be chosen by an attacker.
+/// A hash map that clones in constant time. The hash is keyed, since an attacker may choose the keys.
 #[derive(Debug, Clone)]
 pub(crate) struct Shards<K, V> {
     shards: Arc<Vec<Arc<HashMap<K, V>>>>,
@@ -76,7 +76,7 @@ impl<K: Hash + Eq + Clone, V: Clone> Shards<K, V> {
         self.shards.iter().flat_map(|shard| shard.iter())
     }
 
-    /// The part that a key belongs to.
+    /// The index of the shard that a key belongs to.
     fn shard_of<Q: Hash + ?Sized>(&self, key: &Q) -> usize {
         (self.hasher.hash_one(key) % SHARDS) as usize
     }

@@ -1,4 +1,4 @@
-//! The engine as bytes, so that opening a memory need not replay the whole journal.
+//! The engine encoded as bytes, so that opening a memory need not replay the whole journal.
 //!
 //! Rows and sums have the same layout as in RAM: reading them back is little more than copying.
 
@@ -22,17 +22,17 @@ use crate::{
     record::{Megram, MegramId, Offset, RecordSource, RuleKind, Watermark},
 };
 
-/// Rows read at once.
+/// Number of encoded rows (one per record) that are read at once.
 const PAGE_ROWS: u64 = 1_024;
 
-/// Slot numbers read at once.
+/// Number of slot numbers (indexes of rows) that are read at once.
 const PAGE_NUMBERS: u64 = 4_096;
 
 impl Engine {
-    /// Writes everything but the texts that are in a journal, for [`Engine::decode_state`].
+    /// Writes the whole engine, except texts that are stored in a journal, for [`Engine::decode_state`].
     ///
     /// # Errors
-    /// When writing fails.
+    /// The error of `out` when writing fails.
     pub fn encode_state(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut out = Encoder::new(out);
         out.u32(STATE_VERSION)?;
@@ -55,7 +55,7 @@ impl Engine {
         out.finish()
     }
 
-    /// Reads what [`Engine::encode_state`] wrote; texts are read from `source`.
+    /// Reads an engine that [`Engine::encode_state`] wrote; texts of records are read from `source` when needed.
     ///
     /// The bytes must have passed a checksum: wrong bytes give an error or a wrong memory, never a panic.
     ///
@@ -92,7 +92,7 @@ impl Engine {
     }
 }
 
-/// Writes tags, tools and words of intents.
+/// Encodes the tags, tools and words of intents of an index.
 fn encode_index(out: &mut Encoder<'_>, index: &Index) -> io::Result<()> {
     out.list(index.tags.len(), index.tags.iter(), |out, tag| {
         out.text(&tag.key)?;
@@ -125,7 +125,7 @@ fn encode_index(out: &mut Encoder<'_>, index: &Index) -> io::Result<()> {
     })
 }
 
-/// Reads tags, tools and words of intents.
+/// Decodes the tags, tools and words of intents of an index.
 fn decode_index(input: &mut Decoder<'_>) -> Result<Index, InvalidState> {
     let mut index = Index::default();
     index.tags = input.list(|input| {
@@ -153,7 +153,7 @@ fn decode_index(input: &mut Decoder<'_>) -> Result<Index, InvalidState> {
     Ok(index)
 }
 
-/// Writes decayed sums.
+/// Encodes the decayed sums of a tag or tool.
 fn encode_aggregate(out: &mut Encoder<'_>, aggregate: &Aggregate) -> io::Result<()> {
     out.u32(u32::from(aggregate.newest_ms.is_some()))?;
     out.i64(aggregate.newest_ms.unwrap_or_default())?;
@@ -166,7 +166,7 @@ fn encode_aggregate(out: &mut Encoder<'_>, aggregate: &Aggregate) -> io::Result<
     })
 }
 
-/// Reads decayed sums.
+/// Decodes the decayed sums of a tag or tool.
 fn decode_aggregate(input: &mut Decoder<'_>) -> Result<Aggregate, InvalidState> {
     let (known, newest_ms) = (input.flag()?, input.i64()?);
     let accumulators = input.list(|input| {
@@ -178,7 +178,7 @@ fn decode_aggregate(input: &mut Decoder<'_>) -> Result<Aggregate, InvalidState> 
     Ok(Aggregate { accumulators, newest_ms: known.then_some(newest_ms) })
 }
 
-/// Writes all rows.
+/// Encodes the rows of all records.
 fn encode_rows(out: &mut Encoder<'_>, rows: &Rows) -> io::Result<()> {
     out.list(rows.kinds.len(), rows.kinds.iter(), |out, kind| out.bytes(kind))?;
     out.list(rows.starts.len(), rows.starts.iter(), |out, (slot, start_ms)| {
@@ -192,7 +192,7 @@ fn encode_rows(out: &mut Encoder<'_>, rows: &Rows) -> io::Result<()> {
     out.list(rows.len(), rows.by_id(), |out, (_, slot)| out.u32(slot))
 }
 
-/// Reads all rows.
+/// Decodes the rows of all records.
 fn decode_rows(input: &mut Decoder<'_>) -> Result<Rows, InvalidState> {
     let mut rows = Rows::default();
     for _ in 0..input.length()? {

@@ -4,7 +4,7 @@ use super::Engine;
 use crate::record::{Frame, Level, Megram, MegramId, NewMegram, Provenance, Quantum, State, Tag, WriteError};
 
 impl Engine {
-    /// Writes an event; returns the frame for the journal.
+    /// Writes an event as a record of level M; returns the frame for the journal.
     ///
     /// If the clock was set back, the record takes the time of the newest record of its tag.
     ///
@@ -22,12 +22,13 @@ impl Engine {
         self.accept(megram)
     }
 
-    /// Records an event that contradicts a rule: f 0.95, k 0.05, and the opposite sign of the rule.
+    /// Writes an event that contradicts a rule: magnitude 0.95, decay 0.05 per day, and the opposite sign of the rule.
     ///
     /// Demoted rules can be contradicted too.
     ///
     /// # Errors
-    /// [`WriteError::NotARule`], or [`WriteError::Invalid`] when the content is not valid; then nothing changed.
+    /// [`WriteError::NotARule`] when `rule` is not a rule, [`WriteError::Invalid`] when the content is not valid; then
+    /// nothing changed.
     pub fn record_negative_feedback(
         &mut self,
         rule: MegramId,
@@ -49,7 +50,7 @@ impl Engine {
         self.accept(megram)
     }
 
-    /// Writes a law or a part of the persona at level T; `None` if the same one exists.
+    /// Writes a law or a part of the persona at level T; `None` if the tag has the same text already.
     ///
     /// # Errors
     /// [`WriteError::Immutable`] when the tag has another law, [`WriteError::Invalid`] when the record is not valid;
@@ -66,12 +67,12 @@ impl Engine {
         self.accept(megram).map(Some)
     }
 
-    /// `now_ms`, or the time of the newest record of the tag if that is later.
+    /// The time of a new record under a tag: `now_ms`, or the time of the tag's newest record if that is later.
     pub(crate) fn tag_time(&self, tag: &Tag, now_ms: i64) -> i64 {
         self.index.find(tag).map_or(now_ms, |tag| tag.aggregate.clamp(now_ms))
     }
 
-    /// An id for a new record, greater than all ids so far.
+    /// An id for a new record, greater than all ids so far unless their time is at its maximum.
     pub(crate) fn fresh_id(&self, megram: &Megram) -> MegramId {
         let mut hash = megram.fingerprint() ^ self.salt;
         let (time_ms, sequence) = match self.newest_id {
@@ -88,7 +89,7 @@ impl Engine {
         }
     }
 
-    /// Checks a record, gives it an id and adds it.
+    /// Checks a new record, gives it an id and adds it; returns its frame.
     pub(crate) fn accept(&mut self, mut megram: Megram) -> Result<Frame, WriteError> {
         self.check_bounds(&megram)?;
         megram.id = self.fresh_id(&megram);

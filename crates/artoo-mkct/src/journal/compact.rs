@@ -1,8 +1,8 @@
 //! Compaction: rewriting a journal without records that were deleted long ago.
 //!
-//! Records deleted before a given moment are dropped together with their deletions, and so are outdated recalls. Later
-//! deletions keep their records, so that the memory can be rebuilt as of any moment since. Entries are copied unchanged
-//! and in order.
+//! Records deleted before a given moment are dropped together with their deletions, and so are outdated recalls.
+//! Records deleted later stay, with their deletions, so that the memory can be rebuilt as of any moment since. Entries
+//! are copied unchanged and in order.
 
 use std::{
     collections::HashMap,
@@ -25,17 +25,18 @@ use crate::{
 /// A compacted journal and the new offsets of its records.
 #[derive(Debug)]
 pub(crate) struct Compacted {
+    /// The compacted journal, open and locked.
     pub(crate) journal: Journal,
-    /// The new offsets of the records.
+    /// The new offset of each record in the compacted journal.
     pub(crate) moved: Vec<(MegramId, Offset)>,
-    /// Length of the old journal.
+    /// Length of the journal before the compaction, in bytes.
     pub(crate) bytes_before: u64,
 }
 
-/// What the first pass over the journal finds.
+/// Which records were deleted, recalled or replaced, as found by the first pass over the journal.
 #[derive(Debug, Default)]
 struct Deletions {
-    /// Deleted records.
+    /// Deleted records, with when and why each was deleted.
     gone: HashMap<MegramId, Gone>,
     /// Offset of the frame with the last recall of each rule.
     last_recall: HashMap<MegramId, Offset>,
@@ -43,11 +44,12 @@ struct Deletions {
     present_rules: HashMap<(String, String, RuleKind), MegramId>,
 }
 
-/// When and why a record was deleted.
+/// When (Unix milliseconds) and why a record was deleted.
 #[derive(Debug, Clone, Copy)]
 struct Gone {
+    /// When the record was deleted, Unix milliseconds.
     at_ms: i64,
-    /// `None` for a rule that was replaced.
+    /// Why the record was deleted; `None` for a rule that was replaced by another.
     reason: Option<DeletionReason>,
 }
 
@@ -73,13 +75,14 @@ impl Deletions {
         }
     }
 
-    /// Whether a record was deleted before a moment.
+    /// Whether a record was deleted before `keep_from_ms`, so that compaction drops it.
     fn is_dropped(&self, id: MegramId, keep_from_ms: i64) -> bool {
         self.gone.get(&id).is_some_and(|gone| gone.at_ms < keep_from_ms)
     }
 }
 
-/// Replaces a journal by a compacted one; the old one is unchanged if that fails.
+/// Replaces a journal by one without the records deleted before `keep_from_ms`; if that fails, the old journal is
+/// unchanged.
 pub(crate) fn compact(disk: &dyn Disk, old: &Journal, keep_from_ms: i64) -> Result<Compacted, JournalError> {
     let path = old.path();
     let at = |step| JournalError::at(path, step);
@@ -107,7 +110,7 @@ pub(crate) fn compact(disk: &dyn Disk, old: &Journal, keep_from_ms: i64) -> Resu
     let Copied { end, last, moved } = match copied {
         Ok(copied) => copied,
         Err(error) => {
-            // The unfinished file takes space, which may be what is missing.
+            // The unfinished file takes disk space, which may be the reason for the failure.
             let _ = disk.remove(&beside);
             return Err(at(JournalStep::Write)(error));
         }
@@ -119,7 +122,7 @@ pub(crate) fn compact(disk: &dyn Disk, old: &Journal, keep_from_ms: i64) -> Resu
         end,
         synced: end,
         noted: end,
-        // If the name is not synced, a crash may bring the old file back, without what is appended from now on.
+        // If the new name is not synced, a crash may restore the old file, without the frames appended since.
         failed: !named,
         last: Some(last),
         generation,
@@ -128,7 +131,7 @@ pub(crate) fn compact(disk: &dyn Disk, old: &Journal, keep_from_ms: i64) -> Resu
     Ok(Compacted { journal, moved, bytes_before: length })
 }
 
-/// Syncs the new file and renames it over the old one; false if the name could not be synced.
+/// Syncs and locks the new file and renames it to the journal's path; false if the new name could not be synced.
 fn publish(disk: &dyn Disk, beside: &Path, path: &Path, new: Arc<dyn DiskFile>) -> io::Result<(LockedFile, bool)> {
     new.sync()?;
     let locked = LockedFile::lock(new)?.ok_or(io::ErrorKind::WouldBlock)?;
@@ -136,14 +139,14 @@ fn publish(disk: &dyn Disk, beside: &Path, path: &Path, new: Arc<dyn DiskFile>) 
     Ok((locked, disk.sync_folder(folder_of(path)).is_ok()))
 }
 
-/// The end, last entry and record offsets of a written journal.
+/// The end, the last entry and the record offsets of a compacted journal.
 struct Copied {
     end: u64,
     last: (Offset, u32),
     moved: Vec<(MegramId, Offset)>,
 }
 
-/// Writes the compacted journal.
+/// Writes the entries of the compacted journal.
 struct Rewrite<'a> {
     out: io::BufWriter<FileEnd>,
     at: u64,
@@ -151,7 +154,7 @@ struct Rewrite<'a> {
     deletions: &'a Deletions,
     keep_from_ms: i64,
     moved: Vec<(MegramId, Offset)>,
-    /// Used evidence of dropped rules.
+    /// The evidence that dropped rules have used, by tag and kind of rule.
     marks: HashMap<(String, String, RuleKind), Watermark>,
 }
 
@@ -168,14 +171,14 @@ impl<'a> Rewrite<'a> {
         }
     }
 
-    /// Writes the header and the first note.
+    /// Writes the header and the note about the compaction.
     fn begin(&mut self, note: &Note) -> io::Result<()> {
         self.out.write_all(&format::header())?;
         self.at = HEADER_BYTES as u64;
         self.put(|encoded| encoded.note(note)).map(drop)
     }
 
-    /// Writes a frame, or the part of it that is still needed.
+    /// Copies a frame from the old journal, or the part of the frame that is still needed.
     fn copy(&mut self, at: Offset, frame: Frame) -> io::Result<()> {
         let dropped = |id: MegramId| self.deletions.is_dropped(id, self.keep_from_ms);
         match frame {
@@ -187,7 +190,7 @@ impl<'a> Rewrite<'a> {
             }
             Frame::Written { .. } => Ok(()),
             Frame::Promoted { rule, rule_kind, watermark, .. } => {
-                // If the whole tag faded, no evidence is left that could be used twice.
+                // If the whole tag faded, there is no evidence left that could be used twice.
                 let gone = self.deletions.gone.get(&rule.id);
                 if gone.is_some_and(|gone| gone.reason != Some(DeletionReason::Faded)) {
                     let mark = self.marks.entry((rule.space, rule.entity, rule_kind)).or_insert(watermark);
@@ -211,7 +214,7 @@ impl<'a> Rewrite<'a> {
         }
     }
 
-    /// Writes the used evidence of dropped rules, and the last note.
+    /// Writes which evidence the dropped rules have used, and the final note about the sync.
     fn finish(&mut self) -> io::Result<Copied> {
         for ((space, entity, rule_kind), watermark) in std::mem::take(&mut self.marks) {
             self.put_unless(false, &Frame::Marked { space, entity, rule_kind, watermark })?;
@@ -222,12 +225,12 @@ impl<'a> Rewrite<'a> {
         Ok(Copied { end: self.at, last: self.last, moved: std::mem::take(&mut self.moved) })
     }
 
-    /// Writes a frame, unless it is skipped.
+    /// Writes a frame unless `skipped`.
     fn put_unless(&mut self, skipped: bool, frame: &Frame) -> io::Result<()> {
         if skipped { Ok(()) } else { self.put(|encoded| encoded.frame(frame)).map(drop) }
     }
 
-    /// Writes an entry; returns its offset.
+    /// Writes an entry; returns its offset in the compacted journal.
     fn put(&mut self, encode: impl FnOnce(&mut Encoded) -> Result<(), format::Unencodable>) -> io::Result<Offset> {
         let mut encoded = Encoded::default();
         // All frames were read from a journal, so they can be encoded.

@@ -1,7 +1,7 @@
-//! Erasing records in place, so that forgetting does not wait for a compaction.
+//! Erasing records in place, so that forgetting need not wait for a compaction.
 //!
-//! The intent is synced before the first byte changes, so that an erasure interrupted by a crash is finished at the
-//! next opening and never looks like damage.
+//! The list of records to erase (the intent) is synced before the first byte changes, so that an erasure interrupted by
+//! a crash is finished at the next opening and never looks like damage.
 
 use std::{io, path::Path};
 
@@ -17,28 +17,32 @@ use crate::{
     record::{Frame, MegramId, Offset},
 };
 
-/// The kind and version of a saved intent.
+/// The kind and version of the sealed file of an intent.
 const SEAL: Seal = Seal { magic: *b"ARTOMKER", version: 1 };
 
-/// The records that are about to be erased.
+/// The records that are about to be erased, as saved on disk before the erasure.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Intent {
+    /// The frames to overwrite.
     pub(crate) bodies: Vec<Body>,
-    /// When it was requested, Unix milliseconds.
+    /// When the erasure was requested, Unix milliseconds.
     pub(crate) at_ms: i64,
-    /// The generation of the journal that the offsets belong to.
+    /// How often the journal had been compacted when the offsets were taken.
     pub(crate) generation: u64,
 }
 
-/// Where the text of a record is.
+/// The frame in the journal that has the text of a record: its offset and the length of its payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Body {
+    /// The id of the record.
     pub(crate) id: MegramId,
+    /// Offset of the frame in the journal.
     pub(crate) offset: Offset,
+    /// Length of the frame's payload in bytes.
     pub(crate) payload_bytes: u32,
 }
 
-/// Finds the text of a record, if it is still at this offset.
+/// The frame with the text of a record; `None` if it is not at this offset any more.
 pub(crate) fn find(file: &dyn DiskFile, id: MegramId, at: Offset) -> io::Result<Option<Body>> {
     let entry = source::read_entry(file, at.0)?;
     Ok(entry.ok().and_then(|(header, entry)| match entry {
@@ -49,17 +53,18 @@ pub(crate) fn find(file: &dyn DiskFile, id: MegramId, at: Offset) -> io::Result<
     }))
 }
 
-/// Saves an intent.
+/// Saves an intent to the disk, synced.
 pub(crate) fn intend(disk: &dyn Disk, path: &Path, intent: &Intent) -> io::Result<()> {
     seal::write(disk, path, SEAL, intent, |_| Ok(()))
 }
 
-/// Loads an unfinished intent.
+/// The intent of an erasure that was not finished; `None` if there is none.
 pub(crate) fn pending(disk: &dyn Disk, path: &Path) -> Option<Intent> {
     seal::open::<Intent>(disk, path, SEAL).and_then(|(intent, payload)| payload.ends_sound().then_some(intent))
 }
 
-/// Overwrites the records. Repeating it changes nothing; a journal compacted since is not changed.
+/// Overwrites the frames of an intent's records, and syncs the journal. Repeating this changes nothing; a journal that
+/// was compacted since is not changed.
 pub(crate) fn overwrite(file: &dyn DiskFile, intent: &Intent) -> io::Result<()> {
     if source::generation(file) != intent.generation {
         return Ok(());
@@ -70,7 +75,7 @@ pub(crate) fn overwrite(file: &dyn DiskFile, intent: &Intent) -> io::Result<()> 
                 record.id == body.id && header.length == body.payload_bytes
             }
             Ok((_, Entry::Frame(_) | Entry::Note(_) | Entry::Erased(_))) => false,
-            // Overwritten in part already.
+            // The frame was overwritten in part already.
             Err(_) => true,
         };
         // The frame of a record is always longer than the entry that replaces it.
@@ -81,7 +86,7 @@ pub(crate) fn overwrite(file: &dyn DiskFile, intent: &Intent) -> io::Result<()> 
     file.sync()
 }
 
-/// Removes the finished intent.
+/// Removes the saved intent of a finished erasure.
 pub(crate) fn done(disk: &dyn Disk, path: &Path) -> io::Result<()> {
     match disk.remove(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

@@ -1,4 +1,4 @@
-//! What can go wrong with a journal.
+//! Errors of a journal.
 
 use std::{
     io,
@@ -7,21 +7,21 @@ use std::{
 
 use crate::record::FrameProblem;
 
-/// A step of opening, reading or writing a journal.
+/// A step of opening, reading or writing a journal, named in errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum JournalStep {
-    /// Opening the file.
+    /// Opening the journal's file.
     Open,
-    /// Taking the lock.
+    /// Locking the file.
     Lock,
     /// Reading frames.
     Read,
     /// Writing frames.
     Write,
-    /// Waiting for the disk.
+    /// Waiting until written frames are on the disk.
     Sync,
-    /// Cutting off a torn tail.
+    /// Cutting off an unfinished write at the end.
     Truncate,
 }
 
@@ -29,78 +29,78 @@ pub enum JournalStep {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {
-    /// Another process has it open.
+    /// Another process, or another `Journal`, has the journal open.
     #[error("{path:?} is open in another process")]
     Locked {
-        /// The journal.
+        /// Path of the journal that is open elsewhere.
         path: PathBuf,
     },
     /// The file is not a journal, or its header is damaged.
     #[error("{path:?} is not a journal")]
     NotAJournal {
-        /// The file.
+        /// Path of the file that is not a journal.
         path: PathBuf,
     },
-    /// A newer version of this library wrote it.
+    /// The journal was written by a newer version of this library.
     #[error("{path:?} has version {found}, this library knows {supported}")]
     NewerVersion {
-        /// The journal.
+        /// Path of the journal.
         path: PathBuf,
-        /// Version of the journal.
+        /// Version of the journal's format.
         found: u32,
-        /// The newest known.
+        /// The newest version of the format that this library knows.
         supported: u32,
     },
-    /// A frame is damaged, and not just by an interrupted write at the end.
+    /// A frame is damaged, and not just by an interrupted write at the end of the journal.
     #[error("{path:?} is damaged at byte {offset}: {problem:?}")]
     Corrupt {
-        /// The journal.
+        /// Path of the damaged journal.
         path: PathBuf,
-        /// Offset of the damaged frame.
+        /// Offset of the damaged frame, in bytes from the start of the journal.
         offset: u64,
-        /// What is wrong with it.
+        /// What is wrong with the damaged frame.
         problem: FrameProblem,
-        /// Offset of the next sound frame.
+        /// Offset of the next valid frame; `None` if there is none, or it was not searched for.
         next_sound: Option<u64>,
     },
-    /// A frame is too large.
+    /// A frame has more bytes than an entry of a journal may have.
     #[error("a frame of {bytes} bytes for {path:?}, more than {max_bytes}")]
     TooLarge {
-        /// The journal.
+        /// Path of the journal.
         path: PathBuf,
-        /// The frame's size.
+        /// Size of the frame in bytes.
         bytes: usize,
-        /// The limit.
+        /// Most bytes that a frame may have.
         max_bytes: usize,
     },
     /// A frame cannot be written as JSON.
     #[error("a frame for {path:?} cannot be written as JSON: {source}")]
     Encode {
-        /// The journal.
+        /// Path of the journal.
         path: PathBuf,
-        /// The cause.
+        /// Why the frame cannot be written as JSON.
         source: serde_json::Error,
     },
-    /// The system failed.
+    /// The operating system failed to open, read or write the journal.
     #[error("{path:?}: {step:?} failed: {source}")]
     Io {
-        /// The journal.
+        /// Path of the journal.
         path: PathBuf,
         /// The failed step.
         step: JournalStep,
-        /// The cause.
+        /// The error of the system.
         source: io::Error,
     },
-    /// An earlier write or sync failed; the journal must be opened anew.
+    /// An earlier write or sync failed, so the journal accepts no more frames; it must be reopened.
     #[error("{path:?} failed earlier and takes no more")]
     Failed {
-        /// The journal.
+        /// Path of the failed journal.
         path: PathBuf,
     },
 }
 
 impl JournalError {
-    /// Makes a [`JournalError::Io`] of an error of the system.
+    /// Turns an error of the system at a step into a [`JournalError::Io`].
     pub(crate) fn at(path: &Path, step: JournalStep) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { path, step, source }

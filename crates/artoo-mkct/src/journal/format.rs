@@ -2,7 +2,7 @@
 //!
 //! Header, 16 bytes: magic `ARTOMKCT`, version u32, CRC-32 of those twelve. The layout is the same in every version.
 //! Entry: marker of four bytes, length u32, CRC-32 of marker, length and payload u32, payload (JSON). Integers are
-//! little-endian. The marker tells the kind of payload: `MKF1` a frame, `MKN1` a note about the journal, `MKE1` the
+//! little-endian. The marker names the kind of payload: `MKF1` a frame, `MKN1` a note about the journal, `MKE1` the
 //! rest of an erased frame. A marker followed by a plausible length cannot occur inside a sound payload, since JSON
 //! text contains no NUL byte. (The checksum of `MKF1` does not cover the marker, for compatibility.)
 
@@ -15,43 +15,43 @@ use crate::{
     record::{Frame, FrameProblem, MegramId, Offset},
 };
 
-/// The version of journals that this library writes.
+/// The version of the journal format that this library writes.
 pub const FORMAT_VERSION: u32 = 1;
 
-/// Largest payload of an entry: fits a record with all texts at their limits, each byte escaped.
+/// Most bytes of an entry's payload: fits a record with all texts at their limits, each byte escaped.
 pub const MAX_FRAME_BYTES: usize = 1024 * 1024;
 
-/// Length of the header of a journal.
+/// Length in bytes of the header of a journal.
 pub(crate) const HEADER_BYTES: usize = 16;
-/// Length of the header of an entry.
+/// Length in bytes of the header of an entry.
 pub(crate) const ENTRY_HEADER_BYTES: usize = 12;
-/// The first bytes of a journal.
+/// The first bytes of a journal, which identify the format.
 const MAGIC: [u8; 8] = *b"ARTOMKCT";
 
-/// The kind of an entry.
+/// The kind of an entry of a journal, as its marker names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A change of the memory.
+    /// The entry is a change of the memory.
     Frame,
-    /// A note about the journal itself.
+    /// The entry is a note about the journal itself.
     Note,
-    /// The rest of a frame whose record was erased.
+    /// The entry replaces a frame whose record was erased.
     Erased,
 }
 
-/// A note of a journal about itself.
+/// A note in a journal about the journal itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "note", rename_all = "snake_case")]
 pub(crate) enum Note {
-    /// Everything before `end` was synced when this note was written.
+    /// Everything before offset `end` was synced when this note was written.
     Synced { end: u64 },
-    /// An unfinished write was cut off here.
+    /// An unfinished write of `bytes` bytes, with `entries` valid entries, was cut off the end of the journal here.
     Cut { bytes: u64, entries: usize },
-    /// The journal was compacted; records deleted before `complete_from_ms` are missing.
+    /// The journal was compacted for the `generation`th time; records deleted before `complete_from_ms` are missing.
     Compacted { generation: u64, complete_from_ms: i64 },
 }
 
-/// One decoded entry.
+/// One decoded entry of a journal.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "nearly every entry is a frame, and none is kept")]
 pub(crate) enum Entry {
@@ -60,7 +60,7 @@ pub(crate) enum Entry {
     Erased(Erased),
 }
 
-/// The rest of an erased frame.
+/// The content of an entry that replaces an erased frame: the id of the erased record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Erased {
     pub(crate) id: MegramId,
@@ -76,12 +76,12 @@ impl Kind {
         }
     }
 
-    /// The kind of an entry that begins with these bytes.
+    /// The kind of an entry that begins with these bytes; `None` if they are not a marker.
     fn of(bytes: &[u8]) -> Option<Self> {
         [Self::Frame, Self::Note, Self::Erased].into_iter().find(|kind| bytes.starts_with(&kind.marker()))
     }
 
-    /// The checksum of an entry, over its length and payload.
+    /// The checksum of an entry, over length and payload, and over the marker for all kinds but `Kind::Frame`.
     pub(crate) fn checksum(self, length: u32, payload: &[u8]) -> u32 {
         let mut hasher = crc32fast::Hasher::new();
         if self != Self::Frame {
@@ -93,7 +93,7 @@ impl Kind {
     }
 }
 
-/// The header of an entry.
+/// The header of an entry: kind, length of the payload in bytes, and checksum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EntryHeader {
     pub(crate) kind: Kind,
@@ -102,7 +102,7 @@ pub(crate) struct EntryHeader {
 }
 
 impl EntryHeader {
-    /// Reads the header of an entry.
+    /// Decodes the header of an entry; an error if the marker or the length is not valid.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, FrameProblem> {
         let kind = Kind::of(bytes).ok_or(FrameProblem::Marker)?;
         let length = u32_at(bytes, 4);
@@ -112,7 +112,7 @@ impl EntryHeader {
         Ok(Self { kind, length, checksum: u32_at(bytes, 8) })
     }
 
-    /// The encoded header.
+    /// Encodes the header.
     pub(crate) fn bytes(self) -> [u8; ENTRY_HEADER_BYTES] {
         let mut bytes = [0; ENTRY_HEADER_BYTES];
         let (marker, numbers) = bytes.split_at_mut(4);
@@ -123,7 +123,7 @@ impl EntryHeader {
         bytes
     }
 
-    /// Whether the checksum fits the payload.
+    /// Whether the checksum in the header matches the payload.
     pub(crate) fn is_of(self, payload: &[u8]) -> bool {
         self.kind.checksum(self.length, payload) == self.checksum
     }
@@ -133,7 +133,7 @@ impl EntryHeader {
         ENTRY_HEADER_BYTES as u64 + u64::from(self.length)
     }
 
-    /// Decodes the payload.
+    /// Decodes the payload of an entry; an error if this version does not know the content.
     pub(crate) fn decode(self, payload: &[u8]) -> Result<Entry, FrameProblem> {
         let decoded = match self.kind {
             Kind::Frame => serde_json::from_slice(payload).map(Entry::Frame),
@@ -144,30 +144,30 @@ impl EntryHeader {
     }
 }
 
-/// Result of reading the header of a file.
+/// The result of reading the header of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Header {
-    /// A journal of this version.
+    /// The file is a journal of this version.
     Sound,
-    /// Empty, or the header was being written when the process died.
+    /// The file is empty, or its header was being written when the process died.
     Torn,
-    /// A journal of a newer version.
+    /// The file is a journal of a newer version, given here.
     Newer(u32),
-    /// Not the header of a journal.
+    /// The file does not begin with the header of a journal.
     Foreign,
 }
 
 /// Why an entry cannot be encoded.
 #[derive(Debug)]
 pub(crate) enum Unencodable {
-    /// Its size in bytes.
+    /// The payload has this many bytes, more than `MAX_FRAME_BYTES`.
     TooLarge(usize),
-    /// It cannot be written as JSON.
+    /// The entry cannot be written as JSON.
     Json(serde_json::Error),
 }
 
 impl Unencodable {
-    /// The error for a journal.
+    /// The error to report for the journal at `path`.
     pub(crate) fn at(self, path: &Path) -> JournalError {
         let path = path.to_owned();
         match self {
@@ -177,12 +177,12 @@ impl Unencodable {
     }
 }
 
-/// The header of a journal of this version.
+/// Encodes the header of a journal of this version.
 pub(crate) fn header() -> [u8; HEADER_BYTES] {
     header_of(FORMAT_VERSION)
 }
 
-/// The header of a journal of a version.
+/// Encodes the header of a journal of a given version.
 pub(crate) fn header_of(version: u32) -> [u8; HEADER_BYTES] {
     let mut header = [0; HEADER_BYTES];
     let (signed, checksum) = header.split_at_mut(HEADER_BYTES - 4);
@@ -193,9 +193,9 @@ pub(crate) fn header_of(version: u32) -> [u8; HEADER_BYTES] {
     header
 }
 
-/// Reads a header; `bytes` are at most the first 16 of a file of `length` bytes.
+/// Decodes the header of a file of `length` bytes; `bytes` are at most the first 16 of them.
 pub(crate) fn read_header(bytes: &[u8], length: u64) -> Header {
-    // A file of only a header: a crash may leave a part of it, or zeros.
+    // A crash while the file was created may leave a part of the header, or zeros.
     if length <= HEADER_BYTES as u64 && bytes != header() {
         let unwritten = bytes.iter().zip(header()).all(|(found, sound)| *found == sound || *found == 0);
         if unwritten {
@@ -213,31 +213,32 @@ pub(crate) fn read_header(bytes: &[u8], length: u64) -> Header {
     }
 }
 
-/// Encoded entries, to be written at once.
+/// Encoded entries, to be written to the journal at once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Encoded {
+    /// The encoded entries, one after the other.
     pub(crate) bytes: Vec<u8>,
-    /// Offsets of the entries in `bytes`.
+    /// Offset of each entry in `bytes`.
     pub(crate) starts: Vec<usize>,
 }
 
 impl Encoded {
-    /// Encodes a frame.
+    /// Appends an encoded frame.
     pub(crate) fn frame(&mut self, frame: &Frame) -> Result<(), Unencodable> {
         self.entry(Kind::Frame, frame)
     }
 
-    /// Encodes a note.
+    /// Appends an encoded note.
     pub(crate) fn note(&mut self, note: &Note) -> Result<(), Unencodable> {
         self.entry(Kind::Note, note)
     }
 
-    /// Offsets of the entries if `bytes` are written at `base`.
+    /// Offset of each entry in the journal if `bytes` are written at offset `base`.
     pub(crate) fn places(&self, base: u64) -> impl Iterator<Item = Offset> {
         self.starts.iter().map(move |start| Offset(base + *start as u64))
     }
 
-    /// Encodes an entry of a kind.
+    /// Appends an encoded entry of a kind.
     fn entry(&mut self, kind: Kind, payload: &impl Serialize) -> Result<(), Unencodable> {
         let payload = serde_json::to_vec(payload).map_err(Unencodable::Json)?;
         let bytes = entry_bytes(kind, &payload).ok_or(Unencodable::TooLarge(payload.len()))?;
@@ -247,7 +248,7 @@ impl Encoded {
     }
 }
 
-/// The entry that replaces an erased frame of `payload_bytes`; `None` if it is too short.
+/// The encoded entry that replaces an erased frame with `payload_bytes` of payload; `None` if the frame is too short.
 pub(crate) fn erased_entry(id: MegramId, payload_bytes: u32) -> Option<Vec<u8>> {
     let mut payload = serde_json::to_vec(&Erased { id }).ok()?;
     if payload.len() > payload_bytes as usize {
@@ -258,7 +259,7 @@ pub(crate) fn erased_entry(id: MegramId, payload_bytes: u32) -> Option<Vec<u8>> 
     entry_bytes(Kind::Erased, &payload)
 }
 
-/// An encoded entry; `None` if the payload is too long.
+/// Encodes an entry; `None` if the payload is longer than `MAX_FRAME_BYTES`.
 fn entry_bytes(kind: Kind, payload: &[u8]) -> Option<Vec<u8>> {
     let length = u32::try_from(payload.len()).ok().filter(|_| payload.len() <= MAX_FRAME_BYTES)?;
     let mut bytes = Vec::with_capacity(ENTRY_HEADER_BYTES + payload.len());
@@ -269,7 +270,7 @@ fn entry_bytes(kind: Kind, payload: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The number at an offset; 0 beyond the end.
+/// The little-endian number at an offset of `bytes`; 0 beyond the end.
 pub(crate) fn u32_at(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..).and_then(|bytes| bytes.first_chunk()).map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }

@@ -1,4 +1,5 @@
-//! The journal: an append-only file of frames with checksums. It is the truth; everything else is a copy.
+//! The journal: an append-only file of frames with checksums. The journal is authoritative; snapshots and the engine in
+//! RAM are derived from it.
 //!
 //! A write is *accepted* when the engine applied it, *acknowledged* when [`Journal::append`] returned (it survives the
 //! death of this process), *synced* when [`Journal::sync`] returned (it survives the loss of power, if the disk works).
@@ -31,17 +32,17 @@ pub(crate) mod seal;
 pub(crate) mod snapshot;
 pub(crate) mod source;
 
-/// What opening a journal found.
+/// What [`Journal::open`] found in the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct OpenReport {
-    /// The journal did not exist, or was empty.
+    /// Whether the journal was created because it did not exist or was empty.
     pub created: bool,
     /// Number of frames read.
     pub frames: usize,
-    /// Bytes of unfinished writes that were cut off the end.
+    /// Length in bytes of the unfinished write that was cut off the end of the journal; 0 for none.
     pub truncated_tail_bytes: u64,
-    /// Sound entries among them, which followed a gap and were never synced.
+    /// Number of valid entries in the bytes cut off: they followed a gap and were never synced.
     pub truncated_sound_entries: usize,
 }
 
@@ -56,13 +57,13 @@ pub struct Journal {
     synced: u64,
     /// Offset up to which a note in the file confirms the sync.
     noted: u64,
-    /// Whether a write or sync failed for good.
+    /// Whether a write or sync failed in a way that requires reopening the journal.
     failed: bool,
     /// Offset and checksum of the newest entry; distinguishes journals of the same length.
     last: Option<(Offset, u32)>,
-    /// How often the journal was compacted.
+    /// Number of times that the journal was compacted.
     generation: u64,
-    /// Records deleted before this moment are missing.
+    /// Records deleted before this moment (Unix milliseconds) may be missing from the journal; `None` if none is.
     complete_from_ms: Option<i64>,
 }
 
@@ -156,12 +157,13 @@ impl Journal {
         Ok(report)
     }
 
-    /// Appends frames in one write; returns the new end of the journal. The frames are acknowledged, not yet synced.
+    /// Appends frames in one write; returns the new end of the journal. The frames are acknowledged then, not yet
+    /// synced.
     ///
     /// # Errors
     /// [`JournalError::TooLarge`] or [`JournalError::Encode`] before anything is written. [`JournalError::Io`] when the
-    /// write failed, e.g. on a full disk: its part is removed and the journal can go on. [`JournalError::Failed`] after
-    /// a write that could not be removed, or a failed sync.
+    /// write failed, e.g. on a full disk: what it wrote is removed, and the journal stays usable.
+    /// [`JournalError::Failed`] after a write that could not be removed, or a failed sync.
     pub fn append(&mut self, frames: &[Frame]) -> Result<Offset, JournalError> {
         let mut encoded = Encoded::default();
         for frame in frames {
@@ -171,7 +173,7 @@ impl Journal {
         Ok(Offset(self.end))
     }
 
-    /// Appends encoded entries; returns the offset of the first.
+    /// Appends encoded entries; returns the offset of the first entry.
     pub(crate) fn append_encoded(&mut self, encoded: &Encoded) -> Result<u64, JournalError> {
         self.expect_sound()?;
         let mut note = Encoded::default();
@@ -194,7 +196,7 @@ impl Journal {
         Ok(begin)
     }
 
-    /// Appends a note.
+    /// Appends a note about the journal itself.
     fn note(&mut self, note: &Note) -> Result<(), JournalError> {
         let mut encoded = Encoded::default();
         encoded.note(note).map_err(|problem| problem.at(&self.path))?;
@@ -205,8 +207,8 @@ impl Journal {
     /// Waits until all appended frames are on the disk; returns the end of the synced frames.
     ///
     /// # Errors
-    /// [`JournalError::Io`] when the disk failed. Frames may be lost then, so the journal takes no more: a second sync
-    /// could report success for pages that the system already dropped.
+    /// [`JournalError::Io`] when the disk failed. Frames may be lost then, so the journal accepts no more frames: a
+    /// second sync could report success for pages that the system already dropped.
     pub fn sync(&mut self) -> Result<Offset, JournalError> {
         self.expect_sound()?;
         if self.synced < self.end {
@@ -219,7 +221,7 @@ impl Journal {
         Ok(Offset(self.synced))
     }
 
-    /// Syncs and closes.
+    /// Syncs and closes the journal.
     ///
     /// # Errors
     /// As [`Journal::sync`].
@@ -227,13 +229,13 @@ impl Journal {
         self.sync().map(drop)
     }
 
-    /// The end of the acknowledged frames.
+    /// Offset of the end of the acknowledged frames, in bytes from the start of the journal.
     #[must_use]
     pub fn end(&self) -> Offset {
         Offset(self.end)
     }
 
-    /// The end of the synced frames.
+    /// Offset of the end of the synced frames, in bytes from the start of the journal.
     #[must_use]
     pub fn synced(&self) -> Offset {
         Offset(self.synced)
@@ -247,7 +249,7 @@ impl Journal {
         replay(&SystemDisk, path, from, visit).map(drop)
     }
 
-    /// The position that a snapshot of this moment has to store.
+    /// The position to store in a snapshot that is taken now.
     pub(crate) fn resume(&self) -> Resume {
         Resume {
             generation: self.generation,
@@ -257,12 +259,12 @@ impl Journal {
         }
     }
 
-    /// How often the journal was compacted.
+    /// Number of times that the journal was compacted.
     pub(crate) fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// Records deleted before this moment are missing.
+    /// Records deleted before this moment (Unix milliseconds) may be missing from the journal; `None` if none is.
     pub(crate) fn complete_from_ms(&self) -> Option<i64> {
         self.complete_from_ms
     }
@@ -272,34 +274,37 @@ impl Journal {
         &self.path
     }
 
-    /// The open file.
+    /// The open file of the journal.
     pub(crate) fn file(&self) -> &Arc<dyn DiskFile> {
         self.file.file()
     }
 
-    /// Whether a write or sync failed for good.
+    /// Whether a write or sync failed so that the journal must be reopened.
     pub(crate) fn is_failed(&self) -> bool {
         self.failed
     }
 
-    /// Fails if the journal failed before.
+    /// [`JournalError::Failed`] if an earlier write or sync failed.
     fn expect_sound(&self) -> Result<(), JournalError> {
         if self.failed { Err(JournalError::Failed { path: self.path.clone() }) } else { Ok(()) }
     }
 }
 
-/// A position to resume reading at, and what identifies the journal it belongs to.
+/// A position at which to resume reading a journal, and what identifies that journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Resume {
+    /// How often the journal had been compacted.
     pub(crate) generation: u64,
+    /// Offset of the next entry to read.
     pub(crate) offset: Offset,
     /// Offset and checksum of the newest entry before `offset`.
     pub(crate) last: Option<(Offset, u32)>,
+    /// Records deleted before this moment (Unix milliseconds) may be missing; `None` if no record is.
     pub(crate) complete_from_ms: Option<i64>,
 }
 
 impl Resume {
-    /// Whether a file is the journal this position belongs to.
+    /// Whether a file is the journal that this position belongs to.
     pub(crate) fn fits(&self, file: &dyn DiskFile) -> bool {
         let Some((place, checksum)) = self.last else { return false };
         if source::generation(file) != self.generation {
@@ -310,7 +315,7 @@ impl Resume {
     }
 }
 
-/// [`Journal::replay`] on any disk.
+/// Like [`Journal::replay`], on any disk; returns what was found.
 pub(crate) fn replay(
     disk: &dyn Disk,
     path: &Path,

@@ -1,4 +1,4 @@
-//! Repair of a damaged journal: sound entries stay, damaged bytes are moved to a file beside it.
+//! Repair of a damaged journal: valid entries are kept, damaged bytes are moved to a file beside the journal.
 
 use std::{
     io::{self, Read as _, Write as _},
@@ -19,18 +19,18 @@ use crate::{
     record::FrameProblem,
 };
 
-/// The file with the damaged bytes, beside the journal.
+/// The kind and version of the sealed file with the damaged bytes.
 const ASIDE: Seal = Seal { magic: *b"ARTOMKDM", version: 1 };
 
-/// A damaged range of a journal.
+/// A range of bytes of a journal that are not valid entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DamagedRange {
-    /// Offset of its first byte.
+    /// Offset of the range's first byte, from the start of the journal.
     pub offset: u64,
-    /// Its length in bytes.
+    /// Length of the range in bytes.
     pub bytes: u64,
-    /// The problem of the first entry in it.
+    /// What is wrong with the first entry in the range.
     pub problem: FrameProblem,
 }
 
@@ -38,11 +38,11 @@ pub struct DamagedRange {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Damage {
-    /// Number of sound entries.
+    /// Number of valid entries in the journal.
     pub sound_entries: usize,
-    /// The damaged ranges in order, also an unfinished write at the end.
+    /// The damaged ranges in order of their offsets; an unfinished write at the end counts as one.
     pub ranges: Vec<DamagedRange>,
-    /// The file with the damaged bytes, after a repair that changed anything.
+    /// Path of the file with the damaged bytes; `None` before a repair, and if there was no damage.
     pub set_aside: Option<PathBuf>,
 }
 
@@ -51,9 +51,9 @@ pub(crate) fn inspect(disk: &dyn Disk, path: &Path) -> Result<Damage, JournalErr
     walk(disk, path, &mut |_| Ok(()))
 }
 
-/// Replaces a damaged journal by one with its sound entries.
+/// Replaces a damaged journal by one with its valid entries, and returns the damage found.
 ///
-/// An entry whose checksum is right but whose content is unknown is not damage, but an error.
+/// An entry whose checksum is right but whose content is unknown is an error, not damage.
 pub(crate) fn repair(disk: &dyn Disk, path: &Path) -> Result<Damage, JournalError> {
     let at = |step| JournalError::at(path, step);
     let beside = seal::beside(path);
@@ -82,7 +82,7 @@ pub(crate) fn repair(disk: &dyn Disk, path: &Path) -> Result<Damage, JournalErro
     Ok(damage)
 }
 
-/// Reads all entries, passes the sound ones to `keep`, and lists the damage.
+/// Reads all entries of a journal, passes the bytes of valid ones to `keep`, and returns the damage.
 fn walk(disk: &dyn Disk, path: &Path, keep: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> Result<Damage, JournalError> {
     let at = |step| JournalError::at(path, step);
     let file = disk.open(path, OpenMode::Read).map_err(at(JournalStep::Open))?;
@@ -91,7 +91,7 @@ fn walk(disk: &dyn Disk, path: &Path, keep: &mut dyn FnMut(&[u8]) -> io::Result<
     let mut from = HEADER_BYTES as u64;
     match scan::check_header(file.as_ref(), path, length) {
         Err(JournalError::NotAJournal { .. }) => {
-            // Not a journal, or one whose header alone is damaged: that has sound entries.
+            // Either not a journal, or one whose header alone is damaged, which still has valid entries.
             let first = scan::next_sound(file.as_ref(), 0, length).map_err(at(JournalStep::Read))?;
             let Some((first, ..)) = first else { return Err(JournalError::NotAJournal { path: path.to_owned() }) };
             damage.ranges.push(DamagedRange { offset: 0, bytes: first, problem: FrameProblem::Marker });
@@ -107,7 +107,7 @@ fn walk(disk: &dyn Disk, path: &Path, keep: &mut dyn FnMut(&[u8]) -> io::Result<
             Next::Sound(header, payload) => {
                 damage.sound_entries += 1;
                 match header.decode(payload) {
-                    // Notes name offsets in the damaged file.
+                    // These notes name offsets in the damaged file, so they are dropped.
                     Ok(Entry::Note(Note::Synced { .. } | Note::Cut { .. })) => {}
                     Ok(Entry::Frame(_) | Entry::Note(Note::Compacted { .. }) | Entry::Erased(_)) => {
                         keep(&header.bytes()).and_then(|()| keep(payload)).map_err(at(JournalStep::Write))?;
@@ -129,7 +129,7 @@ fn walk(disk: &dyn Disk, path: &Path, keep: &mut dyn FnMut(&[u8]) -> io::Result<
     }
 }
 
-/// An unused name for the file with the damaged bytes.
+/// An unused path for the file with the damaged bytes: the journal's path with `.damaged-1`, `.damaged-2` … appended.
 fn free_name(disk: &dyn Disk, path: &Path) -> PathBuf {
     let numbered = |number: u32| {
         let mut name = path.as_os_str().to_owned();

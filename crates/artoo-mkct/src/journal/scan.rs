@@ -1,8 +1,9 @@
 //! Reading a journal, and distinguishing an unfinished write from damage.
 //!
-//! A batch is written only after the one before it was synced, and begins with a note that confirms that sync. A bad
-//! entry before such a note was synced once, so it is damaged: an error. So is a bad entry before a sound one in a
-//! journal without notes. Any other bad entry is an unfinished write, and cut off.
+//! A batch is written only after the previous batch was synced, and begins with a note that confirms that sync. An
+//! entry that is not valid but precedes such a note was synced once, so it is damaged: an error. In a journal without
+//! notes, an entry that is not valid is damaged if a valid entry follows. In all other cases it is an unfinished write,
+//! which is cut off.
 
 use std::{
     io::{self, Read},
@@ -18,31 +19,32 @@ use crate::{
     record::{Frame, FrameProblem, Offset},
 };
 
-/// Size of a read.
+/// Number of bytes that are read at once.
 const READ_BYTES: usize = 256 * 1024;
 
-/// Result of reading a journal, without its frames.
+/// The result of reading a journal, without its frames.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Scanned {
     /// Number of frames read.
     pub(crate) frames: usize,
-    /// Offset of the end of the sound entries.
+    /// Offset of the end of the last valid entry before the first one that is not valid.
     pub(crate) end: u64,
-    /// Sound entries after the end: parts of a batch that was not fully synced.
+    /// Number of valid entries after `end`: parts of a batch that was not fully synced.
     pub(crate) torn_entries: usize,
-    /// The file is empty, or its header unfinished.
+    /// Whether the file is empty or its header unfinished.
     pub(crate) needs_header: bool,
-    /// The journal contains notes about syncs.
+    /// Whether the journal contains notes about syncs.
     pub(crate) noted: bool,
-    /// Offset and checksum of the last sound entry.
+    /// Offset and checksum of the last valid entry before `end`.
     pub(crate) last: Option<(Offset, u32)>,
-    /// How often the journal was compacted.
+    /// Number of times that the journal was compacted.
     pub(crate) generation: u64,
-    /// Records deleted before this moment are missing.
+    /// Records deleted before this moment (Unix milliseconds) are missing; `None` if none is.
     pub(crate) complete_from_ms: Option<i64>,
 }
 
-/// Reads a journal of `length` bytes from `from` on, the offset of an entry or 0.
+/// Reads a journal of `length` bytes from `from` on, which is the offset of an entry or 0; calls `visit` for each
+/// frame.
 pub(crate) fn scan(
     file: &dyn DiskFile,
     path: &Path,
@@ -55,7 +57,7 @@ pub(crate) fn scan(
         return Ok(Scanned { end: HEADER_BYTES as u64, needs_header: true, ..Scanned::default() });
     }
     let begin = HEADER_BYTES as u64;
-    // An offset is known only if the journal was opened before, which wrote a note.
+    // An offset is known only if the journal was opened before, and opening writes a note.
     let mut scanned = Scanned { end: from.0.max(begin), noted: from.0 > begin, ..Scanned::default() };
     let mut reader = Reader::new(file, scanned.end, length);
     loop {
@@ -81,7 +83,7 @@ pub(crate) fn scan(
 }
 
 impl Scanned {
-    /// Applies a note to the result.
+    /// Updates the result by a note of the journal.
     fn take(&mut self, note: &Note) {
         match note {
             Note::Synced { .. } => self.noted = true,
@@ -94,7 +96,7 @@ impl Scanned {
     }
 }
 
-/// Reads the header of a journal; [`Header::Sound`] or [`Header::Torn`].
+/// Checks the header of a journal; returns [`Header::Sound`] or [`Header::Torn`].
 pub(crate) fn check_header(file: &dyn DiskFile, path: &Path, length: u64) -> Result<Header, JournalError> {
     let mut bytes = [0; HEADER_BYTES];
     let read = file.read_at(&mut bytes, 0).map_err(JournalError::at(path, JournalStep::Read))?;
@@ -107,7 +109,7 @@ pub(crate) fn check_header(file: &dyn DiskFile, path: &Path, length: u64) -> Res
     }
 }
 
-/// Whether a bad entry is damage or an unfinished write, by the entries after it.
+/// Decides by the entries after a bad entry whether that entry is damage (an error) or an unfinished write.
 fn end_of_sound(
     file: &dyn DiskFile,
     path: &Path,
@@ -132,12 +134,12 @@ fn end_of_sound(
     Ok(scanned)
 }
 
-/// The error for a damaged entry.
+/// The error for a damaged entry at `offset`.
 fn corrupt(path: &Path, offset: u64, problem: FrameProblem, next_sound: Option<u64>) -> JournalError {
     JournalError::Corrupt { path: path.to_owned(), offset, problem, next_sound }
 }
 
-/// The first sound entry at or after `from`.
+/// The first valid entry at or after offset `from`: its offset, header and payload; `None` if there is none.
 pub(crate) fn next_sound(
     file: &dyn DiskFile,
     from: u64,
@@ -157,19 +159,19 @@ pub(crate) fn next_sound(
                 return Ok(Some((found, header, payload.to_vec())));
             }
         }
-        // The windows overlap, since a header may cross their border.
+        // The windows overlap, since a header may cross the border between them.
         at += read.saturating_sub(ENTRY_HEADER_BYTES - 1).max(1) as u64;
     }
     Ok(None)
 }
 
-/// The next entry of a journal, as read.
+/// The result of reading the next entry of a journal.
 pub(crate) enum Next<'a> {
-    /// The journal ends here.
+    /// The journal has no more entries.
     End,
-    /// The bytes are not a sound entry.
+    /// The bytes are not a valid entry.
     Bad(FrameProblem),
-    /// Header and payload of a sound entry.
+    /// The header and payload of a valid entry.
     Sound(EntryHeader, &'a [u8]),
 }
 
@@ -188,7 +190,7 @@ impl<'a> Reader<'a> {
         Self { bytes, left, payload: Vec::new() }
     }
 
-    /// Reads the next entry.
+    /// Reads the next entry and checks its checksum.
     pub(crate) fn entry(&mut self) -> io::Result<Next<'_>> {
         if self.left == 0 {
             return Ok(Next::End);
@@ -216,7 +218,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The bytes of a file from an offset on.
+/// Reads the bytes of a file from offset `at` on.
 pub(crate) struct FileBytes<'a> {
     pub(crate) file: &'a dyn DiskFile,
     pub(crate) at: u64,

@@ -17,15 +17,15 @@ use crate::{
     journal::format::u32_at,
 };
 
-/// Length of the bytes before the meta JSON.
+/// Length in bytes of magic, version and length of the meta JSON.
 const HEAD_BYTES: usize = 16;
-/// Length of the bytes after the payload.
+/// Length in bytes of the trailer after the payload: the payload's length and checksum.
 const TRAILER_BYTES: u64 = 12;
 
-/// Longest meta JSON that is read.
+/// Most bytes of a meta JSON that is read.
 const MAX_META_BYTES: u32 = 64 * 1024 * 1024;
 
-/// Size of the write buffer.
+/// Size of the write buffer in bytes.
 const WRITE_BYTES: usize = 256 * 1024;
 
 /// The kind of a sealed file, and the version of its layout.
@@ -35,7 +35,8 @@ pub(crate) struct Seal {
     pub(crate) version: u32,
 }
 
-/// Writes a sealed file, replacing an existing one.
+/// Writes a sealed file with `meta` and the bytes that `payload` writes, replacing an existing file. Returns the result
+/// of `payload`.
 pub(crate) fn write<T>(
     disk: &dyn Disk,
     path: &Path,
@@ -70,7 +71,7 @@ pub(crate) fn write<T>(
     Ok(result)
 }
 
-/// Opens a sealed file and checks its header; `None` if it is missing, damaged or of another version.
+/// Opens a sealed file and checks its header; `None` if the file is missing, damaged or of another version.
 pub(crate) fn open<M: DeserializeOwned>(disk: &dyn Disk, path: &Path, seal: Seal) -> Option<(M, SealedPayload)> {
     let file = disk.open(path, OpenMode::Read).ok()?;
     let mut head = [0; HEAD_BYTES];
@@ -105,7 +106,7 @@ pub(crate) fn open<M: DeserializeOwned>(disk: &dyn Disk, path: &Path, seal: Seal
     Some((meta, SealedPayload { file, at: begin, end, crc: crc32fast::Hasher::new(), expected }))
 }
 
-/// The temporary name of a file until it is complete.
+/// The temporary name that a file has until it is complete: its path with `.new` appended.
 pub(crate) fn beside(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".new");
@@ -123,7 +124,7 @@ pub(crate) struct SealedPayload {
 }
 
 impl SealedPayload {
-    /// Whether the whole payload was read and the checksum is right.
+    /// Whether the whole payload was read and its checksum is right.
     pub(crate) fn ends_sound(self) -> bool {
         self.at == self.end && self.crc.finalize() == self.expected
     }
@@ -140,7 +141,7 @@ impl Read for SealedPayload {
     }
 }
 
-/// Writes to a file from an offset on.
+/// Writes to a file from offset `at` on.
 #[derive(Debug)]
 pub(crate) struct FileEnd {
     pub(crate) file: Arc<dyn DiskFile>,
@@ -159,7 +160,7 @@ impl Write for FileEnd {
     }
 }
 
-/// Writes to a file and calculates the checksum.
+/// Writes to a file and calculates the checksum of the written bytes.
 struct Hashed {
     inner: FileEnd,
     crc: crc32fast::Hasher,

@@ -1,6 +1,6 @@
-//! Snapshots: the state of an engine at an offset of the journal, so that opening replays only what came after.
+//! Snapshots: the state of an engine at an offset of the journal, so that opening replays only the frames after it.
 //!
-//! A snapshot is a copy: if it is outdated, damaged or missing, the whole journal is replayed.
+//! A snapshot is a copy: if it is out of date, damaged or missing, the whole journal is replayed.
 
 use std::{io, path::Path, sync::Arc};
 
@@ -15,22 +15,22 @@ use crate::{
     record::RecordSource,
 };
 
-/// The kind and version of a snapshot.
+/// The kind and version of the sealed file of a snapshot.
 const SEAL: Seal = Seal { magic: *b"ARTOMKSN", version: 1 };
 
-/// Writes the state of an engine that applied all frames before `resume`.
+/// Writes a snapshot of an engine that applied all frames before `resume`.
 pub(crate) fn save(disk: &dyn Disk, path: &Path, engine: &Engine, resume: &Resume) -> io::Result<()> {
     seal::write(disk, path, SEAL, resume, |out| engine.encode_state(out))
 }
 
-/// Bytes missing at the end of a journal that were there when its snapshot was taken.
+/// Number of bytes missing at the end of a journal that existed when its snapshot was taken; 0 without a snapshot.
 pub(crate) fn missing_bytes(disk: &dyn Disk, path: &Path, journal: &dyn DiskFile) -> u64 {
     let Some((resume, _)) = seal::open::<Resume>(disk, path, SEAL) else { return 0 };
     let length = journal.length().unwrap_or(0);
     if source::generation(journal) == resume.generation { resume.offset.0.saturating_sub(length) } else { 0 }
 }
 
-/// The engine in a snapshot of this journal, and where to go on reading; `None` if it cannot be used.
+/// The engine in a snapshot of this journal, and where to resume reading; `None` if the snapshot cannot be used.
 pub(crate) fn load(
     disk: &dyn Disk,
     path: &Path,

@@ -8,18 +8,19 @@ use crate::{
     record::{Frame, FrameProblem, Megram, MegramId, Offset, ReadError, RecordSource},
 };
 
-/// Size of the first read: most entries fit into it.
+/// Number of bytes of the first read of an entry: most entries fit.
 const FIRST_READ_BYTES: usize = 2_048;
 
-/// Bit of an [`Offset`] into the own journal of a guest rather than the main journal.
+/// Bit of an [`Offset`] that is set if the offset is in the own journal of a guest, not in the main journal. (A guest
+/// is a process that opened the memory while another process held its lock.)
 pub(crate) const OWN: u64 = 1 << 63;
 
-/// The journals that a process reads records from.
+/// The journals from which a process reads the texts of records.
 #[derive(Debug, Clone)]
 pub(crate) struct Sources {
-    /// The journal of the process that holds the memory.
+    /// The journal of the process that holds the memory's lock.
     pub(crate) main: Arc<dyn DiskFile>,
-    /// The own journal of a guest.
+    /// The own journal of this process, if it is a guest.
     pub(crate) own: Option<Arc<dyn DiskFile>>,
 }
 
@@ -38,7 +39,7 @@ impl RecordSource for Sources {
     }
 }
 
-/// How often a journal was compacted; 0 if unreadable.
+/// Number of times that a journal was compacted; 0 if its first note cannot be read.
 pub(crate) fn generation(file: &dyn DiskFile) -> u64 {
     match read_entry(file, HEADER_BYTES as u64) {
         Ok(Ok((_, Entry::Note(Note::Compacted { generation, .. })))) => generation,
@@ -46,7 +47,7 @@ pub(crate) fn generation(file: &dyn DiskFile) -> u64 {
     }
 }
 
-/// The entry at an offset.
+/// Reads the entry at an offset; the inner error says what is wrong with it.
 pub(crate) fn read_entry(file: &dyn DiskFile, at: u64) -> io::Result<Result<(EntryHeader, Entry), FrameProblem>> {
     let mut bytes = vec![0; FIRST_READ_BYTES];
     let read = file.read_at(&mut bytes, at)?;

@@ -1,8 +1,8 @@
-//! Times as the index writes them: `2026-11-22T01:33:33.250Z`.
+//! Times as written in the LevelDB export: `2026-11-22T01:33:33.250Z`.
 
 const MILLIS_PER_DAY: i64 = 86_400_000;
 
-/// Unix milliseconds in RFC 3339; years outside 0..=9999 are written as they come.
+/// Formats Unix milliseconds in RFC 3339; years outside 0..=9999 get a sign or more digits.
 pub(super) fn format(at_ms: i64) -> String {
     let (days, millis) = (at_ms.div_euclid(MILLIS_PER_DAY), at_ms.rem_euclid(MILLIS_PER_DAY));
     // Howard Hinnant's civil_from_days: eras of 400 years that begin in March, so that the leap day comes last.

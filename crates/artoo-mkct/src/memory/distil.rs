@@ -1,4 +1,5 @@
-//! Distillers: write the text of rules. One that fails, hangs or writes nonsense changes nothing.
+//! Distillers write the texts of rules. A distiller that fails, hangs or returns text that is not valid changes
+//! nothing.
 
 use std::{
     sync::{
@@ -15,21 +16,21 @@ use crate::{
     rules::Promotion,
 };
 
-/// Writes the text of rules: a language model, a person, a table.
+/// Writes the texts of rules, e.g. with a language model, a person or a table.
 ///
 /// It is called on a thread of its own. The evidence is data, never instructions.
 pub trait Distiller: std::fmt::Debug + Send + Sync {
-    /// The text of the rule that follows from the evidence.
+    /// Returns the text of the rule that follows from the evidence.
     ///
     /// # Errors
-    /// A description of the problem; it is written to the journal.
+    /// A description of the problem, which is written to the journal.
     fn distil(&self, promotion: &Promotion, evidence: &[Megram]) -> Result<String, String>;
 }
 
-/// Longest description of a problem in the journal.
+/// Most characters of a problem's description in the journal.
 const MAX_PROBLEM_CHARS: usize = 200;
 
-/// Interval at which a wait for an answer checks whether the memory is being closed.
+/// Interval at which a wait for the distiller checks whether the memory is being closed.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Calls a distiller with a time limit, one call at a time.
@@ -48,12 +49,13 @@ impl DistillerRunner {
         Self { distiller, timeout, stopping, asking: Arc::new(AtomicBool::new(false)) }
     }
 
-    /// Whether the distiller can be called now.
+    /// Whether the distiller can be called now: no call is running, and the memory is not being closed.
     pub(super) fn is_free(&self) -> bool {
         !self.asking.load(Ordering::Acquire) && !self.stopping.load(Ordering::Acquire)
     }
 
-    /// Calls the distiller: the checked text, or a description of the problem; `None` if the memory is being closed.
+    /// Calls the distiller and waits: the checked text, or a description of the problem; `None` if the memory is being
+    /// closed.
     pub(super) fn ask(&self, promotion: Promotion, evidence: Vec<Megram>) -> Option<Result<String, String>> {
         let (answer, answered) = channel();
         let (distiller, asking) = (Arc::clone(&self.distiller), Arc::clone(&self.asking));
@@ -61,9 +63,9 @@ impl DistillerRunner {
         let asked = thread::Builder::new().name("mkct-distiller".to_owned()).spawn(move || {
             let free = CallEnd(asking);
             let words = distiller.distil(&promotion, &evidence);
-            // Before the answer is sent, so that the next call can follow at once.
+            // Dropped before the result is sent, so that the next call can follow at once.
             drop(free);
-            // The caller may have given up.
+            // The caller may have stopped waiting.
             let _ = answer.send(words);
         });
         if asked.is_err() {
@@ -95,7 +97,7 @@ impl Drop for CallEnd {
     }
 }
 
-/// Checks the text of a rule.
+/// The trimmed text of a rule; a description of the problem if it is empty, too long or not text.
 fn checked(text: String) -> Result<String, String> {
     let text = text.trim();
     if text.is_empty() {
@@ -110,7 +112,7 @@ fn checked(text: String) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// The beginning of a description, without control characters.
+/// The first `MAX_PROBLEM_CHARS` characters of a description, without control characters.
 fn shortened(problem: &str) -> String {
     problem.chars().filter(|c| !c.is_control()).take(MAX_PROBLEM_CHARS).collect()
 }

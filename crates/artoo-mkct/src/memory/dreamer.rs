@@ -1,4 +1,4 @@
-//! The Dreamer: a thread that deletes faded tags, demotes rules, and has rules made.
+//! The Dreamer: a thread that deletes faded tags, demotes rules, and has a distiller write new rules.
 //!
 //! It reads a copy of the engine and applies its changes in small steps, so that queries and writes do not wait.
 
@@ -27,59 +27,59 @@ use crate::{
     rules::{Promotion, SweepSkipped},
 };
 
-/// Most rules made in one run: each may be a paid call of a model.
+/// Most rules made in one run of the Dreamer: each may be a paid call of a model.
 #[doc(alias = "limit")]
 const MAX_RULES_PER_DREAM: usize = 8;
 
-/// Time after which a failed rule is tried again: an hour.
+/// Time in milliseconds after which a rule that could not be made is tried again: an hour.
 const RETRY_AFTER_MS: i64 = 60 * 60 * 1_000;
 
-/// Time between two compactions of the journal: a day.
+/// Time in milliseconds between two compactions of the journal: a day.
 const COMPACT_EVERY_MS: i64 = 24 * 60 * 60 * 1_000;
 
-/// Time between two checks of the whole journal: a day.
+/// Time in milliseconds between two checks of the whole journal: a day.
 const LOOK_EVERY_MS: i64 = 24 * 60 * 60 * 1_000;
 
-/// Size from which a journal is compacted.
+/// Least length in bytes of a journal that is compacted.
 const COMPACT_FROM_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Report of one run of the Dreamer.
+/// The report of one run of the Dreamer.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Dream {
-    /// Rules that were demoted to Knowledge.
+    /// Rules that the run demoted to Knowledge.
     pub demoted: Vec<MegramId>,
-    /// Tags deleted.
+    /// Number of tags deleted because their attention had faded.
     pub faded_tags: usize,
-    /// Records deleted with them.
+    /// Number of records deleted with the faded tags.
     pub faded_megrams: usize,
-    /// Why nothing was deleted or demoted, if so.
+    /// Why nothing was deleted or demoted; `None` if the sweep ran.
     pub skipped: Option<SweepSkipped>,
-    /// Rules made.
+    /// Rules that the run made.
     pub promoted: Vec<MegramId>,
-    /// Descriptions of failed attempts to make a rule.
+    /// Descriptions of the failed attempts to make a rule.
     pub attempts: Vec<String>,
-    /// Journals of other processes that were merged.
+    /// Counts of the journals of other processes that were merged.
     pub adopted: Adopted,
     /// Descriptions of steps that failed on the disk; the next run tries them again.
     pub problems: Vec<String>,
 }
 
-/// A message to the Dreamer's thread.
+/// A message to the thread of the Dreamer.
 pub(super) enum Command {
-    /// A task ended.
+    /// A task ended: schedule a run soon.
     TaskEnded,
-    /// Run now, and send a report.
+    /// Run now, and send the report.
     Run(Sender<Dream>),
-    /// End the thread.
+    /// End the Dreamer's thread.
     Stop,
 }
 
-/// When the next run is due.
+/// When the next run of the Dreamer is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct DreamSchedule {
     times: DreamTimes,
-    /// Uptime of the next run, milliseconds.
+    /// When the next run is due, as uptime in milliseconds.
     next_ms: i64,
 }
 
@@ -88,28 +88,28 @@ impl DreamSchedule {
         Self { times, next_ms: now_ms.saturating_add(millis(times.every)) }
     }
 
-    /// Schedules a run for the end of a task, never later than already scheduled.
+    /// Moves the next run to shortly after the end of a task, unless it is due earlier.
     pub(super) fn task_ended(&mut self, now_ms: i64) {
         self.next_ms = self.next_ms.min(now_ms.saturating_add(millis(self.times.settle)));
     }
 
-    /// Time left until the next run.
+    /// Time left until the next run is due; zero if it is overdue.
     pub(super) fn left(&self, now_ms: i64) -> Duration {
         Duration::from_millis(self.next_ms.saturating_sub(now_ms).max(0).unsigned_abs())
     }
 
-    /// Schedules the next run after one.
+    /// Schedules the next run after a run that ended now.
     pub(super) fn ran(&mut self, now_ms: i64) {
         self.next_ms = now_ms.saturating_add(millis(self.times.every));
     }
 }
 
-/// A duration in milliseconds.
+/// A duration in whole milliseconds.
 fn millis(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// State of the Dreamer's thread.
+/// The state of the Dreamer's thread.
 pub(super) struct Dreamer {
     pub(super) shared: Arc<Shared>,
     pub(super) clock: Arc<dyn Clock>,
@@ -118,9 +118,11 @@ pub(super) struct Dreamer {
     pub(super) task_ended: Arc<AtomicBool>,
     /// Whether the memory is being closed.
     pub(super) stopping: Arc<AtomicBool>,
+    /// When the Dreamer runs by itself; `None` for never.
     pub(super) times: Option<DreamTimes>,
+    /// How long compaction keeps deleted records in the journal, milliseconds.
     pub(super) keep_deleted_ms: i64,
-    /// When making a rule for a tag last failed, Unix milliseconds.
+    /// When making a rule of a kind for a tag last failed, Unix milliseconds.
     pub(super) failed: HashMap<(Tag, RuleKind), i64>,
 }
 
@@ -138,7 +140,7 @@ impl Dreamer {
                     self.task_ended.store(false, Ordering::Release);
                     let Some(schedule) = &mut schedule else { continue };
                     schedule.task_ended(self.clock.now().uptime_ms);
-                    // Many tasks may end in a row; a run that is due is not delayed.
+                    // Many tasks may end in quick succession; a run that is due is not delayed.
                     if !schedule.left(self.clock.now().uptime_ms).is_zero() {
                         continue;
                     }
@@ -157,7 +159,7 @@ impl Dreamer {
         }
     }
 
-    /// One run.
+    /// Runs once: merges journals of guests, sweeps, makes rules, and maintains the journal.
     fn dream(&mut self) -> Dream {
         let mut dream = Dream::default();
         let now = self.clock.now();
@@ -169,11 +171,11 @@ impl Dreamer {
         dream
     }
 
-    /// Demotes rules and deletes tags: planned on a copy, applied in small steps.
+    /// Demotes rules and deletes faded tags: planned on a copy of the engine, applied in small steps.
     fn sweep(&self, now: Clocks, dream: &mut Dream) {
         let by_ms = self.shared.write_gap_ms.load(Ordering::Acquire);
         if by_ms.saturating_abs() > MAX_CLOCK_DISAGREEMENT_MS {
-            // By this clock, the records just written may be years old.
+            // By the Dreamer's clock, the records just written may be years old.
             dream.skipped = Some(SweepSkipped::WritesOffClock { by_ms });
             return;
         }
@@ -203,7 +205,7 @@ impl Dreamer {
                 return;
             };
             let evidence = evidence(&engine, &promotion);
-            // The next process will find the same promotion.
+            // The next process finds the same promotion again.
             let Some(worded) = distiller_runner.ask(promotion.clone(), evidence) else { return };
             let made = worded.and_then(|text| self.make(&promotion, &text, now_ms));
             match made {
@@ -220,7 +222,7 @@ impl Dreamer {
         }
     }
 
-    /// Makes a rule with a text.
+    /// Makes the rule of a promotion with a text; returns its id, or a description of the problem.
     fn make(&self, promotion: &Promotion, text: &str, now_ms: i64) -> Result<MegramId, String> {
         let mut result = Err("no rule".to_owned());
         self.accept(|engine| match engine.promote(&promotion.ticket, text, now_ms) {
@@ -238,7 +240,7 @@ impl Dreamer {
         result
     }
 
-    /// Checks the journal, saves a snapshot, and compacts if due.
+    /// Checks the journal, saves a snapshot, and compacts the journal if due.
     fn maintain(&self, now_ms: i64, dream: &mut Dream) {
         let keep_from_ms = now_ms.saturating_sub(self.keep_deleted_ms);
         let problem = self.writer(
@@ -258,7 +260,7 @@ impl Dreamer {
         dream.problems.extend(problem);
     }
 
-    /// Changes the engine and queues the frame of the change.
+    /// Changes the engine by `change` and queues the frame of the change, if there is one.
     fn accept(&self, change: impl FnOnce(&mut Engine) -> Option<Frame>) {
         let mut master = self.shared.master();
         if let Some(frame) = change(&mut master) {
@@ -278,18 +280,18 @@ impl Dreamer {
     }
 }
 
-/// Tag and kind of a promotion.
+/// The tag and the kind of rule of a promotion.
 fn tag_of(promotion: &Promotion) -> (Tag, RuleKind) {
     let ticket = &promotion.ticket;
     (ticket.tag().clone(), ticket.kind())
 }
 
-/// The readable records of the evidence of a promotion.
+/// The records of a promotion's evidence whose texts can be read.
 fn evidence(engine: &Engine, promotion: &Promotion) -> Vec<Megram> {
     promotion.evidence.iter().filter_map(|evidence| engine.get(evidence.id).ok().flatten()).collect()
 }
 
-/// Splits a large deletion into small ones.
+/// Splits a large deletion into deletions of at most `MAX_IDS_AT_ONCE` records; other frames are unchanged.
 fn in_steps(frame: Frame) -> Vec<Frame> {
     match frame {
         Frame::Deleted { ids, at_ms, reason } => {

@@ -1,4 +1,4 @@
-//! Errors of an open memory, and the durability that a write can be waited for.
+//! Errors of an open memory, and the levels of durability of a write.
 
 use std::{io, path::PathBuf, sync::Arc};
 
@@ -14,9 +14,9 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Durability {
-    /// The death of the process: the operating system has the bytes.
+    /// The write survives the death of the process: the operating system has the bytes.
     Acknowledged,
-    /// The loss of power: the disk has the bytes.
+    /// The write survives the loss of power: the disk has the bytes.
     Synced,
 }
 
@@ -24,12 +24,12 @@ pub enum Durability {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The folder, the lock file or the inbox cannot be used.
+    /// The folder, the lock file or the folder of guests' journals cannot be used.
     #[error("{path:?} cannot be used: {source}")]
     Io {
         /// The path that cannot be used.
         path: PathBuf,
-        /// The system's error.
+        /// The error of the system.
         source: io::Error,
     },
     /// The journal cannot be used.
@@ -53,12 +53,12 @@ pub enum MemoryWriteError {
     /// The queue of writes that wait for the disk is full; try again later.
     #[error("{queued} bytes of writes wait for the disk, at most {max} may: try again later")]
     QueueFull {
-        /// Bytes waiting.
+        /// Number of bytes that wait for the disk.
         queued: usize,
-        /// The most that may wait, [`crate::Options::max_queued_bytes`].
+        /// Most bytes that may wait for the disk, [`crate::Options::max_queued_bytes`].
         max: usize,
     },
-    /// The journal failed; the memory must be opened anew.
+    /// The journal failed; the memory must be reopened.
     #[error("the journal failed and takes no more writes: {0}")]
     Failed(#[source] Arc<JournalError>),
     /// The memory is closed.
@@ -70,20 +70,20 @@ pub enum MemoryWriteError {
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum DurabilityError {
-    /// The journal could not be written; the record stays in RAM, and is written again if `retried`.
+    /// The journal could not be written; the record stays in RAM, and is written again if `retried` is true.
     #[error("the write is not {durability:?}: {source}")]
     Journal {
-        /// The durability it does not have.
+        /// The durability that the write does not have.
         durability: Durability,
-        /// Whether the write is tried again.
+        /// Whether the write will be tried again.
         retried: bool,
-        /// The journal's error.
+        /// The error of the journal.
         source: Arc<JournalError>,
     },
-    /// The memory was closed first.
+    /// The memory was closed before the write had the durability.
     #[error("the memory was closed before the write was {durability:?}")]
     Closed {
-        /// The durability it does not have.
+        /// The durability that the write does not have.
         durability: Durability,
     },
 }
@@ -92,16 +92,18 @@ pub enum DurabilityError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MemoryForgetError {
-    /// The record does not exist, or is of level T.
+    /// The record was not forgotten: it does not exist, or is of level T.
     #[error(transparent)]
     Refused(#[from] ForgetError),
-    /// The record is forgotten, but its text could not be erased; the next opening tries again if the intent was saved.
+    /// The record is forgotten, but its text could not be erased; the next opening tries again if the intent to erase
+    /// was saved on disk.
     #[error("forgotten, but not erased from the disk: {source}")]
     NotErased {
-        /// The journal's error.
+        /// The error of the journal.
         source: Arc<JournalError>,
     },
-    /// The record is forgotten here; the process that holds the journal erases its text later, at the latest on closing.
+    /// The record is forgotten here; the process that has the lock of the memory erases its text later, at the latest
+    /// on closing.
     #[error("forgotten; another process holds the journal and erases it later")]
     HeldElsewhere,
     /// The memory is closed.
@@ -109,14 +111,14 @@ pub enum MemoryForgetError {
     Closed,
 }
 
-/// Why a maintenance step failed; the memory goes on as before.
+/// Why a maintenance step failed; the memory stays usable.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MaintenanceError {
     /// The journal could not be read or written.
     #[error("the journal could not be read or written: {0}")]
     Journal(#[source] Arc<JournalError>),
-    /// Another process holds the memory; this one writes a journal of its own.
+    /// Another process has the lock of the memory; this process is a guest, which writes a journal of its own.
     #[error("another process holds the memory")]
     HeldElsewhere,
     /// The memory is closed.

@@ -1,8 +1,8 @@
 //! The files of a memory, and opening them.
 //!
-//! `memory.lock` is locked by the process that holds the memory (the *holder*; other processes are *guests*);
-//! `memory.journal` is the truth; `memory.snapshot` saves replaying it; `memory.inbox/` has the journals of guests
-//! until the holder merges them; `memory.erasing` is an erasure in progress.
+//! `memory.lock` is locked by one process (the *holder*; other processes that open the memory are *guests*);
+//! `memory.journal` is authoritative; `memory.snapshot` makes most of its replay unnecessary; `memory.inbox/` has the
+//! journals of guests until the holder merges them; `memory.erasing` is an erasure in progress.
 
 use std::{
     hash::{BuildHasher as _, Hasher as _, RandomState},
@@ -29,40 +29,45 @@ use crate::{
     record::{DeletionReason, Frame, Offset},
 };
 
-/// Attempts of a guest to read the journal while the holder writes it.
+/// How often a guest tries to read the journal while the holder writes to it.
 const GUEST_ATTEMPTS: usize = 5;
 
 /// Time between two attempts of a guest to read the journal.
 const GUEST_PAUSE: Duration = Duration::from_millis(5);
 
-/// Attempts of a guest to create its own journal before the holder removes it as abandoned.
+/// How often a guest tries to create its own journal, since the holder may remove the new file as abandoned.
 const NAME_ATTEMPTS: usize = 100;
 
-/// The paths of the files of a memory.
+/// The paths of the files of a memory, and the disk they are on.
 #[derive(Debug, Clone)]
 pub(super) struct MemoryFiles {
     pub(super) disk: Arc<dyn Disk>,
     folder: PathBuf,
 }
 
-/// Whether this process holds the memory or is a guest.
+/// The role of this process: holder of the memory's lock, or guest.
 #[derive(Debug)]
 pub(super) enum Role {
-    /// The process that writes the memory, with the lock.
+    /// This process holds the memory's lock and writes the main journal.
     Holder(#[expect(dead_code, reason = "released when dropped")] LockedFile),
-    /// A process that came later, with the journal of the holder.
+    /// Another process holds the lock; this one reads that process's journal (`main`) and writes one of its own.
     Guest { main: Arc<dyn DiskFile> },
 }
 
-/// An open memory without threads.
+/// An open memory before its threads are started.
 #[derive(Debug)]
 pub(super) struct Opened {
+    /// The paths of the files.
     pub(super) files: MemoryFiles,
+    /// Whether this process is the holder or a guest.
     pub(super) role: Role,
+    /// The journal that this process writes.
     pub(super) journal: Journal,
+    /// The engine, with all frames of the journals applied.
     pub(super) engine: Engine,
+    /// What opening found, for the caller.
     pub(super) summary: OpenSummary,
-    /// Offset in the journal up to which the snapshot reaches.
+    /// Offset in the journal up to which the snapshot contains all changes; 0 without a snapshot.
     pub(super) snapshot_end: u64,
 }
 
@@ -81,23 +86,23 @@ impl MemoryFiles {
         self.folder.join("memory.snapshot")
     }
 
-    /// The folder of the LevelDB index that earlier versions kept, if it exists.
+    /// Path of the LevelDB index that earlier versions wrote; `None` if it does not exist.
     fn old_index(&self) -> Option<PathBuf> {
         let path = self.folder.join("memory.index");
         self.disk.list(&path).is_ok_and(|names| !names.is_empty()).then_some(path)
     }
 
-    /// Folder with the journals of guests.
+    /// Path of the folder with the journals of guests.
     pub(super) fn inbox(&self) -> PathBuf {
         self.folder.join("memory.inbox")
     }
 
-    /// Path of the erasure in progress.
+    /// Path of the file that lists the records of an erasure in progress.
     pub(super) fn erasing(&self) -> PathBuf {
         self.folder.join("memory.erasing")
     }
 
-    /// Locks the memory; `None` if another process holds it.
+    /// Locks the memory; `None` if another process has the lock.
     fn lock(&self) -> io::Result<Option<LockedFile>> {
         LockedFile::lock(self.disk.open(&self.folder.join("memory.lock"), OpenMode::Write)?)
     }
@@ -110,7 +115,7 @@ impl MemoryFiles {
         }
     }
 
-    /// The journals of guests, sorted by name.
+    /// Paths of the journals of guests, sorted by name.
     pub(super) fn inbox_journals(&self) -> Vec<PathBuf> {
         let inbox = self.inbox();
         let names = self.disk.list(&inbox).unwrap_or_default();
@@ -120,13 +125,13 @@ impl MemoryFiles {
         paths
     }
 
-    /// The error for a path.
+    /// Turns an error of the system for a path into an `OpenError`.
     fn step<'a>(&'a self, path: &'a Path) -> impl FnOnce(io::Error) -> OpenError + 'a {
         |source| OpenError::Io { path: path.to_owned(), source }
     }
 }
 
-/// Opens a memory: as its holder if no other process is, otherwise as a guest.
+/// Opens a memory: as its holder if no other process has the lock, otherwise as a guest.
 pub(super) fn open(folder: &Path, options: &Options) -> Result<Opened, OpenError> {
     let files = MemoryFiles::new(&options.disk, folder);
     files.disk.create_folder(folder).map_err(files.step(folder))?;
@@ -138,14 +143,14 @@ pub(super) fn open(folder: &Path, options: &Options) -> Result<Opened, OpenError
     Ok(opened)
 }
 
-/// Opens a memory as its holder; `None` if another process is.
+/// Opens a memory as its holder; `None` if another process has the lock.
 pub(super) fn open_if_free(folder: &Path, options: &Options) -> Result<Option<Opened>, OpenError> {
     let files = MemoryFiles::new(&options.disk, folder);
     let lock = files.lock().map_err(files.step(folder))?;
     lock.map(|lock| open_as_holder(files, lock, options)).transpose()
 }
 
-/// Opens a memory whose lock this process has.
+/// Opens a memory as its holder: finishes an erasure, reads the journal, and repairs it if that is the policy.
 fn open_as_holder(files: MemoryFiles, lock: LockedFile, options: &Options) -> Result<Opened, OpenError> {
     let (path, snapshot) = (files.journal(), files.snapshot());
     for leftover in [&path, &snapshot, &files.erasing()] {
@@ -157,7 +162,7 @@ fn open_as_holder(files: MemoryFiles, lock: LockedFile, options: &Options) -> Re
         Err(JournalError::Corrupt { .. } | JournalError::NotAJournal { .. })
             if options.on_damage == DamagePolicy::Repair =>
         {
-            // The erasure is finished, and its offsets do not fit the repaired journal.
+            // The erasure is finished, and its offsets are not valid for the repaired journal.
             erase::done(files.disk.as_ref(), &files.erasing()).map_err(files.step(&files.erasing()))?;
             let damage = repair::repair(files.disk.as_ref(), &path)?;
             summary = OpenSummary { damage: Some(damage), old_index: summary.old_index, ..OpenSummary::default() };
@@ -180,7 +185,8 @@ fn open_as_holder(files: MemoryFiles, lock: LockedFile, options: &Options) -> Re
     Ok(Opened { files, role: Role::Holder(lock), journal, engine, summary, snapshot_end })
 }
 
-/// Finishes the erasure of an earlier process; removes the snapshot first, which may contain the text.
+/// Finishes overwriting the records of an earlier process's erasure; removes the snapshot first, which may contain
+/// their texts.
 fn finish_overwriting(files: &MemoryFiles) -> io::Result<Option<Intent>> {
     let Some(intent) = erase::pending(files.disk.as_ref(), &files.erasing()) else {
         return files.remove(&files.erasing()).map(|()| None);
@@ -191,7 +197,7 @@ fn finish_overwriting(files: &MemoryFiles) -> io::Result<Option<Intent>> {
     Ok(Some(intent))
 }
 
-/// Opens and replays the journal, from its snapshot on if there is one.
+/// Opens the journal and replays it, from the snapshot's position on if there is one.
 fn read_as_holder(files: &MemoryFiles, summary: &mut OpenSummary) -> Result<(Journal, Engine, u64), JournalError> {
     let path = files.journal();
     let saved = files.disk.open(&path, OpenMode::Read).ok().and_then(|file| {
@@ -212,7 +218,7 @@ fn read_as_holder(files: &MemoryFiles, summary: &mut OpenSummary) -> Result<(Jou
     Ok((journal, engine, resume.map_or(0, |resume| resume.offset.0)))
 }
 
-/// Opens a memory that another process holds.
+/// Opens a memory as a guest; retries, since the holder may be writing.
 fn open_as_guest(files: MemoryFiles) -> Result<Opened, OpenError> {
     let mut summary = OpenSummary { guest: true, ..OpenSummary::default() };
     let mut attempt = read_as_guest(&files, &mut summary);
@@ -229,7 +235,7 @@ fn open_as_guest(files: MemoryFiles) -> Result<Opened, OpenError> {
     Ok(Opened { files, role: Role::Guest { main }, journal, engine, summary, snapshot_end: 0 })
 }
 
-/// Replays the journal of the holder without changing it.
+/// Replays the journal of the holder without changing the journal.
 fn read_as_guest(files: &MemoryFiles, summary: &mut OpenSummary) -> Result<(Arc<dyn DiskFile>, Engine), JournalError> {
     let path = files.journal();
     let at = |step| JournalError::at(&path, step);
@@ -254,7 +260,7 @@ fn read_as_guest(files: &MemoryFiles, summary: &mut OpenSummary) -> Result<(Arc<
     Ok((file, engine))
 }
 
-/// Creates the own journal of a guest.
+/// Creates the own journal of a guest, under a random name in the inbox.
 fn own_journal(files: &MemoryFiles) -> Result<Journal, OpenError> {
     let inbox = files.inbox();
     files.disk.create_folder(&inbox).map_err(files.step(&inbox))?;
@@ -273,17 +279,17 @@ fn own_journal(files: &MemoryFiles) -> Result<Journal, OpenError> {
 }
 
 impl Role {
-    /// Whether another process holds the memory.
+    /// Whether this process is a guest, i.e. another process has the lock.
     pub(super) fn is_guest(&self) -> bool {
         matches!(self, Self::Guest { .. })
     }
 
-    /// An offset in the journal of this process, as the engine stores it.
+    /// Turns an offset in this process's own journal into the offset that the engine stores (marked in a guest).
     pub(super) fn place(&self, at: Offset) -> Offset {
         if self.is_guest() { Offset(at.0 | OWN) } else { at }
     }
 
-    /// The journals to read records from.
+    /// The journals from which this process reads the texts of records.
     pub(super) fn sources(&self, journal: &Journal) -> Sources {
         match self {
             Self::Holder(_) => Sources { main: Arc::clone(journal.file()), own: None },
@@ -292,14 +298,14 @@ impl Role {
     }
 }
 
-/// A number that differs from those of other processes.
+/// A random number that differs from those of other processes.
 fn random() -> u64 {
     let mut hasher = RandomState::new().build_hasher();
     hasher.write_u32(std::process::id());
     hasher.finish()
 }
 
-/// Reads the sound frames of the journal of a guest, and whether it is damaged.
+/// Reads the valid frames of a guest's journal; the boolean says whether the journal is damaged.
 pub(super) fn read_inbox_journal(
     files: &MemoryFiles,
     file: &LockedFile,
@@ -310,7 +316,7 @@ pub(super) fn read_inbox_journal(
     match scan::scan(file.file().as_ref(), path, Offset(0), length, &mut |_, frame| frames.push(frame)) {
         Ok(_) => Ok((frames, false)),
         Err(JournalError::Corrupt { .. } | JournalError::NotAJournal { .. }) => {
-            // Also read the sound frames after the damage.
+            // Also read the valid frames after the damage.
             let repaired = repair::repair(files.disk.as_ref(), path);
             if repaired.is_ok() {
                 frames.clear();

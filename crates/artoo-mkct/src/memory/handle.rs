@@ -25,7 +25,7 @@ use crate::{
     },
 };
 
-/// Milliseconds of a day.
+/// Number of milliseconds in a day.
 const MILLIS_PER_DAY: i64 = 24 * 60 * 60 * 1_000;
 
 /// An open memory. It can be shared by reference between threads.
@@ -40,7 +40,7 @@ pub struct Memory {
     pub(super) reopen: Reopen,
 }
 
-/// Folder and settings, so that a guest can become the holder when it closes.
+/// Folder and settings, so that a guest can take over the memory when it closes.
 pub(super) struct Reopen {
     folder: PathBuf,
     pub(super) options: Options,
@@ -58,12 +58,12 @@ impl fmt::Debug for Memory {
 impl Memory {
     /// Opens or creates the memory in a folder.
     ///
-    /// If another process holds the memory, this one is a guest: it reads what was there and writes to a journal of its
-    /// own, which is merged later.
+    /// If another process has the lock of the memory, this process is a guest: it reads what existed then, and writes
+    /// to a journal of its own, which is merged later.
     ///
     /// # Errors
-    /// [`OpenError`] when the folder cannot be used, or the journal is damaged and [`Options::on_damage`] is to refuse
-    /// it; then not a byte of it changed.
+    /// [`OpenError`] when the folder cannot be used, or the journal is damaged and [`Options::on_damage`] is to refuse;
+    /// then no byte of the journal has changed.
     pub fn open(folder: impl AsRef<Path>, options: Options) -> Result<(Self, OpenSummary), OpenError> {
         let folder = folder.as_ref();
         let opened = folder::open(folder, &options)?;
@@ -91,7 +91,7 @@ impl Memory {
         Ok((memory, summary))
     }
 
-    /// Starts the Dreamer.
+    /// Starts the thread of the Dreamer.
     fn spawn_dreamer(&self) -> io::Result<(Sender<Command>, JoinHandle<()>)> {
         let options = &self.reopen.options;
         let distiller_runner = options.distiller.as_ref().map(|distiller| {
@@ -112,7 +112,7 @@ impl Memory {
         Ok((commands, thread))
     }
 
-    /// Stops the Dreamer, writes and syncs what is left, and closes everything.
+    /// Stops the Dreamer, writes and syncs pending writes, and closes the memory.
     ///
     /// # Errors
     /// [`DurabilityError`] when an accepted write could not be written.
@@ -120,12 +120,12 @@ impl Memory {
         self.shut()
     }
 
-    /// Ends the threads.
+    /// Stops the threads; returns whether all accepted writes are synced.
     fn shut(&mut self) -> Result<(), DurabilityError> {
         self.stopping.store(true, Ordering::Release);
         if let Some((commands, thread)) = self.dreamer.take() {
             let _ = commands.send(Command::Stop);
-            // A panic of the Dreamer loses nothing.
+            // If the Dreamer panicked, nothing is lost.
             let _ = thread.join();
         }
         let Some(thread) = self.writer.take() else { return Ok(()) };
@@ -144,7 +144,8 @@ impl Memory {
         kept
     }
 
-    /// Merges the journal of a guest if the holder is gone; otherwise the holder does.
+    /// Merges the journal of a guest into the memory if no process has the lock any more; otherwise the process with
+    /// the lock merges it.
     fn hand_over(&self) {
         let options = Options { dream: None, ..self.reopen.options.clone() };
         let holder = folder::open_if_free(&self.reopen.folder, &options);
@@ -156,7 +157,7 @@ impl Memory {
         }
     }
 
-    /// Runs a task on the thread that writes the journal, and waits for it.
+    /// Runs a task on the thread that writes the journal, and waits for its result.
     pub(super) fn task<T: Send + 'static>(
         &self,
         task: impl FnOnce(&mut JournalWriter) -> T + Send + 'static,
@@ -167,7 +168,7 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // To get the error, call `close`.
+        // Call `close` instead of dropping to get the error.
         let _ = self.shut();
     }
 }
@@ -175,7 +176,7 @@ impl Drop for Memory {
 /// Lists the damage in the journal of a folder, without opening or changing it.
 ///
 /// # Errors
-/// [`OpenError::Journal`] if there is no journal, or it cannot be read.
+/// [`OpenError::Journal`] if there is no journal, or the journal cannot be read.
 pub fn inspect(folder: &Path, options: &Options) -> Result<Damage, OpenError> {
     let files = folder::MemoryFiles::new(&options.disk, folder);
     Ok(repair::inspect(options.disk.as_ref(), &files.journal())?)

@@ -22,7 +22,7 @@ use crate::{
 };
 
 impl JournalWriter {
-    /// Merges the journals of guests that ended.
+    /// Merges the journals of guests that have ended; does nothing in a guest.
     pub(super) fn adopt_inbox(&mut self) -> Result<Adopted, Arc<JournalError>> {
         let mut taken = Adopted::default();
         if self.role.is_guest() {
@@ -37,17 +37,17 @@ impl JournalWriter {
             taken.frames += self.accept(frames)?;
             taken.journals += 1;
             taken.damaged += usize::from(damaged);
-            // Only after its frames are synced in the own journal.
+            // Removed only after its frames are synced in the own journal.
             self.files.remove(&path).map_err(at(JournalStep::Write)).map_err(Arc::new)?;
         }
         if taken.journals > 0 {
-            // If a crash brings the name back, it is merged again, which changes nothing.
+            // If a crash restores the file, it is merged again, which changes nothing.
             let _ = self.files.disk.sync_folder(&self.files.inbox());
         }
         Ok(taken)
     }
 
-    /// Erases the records that a guest forgot: it cannot do that itself.
+    /// Erases the records that a guest deleted on request, since a guest cannot erase them itself.
     fn forget_as_asked(&mut self, frames: &[Frame]) {
         for frame in frames {
             if let Frame::Deleted { ids, at_ms, reason: DeletionReason::Forgotten } = frame {
@@ -60,7 +60,7 @@ impl JournalWriter {
         }
     }
 
-    /// Forgets a record and erases its text from the journal and the snapshot.
+    /// Deletes a record on request and erases its text from the journal and the snapshot.
     pub(super) fn forget(&mut self, id: MegramId, now_ms: i64) -> Result<(), MemoryForgetError> {
         let at = |error| MemoryForgetError::NotErased { source: Arc::new(error) };
         let place = self.shared.master().offset_of(id);
@@ -88,7 +88,7 @@ impl JournalWriter {
         self.erase(&file, &intent).map_err(JournalError::at(self.journal.path(), JournalStep::Write)).map_err(at)
     }
 
-    /// Erases the records of an intent.
+    /// Overwrites the records of an intent, removes the snapshot, and removes the intent.
     fn erase(&mut self, file: &Arc<dyn DiskFile>, intent: &Intent) -> io::Result<()> {
         if !self.role.is_guest() {
             self.files.remove(&self.files.snapshot())?;
@@ -98,7 +98,8 @@ impl JournalWriter {
         if self.role.is_guest() { Ok(()) } else { erase::done(self.files.disk.as_ref(), &self.files.erasing()) }
     }
 
-    /// Rewrites the journal without what was deleted before `keep_from_ms`; returns its bytes before and after.
+    /// Rewrites the journal without records that were deleted before `keep_from_ms`; returns its length in bytes before
+    /// and after.
     pub(super) fn compact(&mut self, keep_from_ms: i64) -> Result<(u64, u64), Arc<JournalError>> {
         self.flush()?;
         let compacted = compact::compact(self.files.disk.as_ref(), &self.journal, keep_from_ms).map_err(Arc::new)?;
@@ -117,7 +118,7 @@ impl JournalWriter {
         Ok((compacted.bytes_before, self.journal.end().0))
     }
 
-    /// Saves a snapshot if the journal grew enough since the last one.
+    /// Saves a snapshot if the journal grew enough since the last one; returns whether it did.
     pub(super) fn save_snapshot_if_worth(&mut self) -> io::Result<bool> {
         let tail = self.journal.synced().0.saturating_sub(self.snapshot_end);
         if self.role.is_guest() || tail < self.snapshot_tail_bytes.max(1) {
@@ -126,7 +127,7 @@ impl JournalWriter {
         self.save_snapshot()
     }
 
-    /// Saves a snapshot, unless writes are pending; returns whether it did.
+    /// Saves a snapshot, unless writes are pending or the journal failed; returns whether it did.
     fn save_snapshot(&mut self) -> io::Result<bool> {
         let master = self.shared.master();
         // While the master is locked nothing is accepted, so engine and journal agree.
@@ -140,7 +141,7 @@ impl JournalWriter {
         Ok(true)
     }
 
-    /// The journals of this process, after writing pending frames.
+    /// The journals of this process with their lengths, after writing pending frames.
     pub(super) fn journals(&mut self) -> Result<Journals, Arc<JournalError>> {
         self.flush()?;
         let own = (Arc::clone(self.journal.file()), self.journal.end().0);
@@ -151,7 +152,7 @@ impl JournalWriter {
         Ok(Journals { main, own, path: self.files.journal(), complete_from_ms: self.journal.complete_from_ms() })
     }
 
-    /// Checks the whole journal if the last check is `every_ms` old; fails with a description of damage.
+    /// Checks the whole journal if the last check is at least `every_ms` old; the error describes the damage.
     pub(super) fn look_over(&mut self, now_ms: i64, every_ms: i64) -> Result<(), String> {
         let last = self.last_look_ms.replace(now_ms);
         if self.role.is_guest() || last.is_some_and(|last| now_ms.saturating_sub(last) < every_ms) {
@@ -171,7 +172,7 @@ impl JournalWriter {
         }
     }
 
-    /// Replays the whole journal; returns the number of frames that could not be applied.
+    /// Replays the whole journal into a new engine; returns the number of frames that could not be applied.
     pub(super) fn rebuild(&mut self) -> Result<usize, Arc<JournalError>> {
         self.flush()?;
         let _ = self.files.remove(&self.files.snapshot());
@@ -193,7 +194,7 @@ impl JournalWriter {
         Ok(refused)
     }
 
-    /// Replays the whole journal and compares the result with the engine in RAM.
+    /// Replays the whole journal and compares the counts of records with those of the engine in RAM.
     pub(super) fn verify(&mut self) -> Result<Verification, Arc<JournalError>> {
         self.flush()?;
         let (disk, path) = (Arc::clone(&self.files.disk), self.files.journal());
@@ -213,9 +214,9 @@ impl JournalWriter {
     }
 }
 
-/// The journals of a process, to be read on any thread.
+/// The journals of a process, which can be read on any thread.
 pub(super) struct Journals {
-    /// The journal of the holder, if this process is a guest.
+    /// The journal of the holder; `None` if this process is the holder.
     main: Option<Arc<dyn DiskFile>>,
     own: (Arc<dyn DiskFile>, u64),
     path: PathBuf,
@@ -223,7 +224,7 @@ pub(super) struct Journals {
 }
 
 impl Journals {
-    /// The memory as it was at a moment.
+    /// The memory as it was at `at_ms`, rebuilt from the journals.
     pub(super) fn as_of(&self, at_ms: i64) -> Result<Hindsight, JournalError> {
         let mut hindsight = Hindsight { engine: Engine::new(), complete_from_ms: self.complete_from_ms };
         let mut read = |file: &dyn DiskFile, length: u64| {
@@ -244,12 +245,12 @@ impl Journals {
     }
 }
 
-/// Where the text of a record is, if it can be read.
+/// The frame with the text of a record at an offset; `None` if it cannot be read.
 fn body_at(file: &Arc<dyn DiskFile>, id: MegramId, at: Offset) -> Option<erase::Body> {
     erase::find(file.as_ref(), id, at).ok().flatten()
 }
 
-/// The frame that keeps the used evidence of a rule that is about to be erased.
+/// The frame that preserves which evidence was used for a rule that is about to be erased; `None` for other records.
 fn mark_at(file: &Arc<dyn DiskFile>, at: Offset) -> Option<Frame> {
     let (_, entry) = source::read_entry(file.as_ref(), at.0).ok()?.ok()?;
     match entry {

@@ -1,8 +1,8 @@
 //! A memory in a folder: its engine, the thread that writes the journal, and the Dreamer.
 //!
 //! A write is *accepted* when [`crate::Memory::write`] returned (every later query sees it), *acknowledged* when its
-//! [`Receipt`] says so (it survives the death of this process), *synced* when that says so (it survives the loss of
-//! power). Readers take a copy of the engine that nothing changes: they wait for no write, no sweep and no disk.
+//! [`Receipt`] says so (it survives the death of this process), *synced* when the receipt says so (it survives the loss
+//! of power). Readers use a copy of the engine that is never changed: they wait for no write, no sweep and no disk.
 
 mod distil;
 mod dreamer;

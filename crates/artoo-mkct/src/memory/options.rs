@@ -12,21 +12,21 @@ use crate::{
 #[doc(alias = "limit")]
 pub const MAX_QUEUED_BYTES: usize = 64 * 1024 * 1024;
 
-/// Default of [`Options::keep_deleted_days`]: twice the half-life of a failure.
+/// Default of [`Options::keep_deleted_days`]: about twice the half-life of a failure.
 #[doc(alias = "limit")]
 pub const KEEP_DELETED_DAYS: u32 = 30;
 
-/// Default of [`Options::snapshot_tail_bytes`]: a few milliseconds of replay.
+/// Default of [`Options::snapshot_tail_bytes`]: replaying this much of the journal takes a few milliseconds.
 pub const SNAPSHOT_TAIL_BYTES: u64 = 1024 * 1024;
 
-/// Default of [`DreamTimes::every`].
+/// Default of [`DreamTimes::every`], the time between two runs of the Dreamer: five minutes.
 #[doc(alias = "limit")]
 pub const DREAM_EVERY: Duration = Duration::from_secs(5 * 60);
 
-/// Default of [`DreamTimes::settle`].
+/// Default of [`DreamTimes::settle`], the time between the end of a task and a run of the Dreamer: ten seconds.
 pub const DREAM_SETTLE: Duration = Duration::from_secs(10);
 
-/// Default of [`Options::distil_timeout`]: enough for a slow model.
+/// Default of [`Options::distil_timeout`]: two minutes, enough for a slow language model.
 #[doc(alias = "limit")]
 pub const DISTIL_TIMEOUT: Duration = Duration::from_secs(120);
 
@@ -38,23 +38,23 @@ pub const DISTIL_TIMEOUT: Duration = Duration::from_secs(120);
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Options {
-    /// Access to the files.
+    /// Access to the files of the memory.
     pub disk: Arc<dyn Disk>,
-    /// The time, for the Dreamer; writes and queries are to use the same.
+    /// The clock of the Dreamer; the times passed to writes and queries should come from the same clock.
     pub clock: Arc<dyn Clock>,
-    /// Whether a damaged journal is refused or repaired.
+    /// Whether opening a damaged journal fails or repairs the journal.
     pub on_damage: DamagePolicy,
-    /// Writes the text of rules; without one the Dreamer makes no rules.
+    /// Writes the texts of rules, e.g. with a language model; without a distiller the Dreamer makes no rules.
     pub distiller: Option<Arc<dyn Distiller>>,
-    /// When the Dreamer runs; `None` for only on request.
+    /// When the Dreamer runs by itself; `None`: only when `crate::Memory::dream` is called.
     pub dream: Option<DreamTimes>,
     /// Time limit for one call of the distiller.
     pub distil_timeout: Duration,
-    /// Most bytes of accepted writes that may wait for the disk; more are refused.
+    /// Most bytes of accepted writes that may wait for the disk; further writes are rejected.
     pub max_queued_bytes: usize,
-    /// Days that records deleted by a sweep stay in the journal, for [`crate::Memory::as_of`].
+    /// Number of days that records deleted by a sweep stay in the journal, for [`crate::Memory::as_of`].
     pub keep_deleted_days: u32,
-    /// Bytes of journal after the last snapshot at which a new one is written.
+    /// Number of bytes that the journal grows after a snapshot before a new one is written.
     pub snapshot_tail_bytes: u64,
 }
 
@@ -83,18 +83,18 @@ impl Options {
     }
 }
 
-/// When the Dreamer runs without being asked.
+/// When the Dreamer runs by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DreamTimes {
-    /// Time between two runs.
+    /// Time between two runs of the Dreamer.
     pub every: Duration,
-    /// Time after the end of a task before a run, so that its writes are in.
+    /// Time between the end of a task and the run that follows, so that the task's last writes are included.
     pub settle: Duration,
 }
 
 impl DreamTimes {
-    /// A run at these intervals.
+    /// Times with these intervals between runs, and between the end of a task and a run.
     #[must_use]
     pub fn new(every: Duration, settle: Duration) -> Self {
         Self { every, settle }
@@ -111,9 +111,9 @@ impl Default for DreamTimes {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum DamagePolicy {
-    /// Fail, without changing a byte.
+    /// Opening fails without changing a byte.
     #[default]
     Refuse,
-    /// Keep the sound entries, move the damaged bytes to a file, and report both.
+    /// Opening keeps the valid entries, moves the damaged bytes to a file, and reports both.
     Repair,
 }

@@ -12,47 +12,50 @@ use crate::{
     memory::error::{Durability, DurabilityError, MemoryWriteError},
 };
 
-/// How far accepted writes have come.
+/// How many of the accepted writes are acknowledged and synced, and the callers that wait for them.
 pub(super) struct Progress {
     state: Mutex<State>,
-    /// Wakes threads that wait for a write.
+    /// Wakes the threads that wait for a write, at every change.
     moved: Condvar,
     max_bytes: usize,
 }
 
-/// Counters of writes, and who waits for them.
+/// Counters of writes, and the callbacks that wait for them.
 #[derive(Default)]
 struct State {
     /// Bytes of queued jobs, and of jobs taken from the queue but not yet written.
     bytes: usize,
-    /// Number of writes accepted; the last one has this number.
+    /// Number of accepted writes, which is also the number of the last one.
     accepted: u64,
-    /// Number of writes acknowledged.
+    /// Number of acknowledged writes.
     acknowledged: u64,
-    /// Number of writes synced.
+    /// Number of synced writes.
     synced: u64,
-    /// Number of writes refused.
+    /// Number of rejected writes.
     refused: u64,
-    /// Why the last attempt to write failed, if it did.
+    /// Why the last attempt to write to the journal failed; `None` if it did not.
     failure: Option<Failure>,
-    /// Callbacks of receipts.
+    /// Callbacks of receipts whose writes are not durable yet.
     waiting: Vec<Waiting>,
-    /// Whether further writes are refused.
+    /// Whether the memory is closed, so that further writes are rejected.
     closed: bool,
 }
 
-/// Why the journal cannot be written.
+/// Why the last attempt to write to the journal failed.
 #[derive(Debug, Clone)]
 struct Failure {
     error: Arc<JournalError>,
-    /// Whether no further attempt is made.
+    /// Whether there will be no further attempt.
     is_final: bool,
 }
 
-/// A callback for when a write is durable.
+/// A callback to call when a write has a durability, or failed.
 struct Waiting {
+    /// Number of the write that the callback waits for.
     number: u64,
+    /// The durability that the callback waits for.
     durability: Durability,
+    /// The callback.
     then: Box<dyn FnOnce(Result<(), DurabilityError>) + Send>,
 }
 
@@ -60,17 +63,17 @@ struct Waiting {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct QueueStats {
-    /// Writes accepted since the memory was opened.
+    /// Number of writes accepted since the memory was opened.
     pub accepted: u64,
-    /// Accepted writes that are acknowledged.
+    /// Number of accepted writes that are acknowledged (they survive the death of the process).
     pub acknowledged: u64,
-    /// Accepted writes that are synced.
+    /// Number of accepted writes that are synced (they survive the loss of power).
     pub synced: u64,
-    /// Writes refused because too much was waiting or the journal had failed; each caller got an error.
+    /// Number of writes rejected because too much was waiting or the journal had failed; each caller got an error.
     pub refused: u64,
-    /// Bytes waiting for the disk.
+    /// Number of bytes that wait for the disk.
     pub waiting_bytes: usize,
-    /// Whether the last attempt to write failed.
+    /// Whether the last attempt to write to the journal failed.
     pub failing: bool,
 }
 
@@ -92,10 +95,11 @@ impl Receipt {
         Self { progress: Arc::clone(progress), number }
     }
 
-    /// Waits until the write has this durability.
+    /// Blocks until the write has this durability.
     ///
     /// # Errors
-    /// [`DurabilityError`] at the first attempt that failed; the write itself stays accepted and is tried again.
+    /// [`DurabilityError`] at the first attempt that failed; the write itself stays accepted and is retried unless the
+    /// journal failed for good.
     pub fn wait(&self, durability: Durability) -> Result<(), DurabilityError> {
         let mut state = self.progress.lock();
         loop {
@@ -106,7 +110,8 @@ impl Receipt {
         }
     }
 
-    /// Calls `then` when the write has this durability, or failed; on the journal's thread, or at once.
+    /// Calls `then` when the write has this durability, or failed: on the journal's thread, or at once if that is
+    /// known.
     pub fn then(self, durability: Durability, then: impl FnOnce(Result<(), DurabilityError>) + Send + 'static) {
         let mut state = self.progress.lock();
         match state.outcome(self.number, durability) {
@@ -120,7 +125,7 @@ impl Receipt {
 }
 
 impl State {
-    /// Number of writes with this durability.
+    /// Number of writes that have this durability.
     fn reached(&self, durability: Durability) -> u64 {
         match durability {
             Durability::Acknowledged => self.acknowledged,
@@ -128,7 +133,7 @@ impl State {
         }
     }
 
-    /// Whether a write has this durability, or failed; `None` while neither is known.
+    /// Whether the write with this number has the durability, or failed; `None` while that is unknown.
     fn outcome(&self, number: u64, durability: Durability) -> Option<Result<(), DurabilityError>> {
         if self.reached(durability) >= number {
             return Some(Ok(()));
@@ -153,7 +158,7 @@ impl Progress {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Checks that `bytes` more may be queued; counts a refusal.
+    /// Checks that `bytes` more may be queued; otherwise counts a rejected write and returns why.
     pub(super) fn admit(&self, bytes: usize) -> Result<(), MemoryWriteError> {
         let mut state = self.lock();
         let refusal = match &state.failure {
@@ -173,7 +178,7 @@ impl Progress {
         }
     }
 
-    /// Counts accepted writes and the bytes they hold; returns the number of the last write.
+    /// Counts accepted writes and the bytes they take in the queue; returns the number of the last write.
     pub(super) fn accept(&self, writes: u64, bytes: usize) -> u64 {
         let mut state = self.lock();
         state.accepted += writes;
@@ -181,12 +186,12 @@ impl Progress {
         state.accepted
     }
 
-    /// Whether further writes are refused.
+    /// Whether the memory is closed, so that further writes are rejected.
     pub(super) fn is_closed(&self) -> bool {
         self.lock().closed
     }
 
-    /// Reports that `writes` more have this durability, and `bytes` fewer wait.
+    /// Records that `writes` more have this durability and that `bytes` fewer wait, and wakes the callers that wait.
     pub(super) fn advance(&self, durability: Durability, writes: u64, bytes: usize) {
         let mut state = self.lock();
         match durability {
@@ -198,21 +203,21 @@ impl Progress {
         self.notify(state);
     }
 
-    /// Reports that the journal could not be written.
+    /// Records that the journal could not be written, and wakes the callers that wait.
     pub(super) fn fail(&self, error: Arc<JournalError>, is_final: bool) {
         let mut state = self.lock();
         state.failure = Some(Failure { error, is_final });
         self.notify(state);
     }
 
-    /// Refuses all further writes.
+    /// Rejects all further writes, and wakes the callers that wait.
     pub(super) fn close(&self) {
         let mut state = self.lock();
         state.closed = true;
         self.notify(state);
     }
 
-    /// Wakes and calls everyone whose write is durable now, or failed.
+    /// Wakes and calls all callers whose write is durable now, or failed.
     fn notify(&self, mut state: MutexGuard<'_, State>) {
         let mut finished = Vec::new();
         let waiting = std::mem::take(&mut state.waiting);
@@ -229,13 +234,13 @@ impl Progress {
         }
     }
 
-    /// Waits until everything accepted so far has this durability.
+    /// Waits until all writes accepted so far have this durability.
     pub(super) fn wait_all(self: &Arc<Self>, durability: Durability) -> Result<(), DurabilityError> {
         let number = self.lock().accepted;
         Receipt::new(self, number).wait(durability)
     }
 
-    /// The counters for callers.
+    /// The counters, as `QueueStats`.
     pub(super) fn stats(&self) -> QueueStats {
         let state = self.lock();
         QueueStats {

@@ -1,4 +1,4 @@
-//! The jobs of the thread that writes the journal, in order.
+//! The queue of jobs for the thread that writes the journal.
 
 use std::{
     collections::VecDeque,
@@ -8,23 +8,23 @@ use std::{
 
 use crate::{memory::progress::Progress, record::Frame};
 
-/// A job for the thread that writes the journal; `W` is what that thread works on.
+/// A job for the thread that writes the journal; `W` is the state of that thread.
 pub(super) enum Job<W> {
-    /// Frames to append; the engine has applied them.
+    /// Append these frames, which the engine has applied already.
     Frames(Vec<Frame>),
-    /// Recalls of rules, to apply and append.
+    /// Apply and append these frames, which record that queries returned rules.
     Recalls(Vec<Frame>),
-    /// A function to call on the thread.
+    /// Call this function on the thread.
     Task(Box<dyn FnOnce(&mut W) + Send>),
 }
 
-/// Jobs, each with the bytes it holds in memory.
+/// Jobs, each with the number of bytes that it takes in the queue.
 type Jobs<W> = VecDeque<(Job<W>, usize)>;
 
-/// A queue of jobs with one reader.
+/// A queue of jobs with one reader, the thread that writes the journal.
 pub(super) struct Queue<W> {
     jobs: Mutex<Jobs<W>>,
-    /// Wakes the reader.
+    /// Signals the reader that there are jobs.
     filled: Condvar,
     /// Which of the queued writes are on the disk.
     pub(super) progress: Arc<Progress>,
@@ -39,14 +39,14 @@ impl<W> Queue<W> {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Queues accepted frames; returns the number of the last write.
+    /// Queues the frames of accepted writes; returns the number of the last write.
     pub(super) fn push(&self, frames: Vec<Frame>, bytes: usize) -> u64 {
         let number = self.progress.accept(frames.len() as u64, bytes);
         self.put(Job::Frames(frames), bytes);
         number
     }
 
-    /// Queues recalls, unless the queue is full: recalls alone may be dropped, and are counted as refused then.
+    /// Queues recalls, unless the queue is full: only recalls may be dropped, and are counted as rejected then.
     pub(super) fn push_recalls(&self, frames: Vec<Frame>, bytes: usize) {
         if self.progress.admit(bytes).is_ok() {
             self.progress.accept(0, bytes);
@@ -60,7 +60,7 @@ impl<W> Queue<W> {
         self.filled.notify_one();
     }
 
-    /// Runs a function on the reader's thread and waits for its result; `None` after closing.
+    /// Runs a function on the reader's thread and waits for its result; `None` if the queue is closed.
     pub(super) fn task<T: Send + 'static>(&self, task: impl FnOnce(&mut W) -> T + Send + 'static) -> Option<T> {
         let (done, answer) = channel();
         if self.progress.is_closed() {
@@ -72,7 +72,7 @@ impl<W> Queue<W> {
         answer.recv().ok()
     }
 
-    /// Takes all jobs; waits for the first one, but no longer than `retry`.
+    /// Takes all jobs; waits for the first one, at most as long as `retry` (`None`: without limit).
     pub(super) fn take(&self, retry: Option<Duration>) -> Jobs<W> {
         let mut jobs = self.lock();
         while jobs.is_empty() {
@@ -87,7 +87,7 @@ impl<W> Queue<W> {
         std::mem::take(&mut *jobs)
     }
 
-    /// Whether no job waits; stays true only while the caller holds the lock on the master engine.
+    /// Whether the queue is empty; it stays empty only while the caller holds the lock on the master engine.
     pub(super) fn is_idle(&self) -> bool {
         self.lock().is_empty()
     }

@@ -11,13 +11,13 @@ use crate::{
     record::MegramId,
 };
 
-/// An accepted write: the ids of its records, and a receipt to wait for the disk.
+/// An accepted write: the ids of its records, and a receipt to wait until they are on the disk.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct AcceptedWrite {
-    /// The new records, in the order of their drafts.
+    /// Ids of the new records, in the order of their drafts.
     pub ids: Vec<MegramId>,
-    /// Tells when the records are on the disk.
+    /// Reports when the records are on the disk.
     pub receipt: Receipt,
 }
 
@@ -25,28 +25,30 @@ pub struct AcceptedWrite {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct OpenSummary {
-    /// There was no memory in the folder; an empty one was created.
+    /// Whether there was no memory in the folder, so that an empty one was created.
     pub created: bool,
-    /// Another process holds the memory: this one reads what was there and writes a journal of its own.
+    /// Whether another process has the lock of the memory: this process reads what existed then, and writes a journal
+    /// of its own.
     pub guest: bool,
-    /// The state was read from a snapshot, so that only the newest part of the journal was replayed.
+    /// Whether the state was read from a snapshot, so that only the newest part of the journal was replayed.
     pub from_snapshot: bool,
-    /// Frames read from the journal.
+    /// Number of frames read from the journal.
     pub frames: usize,
-    /// Frames that could not be applied, e.g. because the record they name was in a damaged part.
+    /// Number of frames that could not be applied, e.g. because the record they name was in a damaged part.
     pub refused_frames: usize,
-    /// Bytes of unfinished writes that were cut off the journal's end.
+    /// Length in bytes of the unfinished write that was cut off the end of the journal; 0 for none.
     pub truncated_tail_bytes: u64,
-    /// Bytes that the journal had when its snapshot was taken and no longer has: an old backup, or a truncated file.
+    /// Number of bytes that the journal had when its snapshot was taken and no longer has: the journal is an old
+    /// backup, or was truncated.
     pub missing_bytes: u64,
     /// Journals of other processes that were merged into this memory.
     pub adopted: Adopted,
-    /// Erasures that an earlier process began and this one finished.
+    /// Number of erasures that an earlier process began and this process finished.
     pub erasures_finished: usize,
-    /// The folder of a LevelDB index that an earlier version kept. It is not updated any more, and still holds what was
-    /// forgotten since: delete it.
+    /// The folder of a LevelDB index that an earlier version wrote; `None` if there is none. The index is no longer
+    /// updated, and still contains records that were forgotten since: delete the folder.
     pub old_index: Option<PathBuf>,
-    /// The damage found and repaired, if [`super::DamagePolicy::Repair`] was asked for.
+    /// The damage that was found and repaired; `None` without damage, or without [`super::DamagePolicy::Repair`].
     pub damage: Option<Damage>,
 }
 
@@ -54,11 +56,11 @@ pub struct OpenSummary {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Adopted {
-    /// Journals merged.
+    /// Number of journals that were merged.
     pub journals: usize,
-    /// Frames in these journals.
+    /// Number of frames of these journals that were applied.
     pub frames: usize,
-    /// Journals among them that were damaged: their sound frames were merged, the damaged bytes set aside.
+    /// Number of merged journals that were damaged: their valid frames were merged, the damaged bytes moved to a file.
     pub damaged: usize,
 }
 
@@ -66,11 +68,11 @@ pub struct Adopted {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MemoryStats {
-    /// Counts of records.
+    /// Counts of records, tags and tools.
     pub engine: Stats,
-    /// Writes on their way to the disk.
+    /// Counts of the writes that are on their way to the disk.
     pub queue: QueueStats,
-    /// Another process holds the memory; this one writes a journal of its own.
+    /// Whether another process has the lock of the memory, so that this process writes a journal of its own.
     pub guest: bool,
 }
 
@@ -79,27 +81,28 @@ pub struct MemoryStats {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Hindsight {
-    /// The engine of that moment; it answers everything but requests for texts that were erased since.
+    /// The engine as of that moment; it answers every query except for texts that were erased since.
     pub engine: Engine,
-    /// The moment from which on nothing is missing, Unix milliseconds: records deleted before it left no trace.
-    /// `None` if nothing is ever missing.
+    /// The moment from which on nothing is missing, Unix milliseconds: records that were deleted before are not in the
+    /// journal. `None` if nothing is missing.
     pub complete_from_ms: Option<i64>,
 }
 
-/// What a check of the whole memory found.
+/// The result of checking the whole memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Verification {
-    /// Damage found in the journal.
+    /// The damage found in the journal.
     pub journal: Damage,
-    /// Frames of the journal that could not be applied, e.g. because the record they name was in a damaged part.
+    /// Number of frames of the journal that could not be applied, e.g. because the record they name was in a damaged
+    /// part.
     pub refused_frames: usize,
-    /// Whether replaying the journal gives the counts of the engine in RAM.
+    /// Whether replaying the journal gives the same counts of records as the engine in RAM.
     pub memory_matches: bool,
 }
 
 impl Verification {
-    /// Whether no problem was found.
+    /// Whether the check found no problem.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.journal.ranges.is_empty() && self.refused_frames == 0 && self.memory_matches

@@ -22,14 +22,14 @@ use crate::{
     rules::{PromotionTicket, SopRecord},
 };
 
-/// Bytes a record takes in a queue beside its texts.
+/// Number of bytes that a record takes in the queue besides its texts.
 const RECORD_OVERHEAD_BYTES: usize = 512;
 
 impl Memory {
-    /// Accepts an event: every later query sees it, and the receipt tells when it is on the disk.
+    /// Accepts an event: every later query sees the event, and the receipt reports when it is on the disk.
     ///
-    /// `now_ms` is to be the time of [`crate::Options::clock`]. While the last write was more than a day off, the Dreamer
-    /// deletes and demotes nothing, and reports that ([`crate::rules::SweepSkipped::WritesOffClock`]).
+    /// `now_ms` should be the time of [`crate::Options::clock`]. While the last write was more than a day off, the
+    /// Dreamer deletes and demotes nothing, and reports [`crate::rules::SweepSkipped::WritesOffClock`].
     ///
     /// # Errors
     /// [`MemoryWriteError`] if the draft is not valid, the queue is full, the journal failed or the memory is closed;
@@ -38,19 +38,19 @@ impl Memory {
         self.write_all(vec![draft], now_ms)
     }
 
-    /// Accepts several events, all or none; cheaper than one by one.
+    /// Accepts several events, all or none; cheaper than one call for each event.
     ///
     /// # Errors
-    /// As [`Memory::write`], for the first draft that is not valid.
+    /// The same as [`Memory::write`], for the first draft that is not valid.
     pub fn write_all(&self, drafts: Vec<NewMegram>, now_ms: i64) -> Result<AcceptedWrite, MemoryWriteError> {
         self.compare_clocks(now_ms);
         self.change(|engine| drafts.into_iter().map(|draft| engine.write(draft, now_ms)).collect::<Result<_, _>>())
     }
 
-    /// Records an event that contradicts a rule.
+    /// Accepts an event that contradicts a rule.
     ///
     /// # Errors
-    /// As [`Memory::write`].
+    /// The same as [`Memory::write`]; also when `rule` is not a rule.
     pub fn record_negative_feedback(
         &self,
         rule: MegramId,
@@ -62,18 +62,19 @@ impl Memory {
         self.change(|engine| engine.record_negative_feedback(rule, content, task, now_ms).map(|frame| vec![frame]))
     }
 
-    /// Adds a law or a part of the persona at level T, unless the same one exists.
+    /// Adds a law or a part of the persona at level T; does nothing if the tag has the same text already.
     ///
     /// # Errors
-    /// As [`Memory::write`].
+    /// The same as [`Memory::write`]; also when the tag has another law.
     pub fn write_thinking(&self, tag: &Tag, content: &str, now_ms: i64) -> Result<AcceptedWrite, MemoryWriteError> {
         self.change(|engine| engine.write_thinking(tag, content, now_ms).map(|frame| frame.into_iter().collect()))
     }
 
-    /// Makes a rule of level C from a ticket of [`Engine::promotions`], in the words given.
+    /// Makes a rule of level C, with the text `rule`, from a ticket of [`Engine::promotions`].
     ///
     /// # Errors
-    /// As [`Memory::write`], and [`MemoryWriteError::Promote`] if the words are not valid or the evidence changed since.
+    /// The same as [`Memory::write`], and [`MemoryWriteError::Promote`] if the text is not valid or the evidence
+    /// changed since.
     pub fn promote(
         &self,
         ticket: &PromotionTicket,
@@ -83,28 +84,29 @@ impl Memory {
         self.change(|engine| engine.promote(ticket, rule, now_ms).map(|frame| vec![frame]))
     }
 
-    /// Applies frames of another memory, e.g. of a journal; frames that do not fit are left out.
+    /// Applies frames of another memory, e.g. of its journal; frames that are not valid here are skipped.
     ///
     /// # Errors
-    /// As [`Memory::write`].
+    /// The same as [`Memory::write`].
     pub fn adopt(&self, frames: Vec<Frame>) -> Result<AcceptedWrite, MemoryWriteError> {
         let fitting = |engine: &mut Engine| frames.into_iter().filter(|frame| engine.apply(frame).is_ok()).collect();
         self.change(|engine| Ok::<_, MemoryWriteError>(fitting(engine)))
     }
 
-    /// Writes the memory as JSON lines, for [`Memory::import`].
+    /// Writes the memory as JSON lines, which [`Memory::import`] reads.
     ///
     /// # Errors
-    /// [`ExportError`] if a text cannot be read back or a line cannot be written.
+    /// [`ExportError`] if the text of a record cannot be read back or a line cannot be written.
     pub fn export(&self, out: &mut dyn Write) -> Result<(), ExportError> {
         self.engine().export(out)
     }
 
-    /// Adds what [`Memory::export`] wrote, all or nothing; records that exist or were forgotten here are skipped.
+    /// Adds what [`Memory::export`] wrote, all or nothing; records that exist already or were deleted on request here
+    /// are skipped.
     ///
     /// # Errors
-    /// As [`Memory::write`], and [`MemoryWriteError::Import`] with the line that is not valid. An export that is larger
-    /// than [`crate::Options::max_queued_bytes`] is refused.
+    /// The same as [`Memory::write`], and [`MemoryWriteError::Import`] with the line that is not valid. An export that
+    /// is larger than [`crate::Options::max_queued_bytes`] is rejected.
     pub fn import(&self, input: &mut dyn BufRead) -> Result<(ImportReport, AcceptedWrite), MemoryWriteError> {
         let mut report = ImportReport::default();
         let accepted = self.change(|engine| {
@@ -115,7 +117,7 @@ impl Memory {
         Ok((report, accepted))
     }
 
-    /// Remembers how far the time of a write is from the clock that the Dreamer uses.
+    /// Stores how far the time of a write is from the clock that the Dreamer uses.
     fn compare_clocks(&self, now_ms: i64) {
         let gap_ms = now_ms.saturating_sub(self.reopen.options.clock.wall_ms());
         self.shared.write_gap_ms.store(gap_ms, Ordering::Release);
@@ -141,7 +143,7 @@ impl Memory {
         Ok(AcceptedWrite { ids, receipt: Receipt::new(&queue.progress, number) })
     }
 
-    /// Advice on an intent; remembers which rules were recalled.
+    /// Advice on an intent; also records which rules were returned.
     #[must_use]
     pub fn recall(&self, query: &RecallQuery<'_>, now_ms: i64) -> Recall {
         let recall = self.shared.engine().recall(query, now_ms);
@@ -149,7 +151,7 @@ impl Memory {
         recall
     }
 
-    /// The rules of a tag; remembers that they were recalled.
+    /// The rules of a tag; also records that they were returned.
     #[doc(alias = "rules")]
     #[must_use]
     pub fn query_c(&self, tag: &Tag, now_ms: i64) -> Vec<SopRecord> {
@@ -165,23 +167,24 @@ impl Memory {
         self.shared.engine().query_mk(tag, now_ms)
     }
 
-    /// A copy of the engine as it is now, for every other question; later changes are not in it.
+    /// A copy of the engine as it is now, for all other queries; later changes are not in the copy.
     #[must_use]
     pub fn engine(&self) -> Arc<Engine> {
         self.shared.engine()
     }
 
-    /// Queues the frames of a recall.
+    /// Queues the frames that record which rules a query returned.
     fn remember_recall(&self, frames: &[Frame]) {
         if !frames.is_empty() {
             self.shared.queue.push_recalls(frames.to_vec(), frames.iter().map(size_of_frame).sum());
         }
     }
 
-    /// Forgets a record of level M, K or C, and erases its text from the journal and the snapshot before it returns.
+    /// Deletes a record of level M, K or C on request, and erases its text from the journal and the snapshot before it
+    /// returns.
     ///
     /// # Errors
-    /// [`MemoryForgetError`]; it tells whether the record is forgotten and only its erasure failed.
+    /// [`MemoryForgetError`], which says whether the record is deleted and only the erasure of its text failed.
     pub fn forget(&self, id: MegramId, now_ms: i64) -> Result<(), MemoryForgetError> {
         self.task(move |writer| writer.forget(id, now_ms)).map_err(|_| MemoryForgetError::Closed)?
     }
@@ -189,12 +192,12 @@ impl Memory {
     /// Waits until every write accepted so far has this durability.
     ///
     /// # Errors
-    /// [`DurabilityError`] at the first failed attempt.
+    /// [`DurabilityError`] at the first attempt to write that failed.
     pub fn flush(&self, durability: Durability) -> Result<(), DurabilityError> {
         self.shared.queue.progress.wait_all(durability)
     }
 
-    /// Tells the Dreamer that a task ended: it runs [`super::DreamTimes::settle`] later.
+    /// Notifies the Dreamer that a task ended, so that it runs [`super::DreamTimes::settle`] later.
     pub fn task_ended(&self) {
         if let Some((commands, _)) = self.dreamer.as_ref().filter(|_| !self.task_ended.swap(true, Ordering::AcqRel)) {
             // The Dreamer's thread may have ended.
@@ -202,7 +205,7 @@ impl Memory {
         }
     }
 
-    /// Runs the Dreamer now and waits for it; `None` if there is none, as in a guest.
+    /// Runs the Dreamer now and waits for its report; `None` if there is no Dreamer, as in a guest.
     #[doc(alias = "maintenance")]
     #[must_use]
     pub fn dream(&self) -> Option<Dream> {
@@ -212,7 +215,8 @@ impl Memory {
         finished.recv().ok()
     }
 
-    /// Rewrites the journal without what was deleted before `keep_from_ms`; returns its bytes before and after.
+    /// Rewrites the journal without records that were deleted before `keep_from_ms`; returns its length in bytes before
+    /// and after.
     ///
     /// # Errors
     /// [`MaintenanceError`]; the journal is unchanged then.
@@ -220,15 +224,16 @@ impl Memory {
         self.maintain(move |writer| writer.compact(keep_from_ms))
     }
 
-    /// Replays the journal from its beginning; returns the number of frames that could not be applied.
+    /// Replays the journal from its beginning to rebuild the engine; returns the number of frames that could not be
+    /// applied.
     ///
     /// # Errors
-    /// [`MaintenanceError`]; the memory goes on as it was.
+    /// [`MaintenanceError`]; the memory stays as it was.
     pub fn rebuild(&self) -> Result<usize, MaintenanceError> {
         self.maintain(JournalWriter::rebuild)
     }
 
-    /// The memory as it was at a moment, read from the journal; what was forgotten since is not in it.
+    /// The memory as it was at `at_ms`, read from the journal; records deleted on request since are not in it.
     ///
     /// # Errors
     /// [`MaintenanceError::Journal`] if the journal cannot be read.
@@ -239,7 +244,7 @@ impl Memory {
         journals.as_of(at_ms).map_err(|error| MaintenanceError::Journal(Arc::new(error)))
     }
 
-    /// Reads the whole journal and compares the result with the engine in RAM.
+    /// Replays the whole journal and compares the result with the engine in RAM.
     ///
     /// # Errors
     /// [`MaintenanceError`] if the journal cannot be read at all.
@@ -247,7 +252,7 @@ impl Memory {
         self.maintain(JournalWriter::verify)
     }
 
-    /// A maintenance step on the journal's thread; guests have none.
+    /// Runs a maintenance step on the journal's thread; `MaintenanceError::HeldElsewhere` in a guest.
     fn maintain<T: Send + 'static>(
         &self,
         step: impl FnOnce(&mut JournalWriter) -> Result<T, Arc<JournalError>> + Send + 'static,
@@ -258,7 +263,7 @@ impl Memory {
         self.task(step)?.map_err(MaintenanceError::Journal)
     }
 
-    /// Counters of the memory.
+    /// Counts of records and of queued writes.
     #[must_use]
     pub fn stats(&self) -> MemoryStats {
         let queue = self.shared.queue.progress.stats();
@@ -266,7 +271,7 @@ impl Memory {
     }
 }
 
-/// Bytes a frame holds while it is queued.
+/// Number of bytes that a frame takes in the queue, about.
 fn size_of_frame(frame: &Frame) -> usize {
     match frame {
         Frame::Written { megram: record } | Frame::Promoted { rule: record, .. } => {

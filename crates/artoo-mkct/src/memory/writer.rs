@@ -16,13 +16,13 @@ use crate::{
     record::{Frame, MegramId, Offset},
 };
 
-/// Size of a batch of frames at which it is written and synced; larger batches are not faster.
+/// Number of bytes of pending frames at which they are written and synced; larger batches are not faster.
 const MAX_BATCH_BYTES: usize = 4 * 1024 * 1024;
 
-/// Time between two attempts to write to a full disk.
+/// Time between two attempts to write to a disk that failed, e.g. because it is full.
 const RETRY: Duration = Duration::from_millis(500);
 
-/// Ids of one deletion that are applied at once, which blocks writers for some hundred microseconds.
+/// Most ids of one deletion that are applied at once, which blocks writers for some hundred microseconds.
 pub(super) const MAX_IDS_AT_ONCE: usize = 512;
 
 /// The engine and the queue, shared by all threads of a memory.
@@ -32,7 +32,7 @@ pub(super) struct Shared {
     /// The engine that writers change.
     master: Mutex<Engine>,
     pub(super) queue: Arc<Queue<JournalWriter>>,
-    /// How far the time of the last write was from the clock then, milliseconds.
+    /// Time given with the last write minus the clock's time then, milliseconds.
     pub(super) write_gap_ms: AtomicI64,
 }
 
@@ -46,7 +46,7 @@ impl Shared {
         }
     }
 
-    /// The engine that readers see.
+    /// The engine that readers see now.
     pub(super) fn engine(&self) -> Arc<Engine> {
         Arc::clone(&self.published.read().unwrap_or_else(PoisonError::into_inner))
     }
@@ -56,34 +56,40 @@ impl Shared {
         self.master.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes changes visible to readers.
+    /// Makes the changes of the master engine visible to readers.
     pub(super) fn publish(&self, master: &Engine) {
         let engine = Arc::new(master.clone());
         *self.published.write().unwrap_or_else(PoisonError::into_inner) = engine;
     }
 }
 
-/// State of the thread that writes the journal.
+/// The state of the thread that writes the journal.
 pub(super) struct JournalWriter {
     pub(super) shared: Arc<Shared>,
     pub(super) files: MemoryFiles,
     pub(super) role: Role,
     pub(super) journal: Journal,
+    /// Offset in the journal up to which the snapshot contains all changes; 0 without a snapshot.
     pub(super) snapshot_end: u64,
+    /// Number of bytes that the journal grows after a snapshot before a new one is saved.
     pub(super) snapshot_tail_bytes: u64,
+    /// When the journal was last compacted, Unix milliseconds; at first, when that was first checked.
     pub(super) last_compaction_ms: Option<i64>,
+    /// When the whole journal was last checked, Unix milliseconds.
     pub(super) last_look_ms: Option<i64>,
+    /// Frames that are not in the journal yet.
     pub(super) pending: PendingFrames,
+    /// Whether the thread is to end.
     finished: bool,
 }
 
-/// Frames that are to be written to the journal.
+/// Frames that are to be written to the journal, with their counts.
 #[derive(Default)]
 pub(super) struct PendingFrames {
     pub(super) frames: Vec<Frame>,
-    /// Accepted writes among the frames.
+    /// Number of accepted writes among the frames.
     writes: u64,
-    /// Bytes that the frames take in the queue.
+    /// Number of bytes that the frames take in the queue.
     bytes: usize,
 }
 
@@ -103,7 +109,7 @@ impl JournalWriter {
         }
     }
 
-    /// Executes jobs until [`JournalWriter::finish`].
+    /// Runs jobs of the queue until [`JournalWriter::finish`].
     pub(super) fn run(mut self) {
         while !self.finished {
             let retry = (!self.pending.frames.is_empty()).then_some(RETRY);
@@ -128,14 +134,14 @@ impl JournalWriter {
         }
     }
 
-    /// Applies recalls; deleted rules are ignored.
+    /// Applies recalls and adds them to the pending frames.
     fn apply_recalls(&mut self, frames: Vec<Frame>) {
         let mut master = self.shared.master();
         let applied: Vec<Frame> = frames.into_iter().filter(|frame| master.apply(frame).is_ok()).collect();
         self.pending.frames.extend(applied);
     }
 
-    /// Writes and syncs pending frames; they stay pending if that fails.
+    /// Writes and syncs pending frames, if the journal has not failed; on an error they stay pending.
     fn write_out(&mut self) {
         if !self.journal.is_failed() {
             // Callers that wait for these writes get the error from their receipts.
@@ -143,7 +149,7 @@ impl JournalWriter {
         }
     }
 
-    /// Writes and syncs pending frames.
+    /// Writes and syncs pending frames, and reports both to the receipts.
     fn append_pending(&mut self) -> Result<(), JournalError> {
         let mut encoded = Encoded::default();
         for frame in &self.pending.frames {
@@ -152,14 +158,14 @@ impl JournalWriter {
         let base = self.journal.append_encoded(&encoded)?;
         let PendingFrames { frames, writes, bytes } = std::mem::take(&mut self.pending);
         self.shared.queue.progress.advance(Durability::Acknowledged, writes, bytes);
-        // If this fails the journal takes no more, so nothing is written twice.
+        // If this fails the journal accepts no more, so nothing is written twice.
         self.journal.sync()?;
         self.shared.queue.progress.advance(Durability::Synced, 0, 0);
         self.drop_texts(frames.iter().zip(encoded.places(base)).filter_map(|(frame, at)| Some((recorded(frame)?, at))));
         Ok(())
     }
 
-    /// Drops texts from RAM that are in the journal now.
+    /// Drops the texts of records from RAM that are in the journal now.
     fn drop_texts(&self, places: impl Iterator<Item = (MegramId, Offset)>) {
         let mut master = self.shared.master();
         for (id, at) in places {
@@ -170,7 +176,7 @@ impl JournalWriter {
         }
     }
 
-    /// Applies frames, writes them to the journal, and returns how many fitted.
+    /// Applies frames, skipping those that are not valid, writes them to the journal, and returns the number applied.
     pub(super) fn accept(&mut self, frames: Vec<Frame>) -> Result<usize, Arc<JournalError>> {
         let mut master = self.shared.master();
         let applied: Vec<Frame> = frames.into_iter().filter(|frame| master.apply(frame).is_ok()).collect();
@@ -182,7 +188,7 @@ impl JournalWriter {
         Ok(count)
     }
 
-    /// Writes pending frames; fails if any stay pending.
+    /// Writes and syncs pending frames; an error if any stay pending.
     pub(super) fn flush(&mut self) -> Result<(), Arc<JournalError>> {
         if self.pending.frames.is_empty() {
             return Ok(());
@@ -194,7 +200,7 @@ impl JournalWriter {
         })
     }
 
-    /// Writes pending frames, merges journals of guests, saves a snapshot, and ends the thread.
+    /// Writes pending frames, merges the journals of guests, saves a snapshot, and ends the thread's loop.
     pub(super) fn finish(&mut self) -> Result<(), Arc<JournalError>> {
         self.finished = true;
         let flushed = self.flush();
@@ -210,7 +216,7 @@ impl JournalWriter {
     }
 }
 
-/// The id of the record that a frame adds.
+/// The id of the record that a frame adds; `None` for other frames.
 pub(super) fn recorded(frame: &Frame) -> Option<MegramId> {
     match frame {
         Frame::Written { megram: record } | Frame::Promoted { rule: record, .. } => Some(record.id),

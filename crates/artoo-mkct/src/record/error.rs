@@ -6,15 +6,15 @@ use crate::record::{Level, MegramId};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TextField {
-    /// The space of its tag.
+    /// The space of the record's tag.
     Space,
-    /// The entity of its tag.
+    /// The entity of the record's tag.
     Entity,
-    /// Its task.
+    /// The task that the record comes from.
     Task,
-    /// Its source.
+    /// The source that the record's content quotes.
     Source,
-    /// Its content.
+    /// The record's content.
     Content,
 }
 
@@ -22,77 +22,77 @@ pub enum TextField {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidMegram {
-    /// A name of the tag, or the text of a rule or law, is empty.
+    /// A name of the tag is empty, or the content of a rule or law.
     #[error("{field:?} is empty")]
     Empty {
-        /// The empty or too long field.
+        /// The empty field.
         field: TextField,
     },
-    /// A name of the tag contains a separator or a control character.
+    /// A name of the tag contains a `|` or a control character, which must be escaped.
     #[error("{field:?} holds {character:?}, which must be escaped")]
     Unescaped {
-        /// The field.
+        /// The field with the unescaped character.
         field: TextField,
-        /// The first such character.
+        /// The first unescaped character.
         character: char,
     },
-    /// A text is too long.
+    /// A text field is longer than its limit.
     #[error("{field:?} has {bytes} bytes, more than {max_bytes}")]
     TooLong {
-        /// The empty or too long field.
+        /// The field that is too long.
         field: TextField,
-        /// Its length in bytes.
+        /// Length of the field in bytes.
         bytes: usize,
-        /// The limit.
+        /// Most bytes that the field may have.
         max_bytes: usize,
     },
     /// The magnitude is not a number from 0 to 1.
     #[error("magnitude {f} is not in 0..=1")]
     Magnitude {
-        /// The given value.
+        /// The magnitude that was given.
         f: f64,
     },
     /// The valence is not a number from −1 to 1.
     #[error("valence {sigma} is not in -1..=1")]
     Valence {
-        /// The given value.
+        /// The valence that was given.
         sigma: f64,
     },
-    /// The decay does not fit the level: M and K decay, C and T do not.
+    /// The decay does not fit the level: records of levels M and K decay, those of C and T do not.
     #[error("decay {k} does not fit level {level:?}")]
     Decay {
-        /// The given value.
+        /// The decay per day that was given.
         k: f64,
-        /// The level of the record.
+        /// The level of the record whose decay was given.
         level: Level,
     },
     /// The record would add one decay rate more than a store can have.
     #[error("decay {k} would be one more than {max} distinct rates")]
     TooManyDecays {
-        /// The given value.
+        /// The decay per day that was given.
         k: f64,
-        /// The limit.
+        /// Most distinct decay rates that a store can have, besides that of demoted rules.
         max: usize,
     },
 }
 
-/// Why a write was not accepted; nothing changed.
+/// Why a record was not written; nothing changed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
     /// The draft is not valid.
     #[error("the record is not valid: {0}")]
     Invalid(#[from] InvalidMegram),
-    /// The tag has another law already, and laws never change.
+    /// Another law has the same tag already, and laws never change.
     #[error("the law {id} has this tag and another text, and level T never changes")]
     Immutable {
-        /// The existing law.
+        /// The existing law of this tag.
         id: MegramId,
     },
-    /// The feedback is about a record that is not a rule.
+    /// The feedback names a record that is not a rule.
     #[error("{id} is not a rule")]
     NotARule {
-        /// The named record.
+        /// The record that the feedback names.
         id: MegramId,
     },
 }
@@ -101,43 +101,43 @@ pub enum WriteError {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ApplyError {
-    /// The record is not valid.
+    /// The frame's record is not valid.
     #[error("the record {id} is not valid: {source}")]
     Invalid {
-        /// The record.
+        /// The invalid record.
         id: MegramId,
         /// Why it is not valid.
         source: InvalidMegram,
     },
-    /// The record exists already.
+    /// The frame adds a record that exists already.
     #[error("the record {id} exists already")]
     Duplicate {
-        /// The record.
+        /// The existing record.
         id: MegramId,
     },
-    /// The record was deleted on request, and must not come back.
+    /// The frame adds a record that was deleted on request, which must not come back.
     #[error("the record {id} was forgotten")]
     Forgotten {
-        /// The record.
+        /// The record that was deleted on request.
         id: MegramId,
     },
-    /// The frame would change or delete a T record.
+    /// The frame would change or delete a record of level T.
     #[error("{id} is of level T, which never changes")]
     Immutable {
-        /// The T record.
+        /// The record of level T.
         id: MegramId,
     },
     /// A frame of this kind cannot have a record of this level.
     #[error("{id} is of level {level:?}, which this kind of frame cannot hold")]
     WrongLevel {
-        /// The record.
+        /// The record with the wrong level.
         id: MegramId,
-        /// Its level.
+        /// The level of the record.
         level: Level,
     },
 }
 
-/// Why a rule could not be made; nothing changed.
+/// Why no rule was made; nothing changed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PromoteError {
@@ -147,34 +147,34 @@ pub enum PromoteError {
     /// A rule was made from this evidence since the ticket was issued.
     #[error("a rule was made from this evidence already")]
     AlreadyPromoted,
-    /// Evidence was deleted since the ticket was issued.
+    /// A record of the evidence was deleted since the ticket was issued.
     #[error("the evidence {id} was deleted")]
     EvidenceGone {
-        /// The first deleted record.
+        /// The first deleted record of the evidence.
         id: MegramId,
     },
     /// Newer records contradict the rule.
     #[error("newer records contradict the rule: decision is {decision}")]
     Contradicted {
-        /// The decision of the tag now.
+        /// The decision of the rule's tag now: the sum of valence × magnitude of its records, decayed.
         decision: f64,
     },
 }
 
-/// Why a record could not be forgotten.
+/// Why a record could not be deleted on request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ForgetError {
-    /// The record does not exist.
+    /// The record to delete does not exist.
     #[error("the record {id} does not exist")]
     Unknown {
-        /// The named record.
+        /// The record that does not exist.
         id: MegramId,
     },
-    /// The record is of level T.
+    /// The record to delete is of level T, which is never deleted.
     #[error("{id} is of level T, which is never deleted")]
     Immutable {
-        /// The T record.
+        /// The record of level T.
         id: MegramId,
     },
 }

@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// The greatest time an id can hold, in the year 10889.
+/// The greatest time that a record id can hold, Unix milliseconds (in the year 10889).
 const MAX_TIME_MS: i64 = (1 << 48) - 1;
 
 /// The id of a record: 128 bits in UUID form, ordered by time within a store.
@@ -15,25 +15,25 @@ pub struct MegramId(u128);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not a megram id: {text:?}")]
 pub struct InvalidMegramId {
-    /// The text.
+    /// The text that is not a record id.
     pub text: String,
 }
 
 impl MegramId {
-    /// An id of these 128 bits, e.g. those of a UUID.
+    /// A record id with these 128 bits, e.g. those of a UUID.
     #[must_use]
     pub const fn from_u128(bits: u128) -> Self {
         Self(bits)
     }
 
-    /// Its 128 bits.
+    /// The 128 bits of the record id.
     #[must_use]
     pub const fn as_u128(self) -> u128 {
         self.0
     }
 
-    /// A UUID of version 8: 48 bits of time, 24 of sequence (so records of one millisecond keep their order), 50 of
-    /// `hash`, which sets apart what two stores write at the same moment.
+    /// A new record id, as a UUID of version 8: 48 bits of time, 24 bits of sequence number (so that records of one
+    /// millisecond keep their order), 50 bits of `hash` (so that ids that two stores write at the same moment differ).
     pub(crate) fn compose(time_ms: i64, sequence: u64, hash: u64) -> Self {
         let time = u128::from(time_ms.clamp(0, MAX_TIME_MS).unsigned_abs());
         let (high, low) = (u128::from(sequence >> 12 & 0xfff), u128::from(sequence & 0xfff));
@@ -41,12 +41,12 @@ impl MegramId {
         Self(time << 80 | 8 << 76 | high << 64 | 2 << 62 | low << 50 | hash)
     }
 
-    /// The time in the id, Unix milliseconds.
+    /// The time in the record id, Unix milliseconds.
     pub(crate) fn time_ms(self) -> i64 {
         (self.0 >> 80) as i64
     }
 
-    /// Time and sequence of the next greater id.
+    /// Time (Unix milliseconds) and sequence number of the next greater record id.
     pub(crate) fn next_moment(self) -> (i64, u64) {
         let sequence = ((self.0 >> 64 & 0xfff) << 12 | self.0 >> 50 & 0xfff) as u64 + 1;
         if sequence < 1 << 24 { (self.time_ms(), sequence) } else { (self.time_ms() + 1, 0) }

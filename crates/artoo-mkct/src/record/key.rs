@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-/// Escapes `|`, `%` and control characters as `%XX` per UTF-8 byte; other characters stay.
+/// Escapes `|`, `%` and control characters as `%XX` per UTF-8 byte; other characters are left as they are.
 #[must_use]
 pub fn escape(text: &str) -> String {
     escape_with(text, &[])
@@ -27,7 +27,9 @@ pub(crate) fn escape_with(text: &str, more: &[char]) -> String {
     out
 }
 
-/// Undoes [`escape`]; a `%` that does not begin an escape stays.
+/// Reverses [`escape`]; a `%` that does not begin an escape is left as it is.
+///
+/// If the unescaped bytes are not UTF-8, the text is returned unchanged.
 #[must_use]
 pub fn unescape(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
@@ -48,7 +50,7 @@ pub(crate) fn needs_escape(c: char) -> bool {
     c == '|' || c.is_control()
 }
 
-/// The value of a hexadecimal digit.
+/// The value of an ASCII hexadecimal digit; `None` for any other byte.
 fn hex(byte: u8) -> Option<u8> {
     char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
 }

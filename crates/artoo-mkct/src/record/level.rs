@@ -23,13 +23,13 @@ impl Level {
     }
 }
 
-/// Whether a rule recommends or forbids.
+/// The kind of a rule: whether it recommends or forbids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RuleKind {
-    /// It keeps working: do it this way.
+    /// The rule recommends an approach that keeps working.
     BestPractice,
-    /// It keeps failing: do not.
+    /// The rule forbids an approach that keeps failing.
     Constraint,
 }
 
@@ -46,7 +46,7 @@ impl RuleKind {
         }
     }
 
-    /// The kind of a rule with this valence.
+    /// The kind of a rule with this valence: negative for a constraint.
     #[must_use]
     pub(crate) fn of_sigma(sigma: f64) -> Self {
         if sigma < 0.0 { Self::Constraint } else { Self::BestPractice }

@@ -12,11 +12,11 @@ use crate::record::{
     tag::{MAX_TAG_BYTES, Tag},
 };
 
-/// Longest content of a record in bytes: several pages.
+/// Most bytes of a record's content: several pages of text.
 #[doc(alias = "limit")]
 pub const MAX_CONTENT_BYTES: usize = 64 * 1024;
 
-/// Fastest decay per day: a half-life of a minute.
+/// Greatest decay rate of a record, per day: a half-life of one minute.
 pub const MAX_DECAY: f64 = 1_000.0;
 
 /// Who was at fault in a failure.
@@ -35,36 +35,36 @@ pub enum FailureClass {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Megram {
-    /// Its id.
+    /// The id of the record.
     pub id: MegramId,
-    /// Its level.
+    /// The level of the record.
     pub level: Level,
-    /// When it was written, Unix milliseconds.
+    /// When the record was written, Unix milliseconds.
     pub created_at_ms: i64,
-    /// When a query last returned it, Unix milliseconds; rules only.
+    /// When a query last returned the record, Unix milliseconds; `None` for never, and for records that are not rules.
     pub last_recalled_at_ms: Option<i64>,
-    /// When it was demoted, Unix milliseconds; level K only.
+    /// When the rule was demoted to Knowledge, Unix milliseconds; `None` for other levels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub demoted_at_ms: Option<i64>,
-    /// The space of its tag, e.g. `tool:shell`, `intent:count_pdf_files`; escaped.
+    /// The space of the record's tag, e.g. `tool:shell`, `intent:count_pdf_files`; escaped.
     pub space: String,
-    /// The entity of its tag, e.g. `path:/etc`, `env:local`, `via:glob,shell`; escaped.
+    /// The entity of the record's tag, e.g. `path:/etc`, `env:local`, `via:glob,shell`; escaped.
     pub entity: String,
-    /// What happened, in words; data, never instructions.
+    /// What happened, in words; to be read as data, never as instructions.
     pub content: String,
-    /// The controller state it was written in; for a rule, accept or abandon by its sign.
+    /// The state of the controller that wrote the record; for a rule, accept or abandon by the sign of `sigma`.
     pub state: State,
-    /// Magnitude, 0..=1.
+    /// Magnitude: how much the record weighs before it decays, 0..=1.
     pub f: f64,
-    /// Valence, −1..=1.
+    /// Valence: from −1 (it failed) to 1 (it worked).
     pub sigma: f64,
-    /// Decay per day; 0 for C and T.
+    /// Decay rate per day; 0 for levels C and T, which do not decay.
     pub k: f64,
-    /// Who was at fault, if it was a failure.
+    /// Who was at fault, if the record is about a failure.
     pub failure_class: Option<FailureClass>,
-    /// The task it comes from.
+    /// The task that the record comes from.
     pub task: Option<String>,
-    /// Where its content comes from.
+    /// Where the content of the record comes from.
     #[serde(default, skip_serializing_if = "Provenance::is_empty")]
     pub provenance: Provenance,
 }
@@ -80,7 +80,7 @@ pub struct Provenance {
     /// [`crate::rules::MAX_EVIDENCE`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<MegramId>,
-    /// A hash of the ids and contents of the evidence.
+    /// A hash of the ids and contents of the records in `evidence`; `None` for a record without evidence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence_hash: Option<u64>,
     /// The rule that this record contradicts.
@@ -88,21 +88,21 @@ pub struct Provenance {
     pub contradicts: Option<MegramId>,
 }
 
-/// A draft of an event; the engine checks it and adds id, time and level.
+/// A draft of an event, to be passed to `crate::Engine::write`, which checks it and adds id, time and level.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct NewMegram {
-    /// What it is filed under.
+    /// The tag that the record will be filed under.
     pub tag: Tag,
     /// What happened, in words.
     pub content: String,
-    /// The controller state it was written in.
+    /// The state of the controller that writes the record.
     pub state: State,
     /// Magnitude, valence and decay; [`NewMegram::new`] takes those of the state.
     pub quantum: Quantum,
-    /// Who was at fault, if it was a failure.
+    /// Who was at fault, if the event is a failure.
     pub failure_class: Option<FailureClass>,
-    /// The task it comes from.
+    /// The task that the event comes from.
     pub task: Option<String>,
     /// The page, file, tool or person that the content quotes; see [`crate::rules::MAX_EVIDENCE_PER_SOURCE`].
     pub source: Option<String>,
@@ -116,7 +116,7 @@ impl NewMegram {
         Self { tag, content: content.into(), state, quantum, failure_class: None, task: None, source: None }
     }
 
-    /// Sets the task it comes from. A rule is only made from the records of two tasks.
+    /// Sets the task that the event comes from. A rule is only made from the records of at least two tasks.
     #[must_use]
     pub fn task(self, task: impl Into<String>) -> Self {
         Self { task: Some(task.into()), ..self }
@@ -128,40 +128,40 @@ impl NewMegram {
         Self { source: Some(source.into()), ..self }
     }
 
-    /// Sets who was at fault.
+    /// Sets who was at fault in the failure.
     #[must_use]
     pub fn failure_class(self, class: FailureClass) -> Self {
         Self { failure_class: Some(class), ..self }
     }
 
-    /// Sets magnitude, valence and decay.
+    /// Replaces the magnitude, valence and decay that the state gave the draft.
     #[must_use]
     pub fn quantum(self, quantum: Quantum) -> Self {
         Self { quantum, ..self }
     }
 }
 
-/// A record without its text, so that no disk is read.
+/// A record without its texts, which is returned without reading the disk.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MegramHead {
-    /// Its id.
+    /// The id of the record.
     pub id: MegramId,
-    /// Its level.
+    /// The level of the record.
     pub level: Level,
-    /// When it was written, Unix milliseconds.
+    /// When the record was written, Unix milliseconds.
     pub created_at_ms: i64,
-    /// What it is filed under.
+    /// The tag that the record is filed under.
     pub tag: Tag,
-    /// The controller state it was written in.
+    /// The state of the controller that wrote the record.
     pub state: State,
-    /// Magnitude, 0..=1.
+    /// Magnitude: how much the record weighs before it decays, 0..=1.
     pub f: f64,
-    /// Valence, −1..=1.
+    /// Valence: from −1 (it failed) to 1 (it worked).
     pub sigma: f64,
-    /// Decay per day.
+    /// Decay rate per day; 0 for levels C and T, which do not decay.
     pub k: f64,
-    /// Who was at fault, if it was a failure.
+    /// Who was at fault, if the record is about a failure.
     pub failure_class: Option<FailureClass>,
 }
 
@@ -182,7 +182,7 @@ impl From<&Megram> for MegramHead {
 }
 
 impl Megram {
-    /// A record of these values, with an id of zero.
+    /// A record of these values with an id of zero and an empty content.
     pub(crate) fn new(level: Level, created_at_ms: i64, tag: Tag, state: State, quantum: Quantum) -> Self {
         Self {
             id: MegramId::from_u128(0),
@@ -203,7 +203,8 @@ impl Megram {
         }
     }
 
-    /// An empty record that contradicts a rule: as heavy as an abandoned task, with the opposite sign of the rule.
+    /// A record without content that contradicts a rule: its magnitude is that of an abandoned task, its sign the
+    /// opposite of the rule's.
     pub(crate) fn against(rule: &Self, created_at_ms: i64) -> Self {
         let negative = rule.sigma > 0.0;
         let quantum = Quantum { f: FEEDBACK_MAGNITUDE, sigma: if negative { -1.0 } else { 1.0 }, k: DEMOTED_DECAY };
@@ -215,13 +216,13 @@ impl Megram {
         }
     }
 
-    /// What it is filed under.
+    /// The tag that the record is filed under.
     #[must_use]
     pub fn tag(&self) -> Tag {
         Tag::new(&self.space, &self.entity)
     }
 
-    /// When its decay began, Unix milliseconds: for Knowledge, at the demotion or a later recall.
+    /// When the record's decay began, Unix milliseconds: for Knowledge, at the demotion or a later recall.
     #[must_use]
     pub fn decays_from_ms(&self) -> i64 {
         match self.demoted_at_ms {
@@ -230,20 +231,20 @@ impl Megram {
         }
     }
 
-    /// Whether it records that other records contradict a rule, rather than an event.
+    /// Whether the record says that other records contradict a rule, rather than what happened.
     #[must_use]
     pub fn is_dissonance(&self) -> bool {
         self.level == Level::M && self.provenance.contradicts.is_some() && !self.provenance.evidence.is_empty()
     }
 
-    /// A hash of tag, task and content, as a part of the id.
+    /// A hash of tag, task and content, which becomes a part of the record's id.
     pub(crate) fn fingerprint(&self) -> u64 {
         let task = self.task.as_deref().unwrap_or_default();
         let parts = [&self.space, &self.entity, task, &self.content].map(|part: &str| part.as_bytes());
         fnv1a_parts(parts)
     }
 
-    /// Checks all values, also of records read from a file.
+    /// Checks the values of the record; records read from a file are checked too.
     pub(crate) fn check(&self) -> Result<(), InvalidMegram> {
         check_tag(&self.space, TextField::Space)?;
         check_tag(&self.entity, TextField::Entity)?;
@@ -276,7 +277,7 @@ impl Provenance {
     }
 }
 
-/// Checks a name of a tag: not empty, escaped, not too long.
+/// Checks the space or the entity of a tag: not empty, escaped, at most `MAX_TAG_BYTES` long.
 fn check_tag(tag: &str, field: TextField) -> Result<(), InvalidMegram> {
     if tag.trim().is_empty() {
         return Err(InvalidMegram::Empty { field });
@@ -287,7 +288,7 @@ fn check_tag(tag: &str, field: TextField) -> Result<(), InvalidMegram> {
     check_length(tag, field, MAX_TAG_BYTES)
 }
 
-/// Checks the length of a text.
+/// Checks that a text field has at most `max_bytes` bytes.
 fn check_length(text: &str, field: TextField, max_bytes: usize) -> Result<(), InvalidMegram> {
     if text.len() > max_bytes {
         return Err(InvalidMegram::TooLong { field, bytes: text.len(), max_bytes });

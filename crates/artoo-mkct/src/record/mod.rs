@@ -1,4 +1,4 @@
-//! What a memory keeps: records, the tags they are filed under, and the frames that say how memory changed.
+//! Records, the tags they are filed under, and the frames that describe each change of a memory.
 
 pub(crate) mod error;
 pub(crate) mod frame;

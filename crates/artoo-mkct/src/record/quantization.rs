@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The state of a controller when it wrote an event.
+/// The state of the controller (the part of an agent that judges the progress of a task) when it wrote an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
@@ -12,9 +12,9 @@ pub enum State {
     Accept,
     /// The method was wrong.
     ChangeApproach,
-    /// Close enough to deliver.
+    /// The result is close enough to deliver.
     Success,
-    /// Another class of tool broke a plateau.
+    /// Another class of tool ended a stretch without progress.
     BreakSymmetry,
     /// This target is a dead end; the tool is not to blame.
     ChangePath,
@@ -23,7 +23,7 @@ pub enum State {
 }
 
 impl State {
-    /// All states, in the order of the matrix.
+    /// All states, in the order of the rows of the quantization matrix.
     pub const ALL: [Self; 7] = [
         Self::Abandon,
         Self::Accept,
@@ -38,15 +38,15 @@ impl State {
 /// Magnitude, valence and decay of one record.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Quantum {
-    /// Magnitude, 0..=1.
+    /// Magnitude: how much the record weighs before it decays, 0..=1.
     pub f: f64,
-    /// Valence, −1..=1.
+    /// Valence: from −1 (it failed) to 1 (it worked).
     pub sigma: f64,
     /// Decay per day; the half-life is ln 2 / k days.
     pub k: f64,
 }
 
-/// Magnitude, valence and decay of an event in this state.
+/// The row of the quantization matrix for a state: magnitude, valence and decay of an event.
 #[must_use]
 pub const fn quantize(state: State) -> Quantum {
     match state {
@@ -60,11 +60,11 @@ pub const fn quantize(state: State) -> Quantum {
     }
 }
 
-/// Magnitude of a rule; the matrix has no row for it.
+/// Magnitude of a new rule; the quantization matrix has no row for rules.
 pub const RULE_MAGNITUDE: f64 = 0.90;
 
-/// Magnitude of feedback against a rule, that of an abandoned task.
+/// Magnitude of feedback against a rule: the same as that of an abandoned task.
 pub const FEEDBACK_MAGNITUDE: f64 = 0.95;
 
-/// Decay of feedback and of demoted rules: a half-life of about 14 days.
+/// Decay rate per day of feedback and of demoted rules: a half-life of about 14 days.
 pub const DEMOTED_DECAY: f64 = 0.05;

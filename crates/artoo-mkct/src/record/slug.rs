@@ -7,19 +7,19 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::record::hash::fnv1a;
 
-/// Words of a slug.
+/// Number of words in a slug.
 const SLUG_WORDS: usize = 3;
 
-/// Characters of a slug in a script that is written without spaces.
+/// Number of characters in a slug, if its script is written without spaces.
 const UNSPACED_SLUG_CHARS: usize = 12;
 
-/// Longest word, in characters; the rest of a longer one is ignored.
+/// Most characters of a word in a slug or comparison; the rest of a longer word is ignored.
 const MAX_WORD_CHARS: usize = 32;
 
-/// Characters of an intent that are read.
+/// Most characters of an intent that are read; the rest is ignored.
 const MAX_INTENT_CHARS: usize = 4_096;
 
-/// Most words of an intent that are compared.
+/// Most words of an intent that are compared with other intents.
 const MAX_COMPARED_WORDS: usize = 64;
 
 /// The key of an intent: its first three words, lower case, joined by `_`.
@@ -40,7 +40,8 @@ pub fn slug(intent: &str) -> String {
     if slug.is_empty() { format!("x{:016x}", fnv1a(intent.as_bytes())) } else { slug }
 }
 
-/// The words of a text without duplicates; in scripts without spaces, pairs of neighbouring characters.
+/// The words of a text without duplicates, to compare intents by; in scripts without spaces, pairs of adjacent
+/// characters.
 pub(crate) fn words(text: &str) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
     let mut run = String::new();
@@ -60,7 +61,7 @@ pub(crate) fn words(text: &str) -> BTreeSet<String> {
     words
 }
 
-/// Adds the character pairs of a run to the words.
+/// Moves the adjacent character pairs of `run` (text in a script without spaces) to the words; `run` is empty then.
 fn flush(run: &mut String, words: &mut BTreeSet<String>) {
     let chars: Vec<char> = run.drain(..).collect();
     match chars.as_slice() {
@@ -70,18 +71,18 @@ fn flush(run: &mut String, words: &mut BTreeSet<String>) {
     }
 }
 
-/// The beginning of a text, lowercase and in NFKC.
+/// The first `MAX_INTENT_CHARS` characters of a text, lowercase and in NFKC.
 fn normalize(text: &str) -> String {
     let head: String = text.trim_start().chars().take(MAX_INTENT_CHARS).nfkc().collect();
     head.to_lowercase().nfkc().collect()
 }
 
-/// A word without punctuation, at most [`MAX_WORD_CHARS`] long.
+/// A word without punctuation, cut to [`MAX_WORD_CHARS`] characters.
 fn cleaned(word: &str) -> String {
     word.chars().filter(|c| is_word_char(*c)).take(MAX_WORD_CHARS).collect()
 }
 
-/// Whether a character is a letter, digit or mark.
+/// Whether a character is a letter, digit or combining mark.
 fn is_word_char(c: char) -> bool {
     c.is_alphanumeric() || is_combining_mark(c)
 }

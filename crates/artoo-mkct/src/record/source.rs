@@ -10,9 +10,9 @@ use crate::record::{id::MegramId, megram::Megram};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Offset(pub u64);
 
-/// Reads the records whose text is not in RAM.
+/// Reads records whose text is stored in the journal, not in RAM.
 pub trait RecordSource: Debug + Send + Sync {
-    /// The record in the frame at `at`, as it was written; later changes are not in it.
+    /// The record in the frame at offset `at`, as it was first written; changes in later frames are not in it.
     ///
     /// # Errors
     /// [`ReadError`] when the frame is missing, damaged or unreadable.
@@ -23,43 +23,43 @@ pub trait RecordSource: Debug + Send + Sync {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// Its text was erased, or the journal rewritten.
+    /// The text of the record was erased, or the journal was rewritten.
     #[error("{id} is no longer in the journal")]
     Gone {
-        /// The record.
+        /// The record that is no longer in the journal.
         id: MegramId,
     },
-    /// Its frame is damaged.
+    /// The frame of the record is damaged.
     #[error("{id} is damaged at byte {}: {problem:?}", offset.0)]
     Damaged {
-        /// The record.
+        /// The record whose frame is damaged.
         id: MegramId,
-        /// Where its frame begins.
+        /// Where the damaged frame begins.
         offset: Offset,
-        /// What is wrong with it.
+        /// What is wrong with the frame.
         problem: FrameProblem,
     },
-    /// The system failed to read it.
+    /// The system failed to read the record.
     #[error("{id} could not be read: {source}")]
     Io {
-        /// The record.
+        /// The record that could not be read.
         id: MegramId,
         /// The error of the system.
         source: io::Error,
     },
 }
 
-/// What is wrong with a frame.
+/// What is wrong with a frame of the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FrameProblem {
-    /// The marker of a frame is missing.
+    /// The frame does not begin with the marker of frames.
     Marker,
-    /// The length is zero, above the limit, or beyond the end of the file.
+    /// The frame's length is zero, above the limit, or reaches beyond the end of the file.
     Length,
-    /// The checksum differs.
+    /// The checksum of the frame does not match its content.
     Checksum,
-    /// The checksum is right, but this version does not know the content.
+    /// The checksum matches, but this version of the library cannot decode the content of the frame.
     Content,
 }

@@ -10,26 +10,26 @@ use crate::record::{
     slug::slug,
 };
 
-/// Longest tag in bytes: a path fits (4,096 on Linux), a pasted file does not.
+/// Most bytes of the space or the entity of a tag: a path fits (4,096 on Linux), a pasted file does not.
 pub const MAX_TAG_BYTES: usize = 8 * 1024;
 
 /// Entity of events that concern the machine as a whole.
 pub const ENV_LOCAL: &str = "env:local";
 
-/// Prefix of the space of an intent.
+/// Prefix of the space of a tag about an intent.
 const INTENT: &str = "intent:";
-/// Prefix of the space of a tool.
+/// Prefix of the space of a tag about a tool.
 const TOOL: &str = "tool:";
-/// Prefix of the entity of a target.
+/// Prefix of the entity of a tag about a tool's target.
 const PATH: &str = "path:";
-/// Prefix of the entity of an approach.
+/// Prefix of the entity of a tag about an approach (a set of tools).
 const VIA: &str = "via:";
 
-/// The two names that a record is filed under. Both must be escaped; the constructors but [`Tag::new`] do that.
+/// The two names that a record is filed under. Both must be escaped; all constructors except [`Tag::new`] escape them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Tag {
-    /// First name: what it is about, e.g. `tool:shell`, `intent:count_pdf_files`.
+    /// First name: what the record is about, e.g. `tool:shell`, `intent:count_pdf_files`.
     pub space: String,
     /// Second name: what was tried or touched, e.g. `path:/etc`, `env:local`, `via:glob,shell`.
     pub entity: String,
@@ -42,51 +42,51 @@ impl Tag {
         Self { space: space.into(), entity: entity.into() }
     }
 
-    /// An intent, whatever the approach.
+    /// The tag of an intent, whatever the approach: its entity is `ENV_LOCAL`.
     #[must_use]
     pub fn intent(intent: &str) -> Self {
         Self::new(intent_tag(intent), ENV_LOCAL)
     }
 
-    /// A set of tools tried for an intent.
+    /// The tag of an approach: a set of tools tried for an intent.
     #[must_use]
     pub fn approach<S: AsRef<str>>(intent: &str, tools: &[S]) -> Self {
         Self::new(intent_tag(intent), via_tag(tools))
     }
 
-    /// A tool used on a target: a path, a query, whatever the tool was pointed at.
+    /// The tag of a tool used on a target: a path, a query, whatever the tool was pointed at.
     #[must_use]
     pub fn target(tool: &str, target: &str) -> Self {
         Self::new(tool_tag(tool), path_tag(target))
     }
 }
 
-/// Space of an intent: `intent:<slug>`.
+/// The space of an intent: `intent:<slug>`.
 #[must_use]
 pub fn intent_tag(intent: &str) -> String {
     format!("{INTENT}{}", slug(intent))
 }
 
-/// Entity of an approach: `via:<tools>`, the names sorted, without duplicates, joined by commas.
+/// The entity of an approach: `via:<tools>`, the tool names sorted, without duplicates, joined by commas.
 #[must_use]
 pub fn via_tag<S: AsRef<str>>(tools: &[S]) -> String {
     let names: BTreeSet<String> = tools.iter().map(|tool| escape_with(tool.as_ref(), &[','])).collect();
     fit(format!("{VIA}{}", Vec::from_iter(names).join(",")))
 }
 
-/// Space of a tool: `tool:<name>`.
+/// The space of a tool: `tool:<name>`.
 #[must_use]
 pub fn tool_tag(tool: &str) -> String {
     fit(format!("{TOOL}{}", escape(tool)))
 }
 
-/// Entity of a target: `path:<target>`; the target is a path, a query, whatever the tool was pointed at.
+/// The entity of a target: `path:<target>`; the target is a path, a query, whatever the tool was pointed at.
 #[must_use]
 pub fn path_tag(target: &str) -> String {
     fit(format!("{PATH}{}", escape(target)))
 }
 
-/// The slug in the space of an intent.
+/// The slug in the space of an intent; `None` for other spaces.
 pub(crate) fn intent_slug(space: &str) -> Option<&str> {
     space.strip_prefix(INTENT)
 }
@@ -101,7 +101,7 @@ pub(crate) fn is_approach(entity: &str) -> bool {
     entity.starts_with(VIA)
 }
 
-/// The tools named by a tag, unescaped: the tool of a target, the tools of an approach, none for other tags.
+/// The tools named by a tag, unescaped: the tool of a target, the tools of an approach; empty for other tags.
 #[must_use]
 pub fn tools_of(space: &str, entity: &str) -> Vec<String> {
     if let Some(tool) = space.strip_prefix(TOOL) {
@@ -113,7 +113,8 @@ pub fn tools_of(space: &str, entity: &str) -> Vec<String> {
     }
 }
 
-/// Shortens a name that is too long, and appends a hash of the whole so that it stays unique.
+/// Shortens a name of a tag that is longer than `MAX_TAG_BYTES`, and appends a hash of the whole name so that it
+/// stays unique.
 fn fit(tag: String) -> String {
     if tag.len() <= MAX_TAG_BYTES {
         return tag;

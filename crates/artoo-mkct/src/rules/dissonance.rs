@@ -1,8 +1,8 @@
 //! Cognitive dissonance: a rule that newer events contradict loses weight faster than its evidence decays.
 //!
-//! A rule with much old evidence would outlast a change of the world by weeks. So if the events after it, alone, point
-//! the other way (beyond the thresholds of an action, from two tasks), one heavy record against the rule is added. That
-//! happens once for the same events; the record counts in attention and decision, but is no evidence for a rule.
+//! A rule with much old evidence would outlast a change of the world by weeks. So if the events after it alone imply
+//! the opposite action, and come from at least two tasks, one record of great magnitude against the rule is added. The
+//! same events cause only one such record; it counts in attention and decision, but is not evidence for a rule.
 
 use crate::{
     engine::{Action, Engine, index::TagEntry, row::Row},
@@ -11,7 +11,8 @@ use crate::{
 };
 
 impl Engine {
-    /// Adds a record against each rule that newer events contradict; returns the rules and the frames.
+    /// Adds a record against each rule that newer events contradict; returns the contradicted rules and the frames of
+    /// the new records.
     pub(crate) fn record_dissonance(&mut self, now_ms: i64) -> (Vec<MegramId>, Vec<Frame>) {
         let contradicted: Vec<(MegramId, Megram)> = self
             .rule_slots
@@ -31,7 +32,7 @@ impl Engine {
         contradicted.into_iter().map(record).unzip()
     }
 
-    /// The record against a rule, if newer events contradict it.
+    /// The record to add against a rule; `None` if newer events do not contradict the rule.
     fn dissonance(
         &self,
         tag: &TagEntry,
@@ -56,7 +57,7 @@ impl Engine {
         Some(self.soft_overwrite(rule, &fresh, opposes, now_ms))
     }
 
-    /// The record against a rule, with its evidence.
+    /// A record against a rule, with the events that contradict it as evidence.
     fn soft_overwrite(
         &self,
         rule: &Megram,

@@ -20,7 +20,8 @@ use crate::{
     record::{Level, MegramId, Watermark, hash::fnv1a_parts, tag},
 };
 
-/// Distinct tasks that are needed to make or demote a rule, so that one task in a loop is not enough.
+/// Least number of distinct tasks whose records are needed to make or demote a rule, so that one task in a loop is not
+/// enough.
 pub const MIN_DISTINCT_TASKS: usize = 2;
 
 /// Most records of one task that count as evidence; all records without a task count as one task.
@@ -34,27 +35,27 @@ pub const MAX_EVIDENCE_PER_TASK: usize = 3;
 /// Four: a record weighs at most 1, so one page, file or person alone never makes a rule.
 pub const MAX_EVIDENCE_PER_SOURCE: usize = 4;
 
-/// Most records in a ticket and in its rule: what fits into one prompt.
+/// Most records in the evidence of one ticket or rule: what fits into one prompt.
 pub const MAX_EVIDENCE: usize = 64;
 
-/// Newest records of a tag that are searched for evidence.
+/// Most records of a tag, from the newest on, that are searched for evidence.
 const MAX_FRESH_RECORDS: usize = 10_000;
 
-/// A record and the share of its weight that is left.
+/// A record's row and the share of its weight that decay has left.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WeightedRow {
     pub(crate) row: Row,
-    /// The share of its weight that is left, 0..=1.
+    /// The share of the record's weight that decay has left, 0..=1.
     pub(crate) weight: f64,
 }
 
 impl WeightedRow {
-    /// Its share in attention.
+    /// The record's share in the attention of its tag.
     pub(crate) fn attention(&self) -> f64 {
         self.row.f * self.weight
     }
 
-    /// Its share in decision.
+    /// The record's share in the decision of its tag.
     pub(crate) fn decision(&self) -> f64 {
         self.row.sigma * self.attention()
     }
@@ -65,7 +66,7 @@ impl WeightedRow {
 pub(crate) struct CountedEvidence(pub(crate) Vec<WeightedRow>);
 
 impl CountedEvidence {
-    /// Attention and decision of these records.
+    /// Attention and decision summed over these records.
     pub(crate) fn sums(&self) -> (f64, f64) {
         let (mut attention, mut decision) = (Compensated::default(), Compensated::default());
         for weighed in &self.0 {
@@ -75,18 +76,18 @@ impl CountedEvidence {
         (attention.value(), decision.value())
     }
 
-    /// Whether the records that a filter selects come from enough tasks.
+    /// Whether the records that `speaks` selects come from at least [`MIN_DISTINCT_TASKS`] tasks.
     pub(crate) fn has_witnesses(&self, speaks: impl Fn(&Row) -> bool) -> bool {
         has_witnesses(self.0.iter().map(|weighed| weighed.row).filter(speaks))
     }
 
-    /// The strongest records that a filter selects, at most [`MAX_EVIDENCE`].
+    /// The strongest records that `speaks` selects, at most [`MAX_EVIDENCE`].
     pub(crate) fn strongest(&self, speaks: impl Fn(&Row) -> bool) -> Vec<WeightedRow> {
         self.0.iter().filter(|weighed| speaks(&weighed.row)).take(MAX_EVIDENCE).copied().collect()
     }
 }
 
-/// Whether these records come from enough tasks.
+/// Whether these records come from at least [`MIN_DISTINCT_TASKS`] tasks; records without a task count for none.
 pub(crate) fn has_witnesses(rows: impl Iterator<Item = Row>) -> bool {
     let mut tasks = BTreeSet::new();
     rows.filter_map(|row| NonZeroU32::new(row.task)).any(|task| {
@@ -96,7 +97,7 @@ pub(crate) fn has_witnesses(rows: impl Iterator<Item = Row>) -> bool {
 }
 
 impl Engine {
-    /// The events of a tag after `used`, limited by task and by source, weighted as of `now_ms`.
+    /// The events of a tag after `used` that `counts` accepts, limited by task and by source, weighted as of `now_ms`.
     ///
     /// Demoted rules and records of contradictions do not count: their evidence would count twice.
     pub(crate) fn fresh_evidence(
@@ -149,7 +150,7 @@ impl Engine {
     }
 }
 
-/// Whether one record has a greater share in attention than another.
+/// Whether record `a` has a greater share in attention than record `b`; of equal ones the older id is stronger.
 fn is_stronger(a: &WeightedRow, b: &WeightedRow) -> bool {
     a.attention().total_cmp(&b.attention()).then_with(|| b.row.id.cmp(&a.row.id)).is_gt()
 }

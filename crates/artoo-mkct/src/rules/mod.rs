@@ -1,4 +1,4 @@
-//! From many similar events to one rule, and from a rule that stopped working back to an event.
+//! How many similar events become one rule, and how a rule that stopped working is demoted and fades.
 
 mod dissonance;
 pub(crate) mod evidence;

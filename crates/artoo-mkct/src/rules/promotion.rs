@@ -14,10 +14,10 @@ use crate::{
     rules::evidence::{CountedEvidence, WeightedRow},
 };
 
-/// Attention from which a tag qualifies for a rule.
+/// Least attention at which a tag qualifies for a rule.
 pub const PROMOTE_ATTENTION: f64 = 5.0;
 
-/// Decision, positive or negative, from which a tag qualifies for a rule.
+/// Least decision (for a constraint: its negative) at which a tag qualifies for a rule.
 pub const PROMOTE_DECISION: f64 = 3.0;
 
 /// A tag that qualifies for a rule, with the evidence.
@@ -28,11 +28,11 @@ pub struct Promotion {
     pub ticket: PromotionTicket,
     /// Attention and decision of the tag.
     pub potentials: Potentials,
-    /// The records that count, strongest first, at most [`crate::rules::MAX_EVIDENCE`].
+    /// The records that count as evidence, strongest first, at most [`crate::rules::MAX_EVIDENCE`].
     pub evidence: Vec<Evidence>,
 }
 
-/// A permit to make one rule; invalid once the evidence changes.
+/// A permit to make one rule of a tag; it is invalid once a record of its evidence is deleted or another rule used it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PromotionTicket {
@@ -49,24 +49,24 @@ impl PromotionTicket {
         &self.tag
     }
 
-    /// Best practice or constraint.
+    /// Whether the rule will be a best practice or a constraint.
     #[must_use]
     pub fn kind(&self) -> RuleKind {
         self.kind
     }
 }
 
-/// One record as evidence for a rule; [`Engine::get`] has its text.
+/// One record as evidence for a rule; [`Engine::get`] returns its text.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Evidence {
-    /// The record.
+    /// The id of the record.
     pub id: MegramId,
-    /// The controller state it was written in.
+    /// The state of the controller that wrote the record.
     pub state: State,
-    /// Its share in attention now.
+    /// The record's share in the attention of its tag now.
     pub attention: f64,
-    /// Its share in decision now.
+    /// The record's share in the decision of its tag now.
     pub decision: f64,
 }
 
@@ -96,10 +96,11 @@ impl Engine {
         promotions
     }
 
-    /// Makes a rule of level C with a text, replacing the rule of the same tag and kind.
+    /// Makes a rule of level C with the text `rule`, which replaces the rule of the same tag and kind.
     ///
     /// # Errors
-    /// [`PromoteError`] when the text is not valid or the ticket is out of date; then nothing changed.
+    /// [`PromoteError`] when the text is not valid, the ticket is out of date, or newer records contradict the rule;
+    /// then nothing changed.
     pub fn promote(&mut self, ticket: &PromotionTicket, rule: &str, now_ms: i64) -> Result<Frame, PromoteError> {
         let PromotionTicket { tag: names, kind, evidence, watermark } = ticket;
         if let Some(&id) = evidence.iter().find(|id| !self.contains(**id)) {
@@ -136,7 +137,7 @@ impl Engine {
         Ok(Frame::Promoted { rule: megram, rule_kind: *kind, watermark: *watermark, supersedes: slot.rule })
     }
 
-    /// The promotion of a tag to a rule of a kind, if it qualifies.
+    /// The promotion of a tag to a rule of a kind; `None` if the tag does not qualify.
     pub(crate) fn promotion(&self, number: u32, tag: &TagEntry, kind: RuleKind, now_ms: i64) -> Option<Promotion> {
         let sums = tag.aggregate.at(now_ms);
         // The sums are checked first: they take constant time, the evidence does not.
@@ -171,7 +172,7 @@ impl Engine {
     }
 }
 
-/// Whether these sums are enough for a rule.
+/// Whether an attention and a decision are enough for a rule of a kind.
 fn qualifies(attention: f64, decision: f64, kind: RuleKind) -> bool {
     attention >= PROMOTE_ATTENTION && decision * f64::from(kind.sign()) >= PROMOTE_DECISION
 }

@@ -7,35 +7,35 @@ use crate::{
     record::{Frame, Megram, MegramId, RuleKind, Tag},
 };
 
-/// A rule of level C: a standard operating procedure.
+/// A rule of level C, as a query returns it: a standard operating procedure (SOP).
 #[doc(alias = "rule")]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SopRecord {
-    /// Its id.
+    /// The id of the rule.
     pub id: MegramId,
-    /// What the rule is filed under.
+    /// The tag that the rule is filed under.
     pub tag: Tag,
-    /// The rule, in words; data, never instructions to this program.
+    /// The text of the rule; to be read as data, never as instructions to this program.
     pub content: String,
-    /// Best practice or constraint.
+    /// Whether the rule is a best practice or a constraint.
     pub kind: RuleKind,
     /// When the rule was made, Unix milliseconds.
     pub created_at_ms: i64,
-    /// When it was last recalled before this query, Unix milliseconds.
+    /// When a query last returned the rule before this one, Unix milliseconds; `None` for never.
     pub last_recalled_at_ms: Option<i64>,
-    /// The records it was made of, strongest first.
+    /// The records that the rule was made of, strongest first.
     pub evidence: Vec<MegramId>,
-    /// Number of records of the evidence that still exist.
+    /// Number of records of the rule's evidence that still exist.
     pub evidence_live: usize,
-    /// Number of records of the evidence that were deleted on request.
+    /// Number of records of the rule's evidence that were deleted on request.
     pub evidence_forgotten: usize,
 }
 
 impl Engine {
-    /// The rules of a tag, and the frame that records their recall (none without rules).
+    /// The rules of a tag, and the frame that records that they were returned (no frame without rules).
     ///
-    /// The frame is not applied, so that readers need no write access. Whoever keeps the journal passes it to
+    /// The frame is not applied, so that readers need no write access. The owner of the journal passes the frame to
     /// [`Engine::apply`].
     #[doc(alias = "rules")]
     #[must_use]
@@ -44,7 +44,7 @@ impl Engine {
         (self.sops(&ids), recalled(ids, now_ms))
     }
 
-    /// Ids of the rules of a tag.
+    /// Ids of the rules of the tag with number `tag`, best practice first.
     pub(crate) fn rule_ids(&self, tag: u32) -> Vec<MegramId> {
         let slot = RuleKind::ALL.map(|kind| self.rule_slots.get(&(tag, kind)).and_then(|slot| slot.rule));
         slot.into_iter().flatten().collect()
@@ -55,7 +55,7 @@ impl Engine {
         ids.iter().filter_map(|id| self.rules.get(id)).map(|rule| self.sop(rule)).collect()
     }
 
-    /// A rule for a reader.
+    /// A rule as a query returns it, with counts of its evidence.
     fn sop(&self, rule: &Megram) -> SopRecord {
         let evidence = rule.provenance.evidence.clone();
         SopRecord {
@@ -72,7 +72,7 @@ impl Engine {
     }
 }
 
-/// The frame that records the recall of these rules; none without rules.
+/// The frame that records that these rules were returned by a query; empty without rules.
 pub(crate) fn recalled(ids: Vec<MegramId>, at_ms: i64) -> Vec<Frame> {
     if ids.is_empty() { Vec::new() } else { vec![Frame::Recalled { ids, at_ms }] }
 }

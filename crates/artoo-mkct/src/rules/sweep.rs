@@ -12,26 +12,27 @@ use crate::{
 /// Attention below which a sweep deletes a tag with all its records.
 pub const FADED_ATTENTION: f64 = 0.1;
 
-/// Share of all tags that one sweep may delete, rounded up: a wrong clock costs a tenth of the tags at most.
+/// Greatest share of the tags with records that one sweep may delete, rounded up: a wrong clock costs a tenth of the
+/// tags at most.
 pub const MAX_SWEEP_SHARE: f64 = 0.1;
 
-/// What a sweep changed.
+/// What a sweep changed, or why it changed nothing.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct SweepReport {
-    /// The changes, for the journal.
+    /// The frames of the changes, for the journal.
     pub frames: Vec<Frame>,
     /// Rules against which a record was added because newer events contradict them.
     pub contradicted: Vec<MegramId>,
     /// Rules that were demoted to Knowledge.
     pub demoted: Vec<MegramId>,
-    /// Tags deleted.
+    /// Number of tags deleted because their attention had faded.
     pub faded_tags: usize,
-    /// Records deleted with them.
+    /// Number of records deleted with the faded tags.
     pub faded_megrams: usize,
-    /// Faded tags left for the next sweep.
+    /// Number of faded tags left for the next sweep, because of `MAX_SWEEP_SHARE`.
     pub deferred_tags: usize,
-    /// Why nothing was changed, if so.
+    /// Why the sweep changed nothing; `None` if it ran.
     pub skipped: Option<SweepSkipped>,
 }
 
@@ -40,13 +41,13 @@ pub struct SweepReport {
 #[serde(tag = "reason", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SweepSkipped {
-    /// Since the last sweep, the wall clock moved this much more (or less) than the uptime.
+    /// Since the last sweep, the wall clock advanced more than a day more (or less) than the uptime.
     ClocksDisagree {
-        /// Wall minus uptime, milliseconds.
+        /// How much more the wall clock advanced than the uptime, milliseconds; negative if less.
         by_ms: i64,
     },
-    /// The time given with the last write was this far from the memory's clock: made-up times, or seconds instead of
-    /// milliseconds. Only [`crate::Memory`] reports it.
+    /// The time given with the last write was more than a day from the memory's clock: made-up times, or seconds
+    /// instead of milliseconds. Only [`crate::Memory`] reports this.
     WritesOffClock {
         /// Time of the write minus time of the clock, milliseconds.
         by_ms: i64,
@@ -54,10 +55,11 @@ pub enum SweepSkipped {
 }
 
 impl Engine {
-    /// Records contradictions, demotes rules that events contradict, then deletes faded tags.
+    /// Adds records against contradicted rules, demotes rules that events contradict, then deletes faded tags.
     ///
-    /// Nothing happens while the wall clock and the uptime have moved apart by more than a day since the last sweep;
-    /// once they agree with that sweep again, sweeps go on. The first sweep of an engine has nothing to compare.
+    /// Nothing is changed while the wall clock and the uptime have moved apart by more than a day since the last sweep;
+    /// once they agree with that sweep again, sweeps change things again. The first sweep of an engine has no earlier
+    /// clocks to compare with.
     pub fn sweep(&mut self, now: Clocks) -> SweepReport {
         if let Some(skipped) = self.distrusts(now) {
             return SweepReport { skipped: Some(skipped), ..SweepReport::default() };
@@ -93,7 +95,7 @@ impl Engine {
         Ok(frame)
     }
 
-    /// Whether the clocks disagree.
+    /// Why a sweep must not change anything: the clocks disagree with those of the last sweep; `None` if they agree.
     fn distrusts(&self, now: Clocks) -> Option<SweepSkipped> {
         let trusted = self.trusted_clocks?;
         let wall = now.wall_ms.saturating_sub(trusted.wall_ms);
@@ -101,7 +103,7 @@ impl Engine {
         (by_ms.saturating_abs() > MAX_CLOCK_DISAGREEMENT_MS).then_some(SweepSkipped::ClocksDisagree { by_ms })
     }
 
-    /// Demotes rules that events contradict.
+    /// Demotes the rules that events contradict, and adds them to the report.
     fn demote_bankrupt(&mut self, now_ms: i64, report: &mut SweepReport) {
         let bankrupt: Vec<(MegramId, i64)> = self
             .rule_slots
@@ -118,18 +120,18 @@ impl Engine {
         }
     }
 
-    /// Whether the events of more than one task, and the decision of the tag, contradict a rule.
+    /// Whether the decision of the tag, and the events of at least two tasks, contradict a rule.
     fn is_bankrupt(&self, rule: &Megram, tag: &TagEntry, now_ms: i64) -> bool {
         rule.sigma.signum() * tag.aggregate.at(now_ms).decision < 0.0 && self.is_opposed(rule, tag)
     }
 
-    /// Whether the events of enough tasks contradict a rule.
+    /// Whether the events of at least two tasks contradict a rule.
     pub(crate) fn is_opposed(&self, rule: &Megram, tag: &TagEntry) -> bool {
         let history = self.index.history(tag, &self.rows).map(|(_, row)| row);
         has_witnesses(history.filter(|row| row.sigma * rule.sigma < 0.0 && !row.blames_the_environment()))
     }
 
-    /// Deletes tags whose attention has faded.
+    /// Deletes tags whose attention has faded, lowest attention first, up to `MAX_SWEEP_SHARE` of all tags.
     fn delete_faded(&mut self, now_ms: i64, report: &mut SweepReport) {
         let attention = |tag: &TagEntry| tag.aggregate.at(now_ms).attention;
         let live = self.index.live().map(|(_, tag)| (attention(tag), tag));
