@@ -9,7 +9,7 @@ use crate::mailbox::{Delivery, Mailboxes};
 use crate::refusal::Refusal;
 use crate::tap::TapEvent;
 
-/// Maximum number of messages of one task. Four rounds of 32 subtasks with three attempts each need about 2,000.
+/// Maximum number of messages of one task. Four rounds of 64 subtasks with three attempts each need about 4,000.
 #[doc(alias = "limit")]
 pub const TASK_MESSAGES_MAX: usize = 10_000;
 
