@@ -60,7 +60,6 @@ pub struct Remote {
     client: ClientSlot,
     gate: Arc<Gate>,
     shared: Shared,
-    // Held for a copy only, never across a wait.
     /// The parts of requests that the endpoint accepts. Locked for a copy only, never across an await.
     dialect: Mutex<Dialect>,
     /// Context size in tokens to set at the endpoint, determined once.

@@ -183,7 +183,8 @@ impl Engine {
         Ok(report)
     }
 
-    /// The frame that adds a rule of level C again; `None` if its tag or used evidence is unknown.
+    /// The frame that adds a rule of level C again; `None` if its tag is not indexed, or no watermark of used evidence is
+    /// stored for its tag and kind.
     fn promoted(&self, rule: &Megram) -> Option<Frame> {
         let tag = self.index.number(&rule.space, &rule.entity)?;
         let rule_kind = RuleKind::of_sigma(rule.sigma);

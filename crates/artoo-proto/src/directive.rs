@@ -178,7 +178,7 @@ pub enum AbandonReason {
     BudgetExhausted,
     /// The limit of replans was reached.
     MaxReplans,
-    /// Law 2: the distance D grew twice in a row.
+    /// Law 2: too many rounds in a row were worse than the round before.
     Diverging,
     /// Every available tool is blocked, and each was released once already.
     ToolsExhausted,

@@ -165,7 +165,7 @@ pub enum MemoryFeedbackKind {
 /// The runtime tells the solver that a role failed; its task must end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoleFailed {
-    /// The task's id.
+    /// The id of the task that the solver must end because the role failed.
     pub task_id: TaskId,
     /// The role that failed.
     pub role: Role,

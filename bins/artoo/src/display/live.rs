@@ -14,7 +14,8 @@ const LINE_CHARS: usize = 200;
 /// Interval between progress lines about a model or tool call that is still running.
 const WAIT_SHOWN_EVERY: Duration = Duration::from_secs(10);
 
-/// Renders a task's progress lines, and remembers which model and tool calls are running.
+/// Makes the progress lines of a task from its events; other code prints them. Remembers which model calls, tool calls and
+/// checks are running.
 #[derive(Debug, Default)]
 pub(crate) struct Live {
     waiting: BTreeMap<EffectId, Waiting>,

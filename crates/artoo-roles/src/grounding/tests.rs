@@ -32,6 +32,7 @@ fn requests_for_a_change_are_told_from_questions() {
         "crea un archivo llamado hola.txt",
         "создай файл привет.txt",
         "创建一个文件 hello.txt",
+        "cancella il file vecchio.txt",
     ] {
         assert!(asks_for_change(request), "{request}");
     }
@@ -58,6 +59,7 @@ fn requests_for_a_change_are_told_from_questions() {
         "liste les fichiers créés hier",
         "昨天创建了哪些文件",
         "update me on the files that changed",
+        "find the cancellation letter and the cancelled orders",
     ] {
         assert!(!asks_for_change(question), "{question}");
     }

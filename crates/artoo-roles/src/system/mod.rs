@@ -97,7 +97,7 @@ pub enum Effect {
 /// A role instance, with the state that survives a panic of the instance.
 #[derive(Debug)]
 struct Slot {
-    /// The instance; `None` after a panic.
+    /// The instance; `None` after a panic, except for memory, which is replaced by one that is unavailable.
     instance: Option<Instance>,
     /// Ids of the messages it received, so that none is processed twice.
     seen: Seen,
