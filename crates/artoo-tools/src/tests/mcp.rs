@@ -146,7 +146,7 @@ async fn a_server_that_fails_is_told_and_the_others_stay() {
     let Some(house) = super::mcp::house("good", "granted = \"echo\"") else { return };
     assert!(problems(&house).contains("line 3"), "{}", problems(&house));
     let Some(house) = super::mcp::house("good", "grants = [\"echo\"]") else { return };
-    assert!(problems(&house).contains("grants is no key (did you mean granted?)"), "{}", problems(&house));
+    assert!(problems(&house).contains("grants is not a known key (did you mean granted?)"), "{}", problems(&house));
 }
 
 #[tokio::test]
