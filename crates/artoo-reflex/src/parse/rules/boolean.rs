@@ -1,19 +1,14 @@
 //! Grammar rules for "or", "either … or", brackets and "except".
 
 use super::super::draft::{Draft, LinesWanted, of_line, only};
-use super::super::item::{Context, Item, Partial, Text, TextKind};
+use super::super::item::{Context, Item, Partial, Rule, Text, TextKind};
 use super::name::{content_text, name_text, test};
 use crate::algebra::{NameTest, Part, Pred};
 use crate::concept::{Concept, NameRelation};
 use crate::place::{PathKind, file_name};
 
-/// Adds the items that two neighbouring items mean together by the rules of this module.
-pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
-    found.extend(either(left, right));
-    found.extend(grouped_choice(left, right));
-    found.extend(by_place(context, left, right));
-    found.extend(without(context, left, right));
-}
+/// The rules of this module.
+pub(super) const RULES: &[Rule] = &[either, grouped_choice, by_place, without];
 
 /// Whether the predicate tests the content of files or lines.
 fn is_content(pred: &Pred) -> bool {
@@ -27,7 +22,7 @@ fn is_condition(draft: &Draft) -> bool {
 
 /// The item for phrases such as "larger than 1 MB or older than 3 days", "PDFs over 1 MB or images over 5 MB", "named
 /// a or b".
-fn either(left: &Item, right: &Item) -> Option<Item> {
+fn either(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         // "except PDFs or images" excludes both.
         (Item::Draft(draft), Item::Mark(Concept::Or)) if draft.excepts => None,
@@ -138,7 +133,7 @@ fn again(first: &Pred, item: &Item) -> Option<Pred> {
 }
 
 /// The item for phrases such as "either a or b", "(a and b)".
-fn grouped_choice(left: &Item, right: &Item) -> Option<Item> {
+fn grouped_choice(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let tight = |item: &Item| match item {
         Item::Draft(draft) if draft.only_types_with_conditions() && draft.noun.is_none() => {
             Item::draft(Draft { notes: draft.notes.clone(), ..Draft::pred(draft.condition()) })

@@ -1,22 +1,16 @@
 //! Grammar rules for sort orders, limits, ranges of lines, and lists joined by "and" and "or".
 
 use super::super::draft::{Ask, Draft, LinesWanted, only};
-use super::super::item::{Context, Item, Partial, Text, TextKind};
+use super::super::item::{Context, Item, Partial, Rule, Text, TextKind};
 use crate::algebra::{Key, Kind, NameTest, Order, Part, Pred};
 use crate::concept::{Concept, Edge};
 use crate::place::{PathKind, Place, file_name};
 
-/// Adds the items that two neighbouring items mean together by the rules of this module.
-pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
-    found.extend(numbered(left, right));
-    found.extend(lines(left, right));
-    found.extend(stretch(left, right));
-    found.extend(order(left, right));
-    found.extend(joined(context, left, right));
-}
+/// The rules of this module.
+pub(super) const RULES: &[Rule] = &[numbered, lines, stretch, order, joined];
 
 /// The item for phrases such as "first 5", "5 largest", "5 PDFs", "newest 3", "last 5 modified".
-fn numbered(left: &Item, right: &Item) -> Option<Item> {
+fn numbered(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let limited = |draft: &Draft, limit: u64| {
         let fits = draft.limit.is_none() && draft.ask.is_none() && draft.verb.is_none() && draft.lines.is_none();
         let counts =
@@ -60,7 +54,7 @@ fn numbered(left: &Item, right: &Item) -> Option<Item> {
 }
 
 /// The item for phrases such as "first 5 lines", "the last line", "lines 5 to 10", "line 7", "the 7th line".
-fn lines(left: &Item, right: &Item) -> Option<Item> {
+fn lines(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let part = |part| Some(Item::draft(Draft { lines: Some(LinesWanted::Part(part)), ..Draft::default() }));
     match (left, right) {
         (Item::Partial(Partial::Numbered(edge, count)), Item::Mark(Concept::Lines { .. })) => part(edge.part(*count)),
@@ -121,7 +115,7 @@ fn lines(left: &Item, right: &Item) -> Option<Item> {
 }
 
 /// The item for phrases such as "lines between 5 and 9", "between line 5 and line 9", "lines 5 to 10".
-fn stretch(left: &Item, right: &Item) -> Option<Item> {
+fn stretch(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let part = |part| Some(Item::draft(Draft { lines: Some(LinesWanted::Part(part)), ..Draft::default() }));
     match (left, right) {
         (Item::Mark(Concept::Between), Item::Partial(Partial::LinesFrom { from, .. })) => {
@@ -146,7 +140,7 @@ fn stretch(left: &Item, right: &Item) -> Option<Item> {
 }
 
 /// The item for phrases such as "by size", "newest first" after a noun, "how much space … take up".
-fn order(left: &Item, right: &Item) -> Option<Item> {
+fn order(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Mark(Concept::SortBy), Item::Mark(Concept::Key(key))) => {
             Some(Item::draft(Draft { sort: vec![(*key, None)], ..Draft::default() }))

@@ -1,7 +1,7 @@
 //! Grammar rules for the folders and files a request names.
 
 use super::super::draft::{Ask, Draft, only};
-use super::super::item::{Context, Item, Partial, Text, TextKind};
+use super::super::item::{Context, Item, Partial, Rule, Text, TextKind};
 use crate::algebra::{Depth, Kind};
 use crate::concept::{Concept, DepthWord, Verb};
 use crate::place::{PathKind, Place};
@@ -11,15 +11,8 @@ const FOLDER: Concept = Concept::Noun { kind: Kind::Folder, plural: false };
 /// The concept of the noun "file", in the singular.
 const FILE: Concept = Concept::Noun { kind: Kind::File, plural: false };
 
-/// Adds the items that two neighbouring items mean together by the rules of this module.
-pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
-    found.extend(named(context, left, right));
-    found.extend(within(context, left, right));
-    found.extend(about(context, left, right));
-    found.extend(only(left, right));
-    found.extend(search(context, left, right));
-    found.extend(several(context, left, right));
-}
+/// The rules of this module.
+pub(super) const RULES: &[Rule] = &[named, within, about, only, search, several];
 
 /// The file or folder that an item names, if it names a single one.
 fn only_object(context: &Context<'_>, item: &Item) -> Option<Place> {
@@ -226,7 +219,7 @@ fn about(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
 }
 
 /// The item for phrases such as "only PDFs", "PDFs only", "only in ~/x", "in ~/x only".
-fn only(left: &Item, right: &Item) -> Option<Item> {
+fn only(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let (draft, is_before) = match (left, right) {
         (Item::Mark(Concept::Only), Item::Draft(draft)) => (draft, true),
         (Item::Draft(draft), Item::Mark(Concept::Only)) => (draft, false),

@@ -3,20 +3,16 @@
 use std::collections::BTreeSet;
 
 use super::super::draft::Draft;
-use super::super::item::{Item, Partial};
+use super::super::item::{Context, Item, Partial, Rule};
 use crate::algebra::Pred;
 use crate::concept::{Bound, Concept, Measure};
 use crate::lex::Decimal;
 
-/// Adds the items that two neighbouring items mean together by the rules of this module.
-pub(super) fn combine(left: &Item, right: &Item, found: &mut Vec<Item>) {
-    found.extend(number(left, right));
-    found.extend(size(left, right));
-    found.extend(between(left, right));
-}
+/// The rules of this module.
+pub(super) const RULES: &[Rule] = &[number, size, between];
 
 /// The item for phrases such as "two hundred", "twenty five", "10 MB", "3 days".
-fn number(left: &Item, right: &Item) -> Option<Item> {
+fn number(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Number(a, _), Item::Number(b, true)) => {
             let (a, b) = (a.whole()?, b.whole()?);
@@ -38,7 +34,7 @@ fn number(left: &Item, right: &Item) -> Option<Item> {
 }
 
 /// The item for phrases such as "larger than 10 MB", "10 MB or more", "with a size over 10 MB", "over 10 MB in size".
-fn size(left: &Item, right: &Item) -> Option<Item> {
+fn size(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Mark(Concept::Compare { bound, of: Measure::Size | Measure::Either }), Item::Bytes { value, unit })
         | (Item::Bytes { value, unit }, Item::Mark(Concept::OrBound { bound, of: Measure::Size | Measure::Either })) => {
@@ -83,7 +79,7 @@ fn bytes(bound: Bound, value: u64) -> Option<Vec<Pred>> {
 }
 
 /// The item for phrases such as "between 1 MB and 5 MB", "from 1 to 5 MB": both ends included.
-fn between(left: &Item, right: &Item) -> Option<Item> {
+fn between(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (
             Item::Mark(Concept::Between),

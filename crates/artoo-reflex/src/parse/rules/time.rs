@@ -3,18 +3,13 @@
 use artoo_proto::Timestamp;
 
 use super::super::draft::Draft;
-use super::super::item::{Context, Item, Partial};
+use super::super::item::{Context, Item, Partial, Rule};
 use crate::algebra::Pred;
 use crate::calendar::Stretch;
 use crate::concept::{Bound, Concept, Measure, Relation, TimeUnit};
 
-/// Adds the items that two neighbouring items mean together by the rules of this module.
-pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
-    found.extend(date(context, left, right));
-    found.extend(age(context, left, right));
-    found.extend(relation(context, left, right));
-    found.extend(changed(context, left, right));
-}
+/// The rules of this module.
+pub(super) const RULES: &[Rule] = &[date, age, relation, changed];
 
 /// Whether the predicate is a lower or upper bound on the modification time.
 fn is_time(pred: &Pred) -> bool {
