@@ -5,7 +5,7 @@ use super::features::items;
 use super::item::{Context, Item, Text, TextKind};
 use super::rules::home_folder;
 use crate::algebra::{Depth, Fact, Function, NameTest, Pred};
-use crate::concept::{Concept, DepthWord, Hidden, Verb};
+use crate::concept::{Concept, Hidden, Verb};
 use crate::lex::{Class, Token};
 use crate::lexicon::{Meaning, lexicon};
 use crate::place::Place;
@@ -180,21 +180,11 @@ pub(super) fn clause_starts(tokens: &[Token]) -> Vec<usize> {
                 let means = |concept| lexicon().meanings(&token.folded).contains(&Meaning::Concept(concept));
                 let leads_in = matches!(token.folded.as_str(), "to" | "can" | "could" | "would" | "will" | "then");
                 // "recursively rename …".
-                let adverb = begins && means(Concept::Depth(DepthWord::Whole));
+                let adverb = begins && means(Concept::Depth(Depth::Whole));
                 let joins = adverb || means(Concept::And) || means(Concept::Or) || means(Concept::Then);
                 joins || (begins && means(Concept::Skip)) || leads_in
             }
-            Class::Number(_)
-            | Class::Ordinal(_)
-            | Class::Date(_)
-            | Class::Instant(_)
-            | Class::Quoted
-            | Class::Path
-            | Class::FileName
-            | Class::Glob
-            | Class::Variable
-            | Class::Close
-            | Class::Extension => false,
+            _ => false,
         };
     }
     starts

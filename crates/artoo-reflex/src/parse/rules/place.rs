@@ -3,7 +3,7 @@
 use super::super::draft::{Ask, Draft, only};
 use super::super::item::{Context, Item, Partial, Rule, Text, TextKind};
 use crate::algebra::{Depth, Kind};
-use crate::concept::{Concept, DepthWord, Verb};
+use crate::concept::{Concept, Verb};
 use crate::place::{PathKind, Place};
 
 /// The concept of the noun "folder", in the singular.
@@ -71,8 +71,8 @@ fn several(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             joined.scope.extend(later);
             Some(Item::Draft(joined))
         }
-        (Item::Mark(Concept::Within | Concept::Inside | Concept::Depth(DepthWord::Direct)), Item::Paths(places)) => {
-            let depth = matches!(left, Item::Mark(Concept::Depth(_))).then_some(Depth::Direct);
+        (Item::Mark(Concept::Within | Concept::Inside | Concept::DirectlyIn), Item::Paths(places)) => {
+            let depth = left.is_mark(&Concept::DirectlyIn).then_some(Depth::Direct);
             let folders = places.iter().all(|place| place.kind != PathKind::File);
             let files = places.iter().all(|place| place.kind == PathKind::File);
             let (scope, object) = if folders { (places.clone(), Vec::new()) } else { (Vec::new(), places.clone()) };
@@ -152,7 +152,7 @@ fn is_bare(item: &Item) -> bool {
 fn within(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let depth = match left {
         Item::Mark(Concept::Within | Concept::Inside) => None,
-        Item::Mark(Concept::Depth(DepthWord::Direct)) => Some(Depth::Direct),
+        Item::Mark(Concept::DirectlyIn) => Some(Depth::Direct),
         _ => return None,
     };
     let (place, note) = match right {
