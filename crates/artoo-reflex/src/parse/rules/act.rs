@@ -62,13 +62,10 @@ fn named_folder(context: &Context<'_>, item: &Item) -> Option<Place> {
 
 /// The item for phrases such as "with the text 'x'".
 fn content(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
-    match (left, right) {
-        (
-            Item::Mark(Concept::WithContent),
-            Item::Text(Text { text, kind: TextKind::Quoted | TextKind::Bare | TextKind::Digits }),
-        ) => Some(Item::draft(Draft { text: Some(text.clone()), ..Draft::default() })),
-        _ => None,
-    }
+    let Item::Text(Text { text, kind: TextKind::Quoted | TextKind::Bare | TextKind::Digits }) = right else {
+        return None;
+    };
+    left.is_mark(&Concept::WithContent).then(|| Item::draft(Draft { text: Some(text.clone()), ..Draft::default() }))
 }
 
 /// The item for phrases such as "with the prefix 'x'", "with the new extension md".

@@ -2,6 +2,7 @@
 
 use super::super::draft::{Draft, LinesWanted, of_line, only};
 use super::super::item::{Context, Item, Partial, Rule, Text, TextKind};
+use super::list::stretch_of;
 use super::name::{content_text, name_text, test};
 use crate::algebra::{NameTest, Part, Pred};
 use crate::concept::{Concept, NameRelation};
@@ -196,11 +197,11 @@ fn without(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
     let not = |draft: &Draft| {
         let pred = Pred::Not(Box::new(draft.condition())).normalise();
-        Item::draft(Draft { preds: vec![pred], notes: draft.notes.clone(), ..Draft::default() })
+        Draft { preds: vec![pred], notes: draft.notes.clone(), ..Draft::default() }
     };
     match right {
         Item::Partial(Partial::NeitherNor(both)) => {
-            both.as_draft(context).filter(Draft::only_types).map(|draft| not(&draft))
+            both.as_draft(context).filter(Draft::only_types).map(|draft| Item::draft(not(&draft)))
         }
         Item::TypeWord(types, notes) => {
             let kinds = Draft { types: types.clone(), notes: notes.iter().cloned().collect(), ..Draft::default() };
@@ -209,31 +210,22 @@ fn without(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         // "without the first line".
         Item::Draft(draft) if only!(draft, lines) => match draft.lines {
             Some(LinesWanted::Part(Part::First(count))) => {
-                let lines = Some(LinesWanted::Part(Part::From(count.checked_add(1)?)));
-                Some(Item::draft(Draft { lines, ..Draft::default() }))
+                Some(Item::draft(stretch_of(Part::From(count.checked_add(1)?))))
             }
             _ => None,
         },
         // "ignoring empty lines".
         Item::Draft(draft) if draft.only_lines_with_conditions() => {
             let preds = draft.preds.iter().cloned().map(of_line).collect::<Vec<_>>();
-            is_one_condition(&preds).then(|| not(&Draft { preds, lines: None, ..(**draft).clone() }))
+            is_one_condition(&preds).then(|| Item::draft(not(&Draft { preds, lines: None, ..(**draft).clone() })))
         }
-        Item::Draft(draft) if draft.only_types() => {
-            let pred = Pred::Not(Box::new(draft.condition())).normalise();
-            Some(Item::draft(Draft {
-                preds: vec![pred],
-                excepts: true,
-                notes: draft.notes.clone(),
-                ..Draft::default()
-            }))
-        }
+        Item::Draft(draft) if draft.only_types() => Some(Item::draft(Draft { excepts: true, ..not(draft) })),
         Item::Draft(draft) if draft.only_preds() && is_one_condition(&draft.preds) => {
-            (!draft.loose).then(|| not(draft))
+            (!draft.loose).then(|| Item::draft(not(draft)))
         }
         Item::Draft(draft) if draft.only_types_with_conditions() && !draft.loose => {
             let is_plain = !draft.preds.iter().any(|pred| matches!(pred, Pred::Not(_)));
-            is_plain.then(|| not(draft))
+            is_plain.then(|| Item::draft(not(draft)))
         }
         Item::Draft(draft) if draft.only_scope() => {
             let [place] = draft.scope.as_slice() else { return None };
@@ -244,14 +236,12 @@ fn without(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         }
         // "ignoring empty files", "ignoring blank lines".
         Item::Draft(draft) if draft.plural != Some(false) && draft.only_preds_of_a_noun() => {
-            let pred = Pred::Not(Box::new(Pred::All(draft.preds.clone()))).normalise();
-            Some(Item::draft(Draft { preds: vec![pred], notes: draft.notes.clone(), ..Draft::default() }))
+            Some(Item::draft(not(draft)))
         }
-        Item::Text(Text { kind: TextKind::Quoted, text }) if context.resolve(text)?.kind == PathKind::File => {
-            Some(not(&Draft::pred(Pred::Name(NameTest::Is(text.clone())))))
-        }
-        Item::Text(Text { kind: TextKind::FileName, text }) => {
-            Some(not(&Draft::pred(Pred::Name(NameTest::Is(text.clone())))))
+        Item::Text(Text { kind: kind @ (TextKind::Quoted | TextKind::FileName), text })
+            if *kind == TextKind::FileName || context.resolve(text)?.kind == PathKind::File =>
+        {
+            Some(Item::draft(not(&Draft::pred(Pred::Name(NameTest::Is(text.clone()))))))
         }
         _ => None,
     }
@@ -280,10 +270,7 @@ fn below(context: &Context<'_>, item: &Item) -> Option<String> {
                 | TextKind::Extension
                 | TextKind::KindWord
                 | TextKind::Known,
-        }) => (!text.contains('/'))
-            .then(|| context.resolve(text))
-            .flatten()
-            .and_then(|place| file_name(&place.path).map(str::to_owned)),
+        }) if !text.contains('/') => file_name(&context.resolve(text)?.path).map(str::to_owned),
         _ => None,
     }
 }

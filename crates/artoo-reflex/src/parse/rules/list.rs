@@ -53,9 +53,14 @@ fn numbered(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
+/// A draft with this range of lines.
+pub(super) fn stretch_of(part: Part) -> Draft {
+    Draft { lines: Some(LinesWanted::Part(part)), ..Draft::default() }
+}
+
 /// The item for phrases such as "first 5 lines", "the last line", "lines 5 to 10", "line 7", "the 7th line".
 fn lines(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
-    let part = |part| Some(Item::draft(Draft { lines: Some(LinesWanted::Part(part)), ..Draft::default() }));
+    let part = |part| Some(Item::draft(stretch_of(part)));
     match (left, right) {
         (Item::Partial(Partial::Numbered(edge, count)), Item::Mark(Concept::Lines { .. })) => part(edge.part(*count)),
         (Item::Mark(Concept::Edge(edge)), Item::Mark(Concept::Lines { plural: false })) => part(edge.part(1)),
@@ -70,8 +75,7 @@ fn lines(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         (Item::Partial(Partial::NumberedOf { edge, count, exact, draft }), Item::Mark(Concept::Lines { plural }))
             if *exact || !*plural =>
         {
-            let lines = Some(LinesWanted::Part(edge.part(*count)));
-            draft.merge(&Draft { lines, ..Draft::default() }).map(Item::draft)
+            draft.merge(&stretch_of(edge.part(*count))).map(Item::draft)
         }
         (Item::Ordinal(n), Item::Mark(Concept::Lines { plural: false })) if *n > 0 => {
             part(Part::Range { from: *n, to: *n })
@@ -85,14 +89,10 @@ fn lines(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             Some(Item::Partial(Partial::LinesFromTo(*from)))
         }
         (Item::Partial(Partial::LinesFrom { from, .. }), Item::Mark(Concept::Onward)) => part(Part::From(*from)),
+        // "the lines between line 5 and line 9", "the lines from line 5 on".
         (Item::Mark(Concept::Lines { plural: true }), Item::Draft(draft))
-            if matches!(draft.lines, Some(LinesWanted::Part(Part::From(_)))) && only!(draft, lines) =>
-        {
-            Some(right.clone())
-        }
-        // "the lines between line 5 and line 9".
-        (Item::Mark(Concept::Lines { plural: true }), Item::Draft(draft))
-            if matches!(draft.lines, Some(LinesWanted::Part(Part::Range { .. }))) && only!(draft, lines) =>
+            if matches!(draft.lines, Some(LinesWanted::Part(Part::Range { .. } | Part::From(_))))
+                && only!(draft, lines) =>
         {
             Some(right.clone())
         }
@@ -104,19 +104,16 @@ fn lines(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             Some(Item::draft(Draft { lines: Some(plain), plural: Some(*plural), ..(**draft).clone() }))
         }
         // "line 7" may be the start of a range; it is complete if no second number follows.
-        (Item::Partial(Partial::LinesFrom { from, plural: false }), Item::Draft(draft)) => draft
-            .merge(&Draft {
-                lines: Some(LinesWanted::Part(Part::Range { from: *from, to: *from })),
-                ..Draft::default()
-            })
-            .map(Item::draft),
+        (Item::Partial(Partial::LinesFrom { from, plural: false }), Item::Draft(draft)) => {
+            draft.merge(&stretch_of(Part::Range { from: *from, to: *from })).map(Item::draft)
+        }
         _ => None,
     }
 }
 
 /// The item for phrases such as "lines between 5 and 9", "between line 5 and line 9", "lines 5 to 10".
 fn stretch(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
-    let part = |part| Some(Item::draft(Draft { lines: Some(LinesWanted::Part(part)), ..Draft::default() }));
+    let part = |part| Some(Item::draft(stretch_of(part)));
     match (left, right) {
         (Item::Mark(Concept::Between), Item::Partial(Partial::LinesFrom { from, .. })) => {
             Some(Item::Partial(Partial::LinesBetween(*from)))

@@ -149,13 +149,11 @@ fn content(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             ..(**draft).clone()
         })),
         // "lines with 'x'"; "files with 'x'" could mean the name or the content.
-        (Item::Mark(Concept::With), Item::Text(Text { text, kind: TextKind::Quoted | TextKind::Phrase })) => {
-            Some(Item::draft(Draft { needle: Some(text.clone()), ..Draft::default() }))
-        }
         // A word in capitals is text.
-        (Item::Mark(Concept::With), Item::Text(Text { text, kind: TextKind::Bare }))
-            if text.chars().all(|c| c.is_ascii_uppercase()) =>
-        {
+        (
+            Item::Mark(Concept::With),
+            Item::Text(Text { text, kind: kind @ (TextKind::Quoted | TextKind::Phrase | TextKind::Bare) }),
+        ) if *kind != TextKind::Bare || text.chars().all(|c| c.is_ascii_uppercase()) => {
             Some(Item::draft(Draft { needle: Some(text.clone()), ..Draft::default() }))
         }
         (Item::Partial(Partial::SearchFor(place)), item) => Some(Item::draft(Draft {

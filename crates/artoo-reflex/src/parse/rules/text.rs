@@ -3,8 +3,9 @@
 use super::super::draft::{Ask, Draft, LinesWanted, only};
 use super::super::item::{Context, Item, Partial, Rule, Text, TextKind};
 use super::name::{content_text, test};
+use super::quantity::bounds;
 use crate::algebra::{GroupKey, Key, Kind, NameTest, Pred, Relation, Rewrite, Separator};
-use crate::concept::{Bound, Concept, Edge, Measure, NameRelation};
+use crate::concept::{Concept, Edge, Measure, NameRelation};
 
 /// The rules of this module.
 pub(super) const RULES: &[Rule] = &[columns, conditions, replacing, versus, groups, many_files, rewritten];
@@ -59,13 +60,7 @@ fn conditions(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         }
         (number @ Item::Number(..), Item::Mark(Concept::Characters)) => Some(Item::Characters(number.whole()?)),
         (Item::Mark(Concept::Compare { bound, of: Measure::Either | Measure::Size }), Item::Characters(count)) => {
-            let preds = match bound {
-                Bound::Above => vec![Pred::MinLength(count.checked_add(1)?)],
-                Bound::AtLeast => vec![Pred::MinLength(*count)],
-                Bound::Exactly => vec![Pred::MinLength(*count), Pred::MaxLength(*count)],
-                Bound::AtMost => vec![Pred::MaxLength(*count)],
-                Bound::Below => vec![Pred::MaxLength(count.checked_sub(1)?)],
-            };
+            let preds = bounds(*bound, *count, Pred::MinLength, Pred::MaxLength)?;
             Some(Item::draft(Draft { preds, ..Draft::default() }))
         }
         _ => None,

@@ -64,10 +64,8 @@ fn date(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
 fn age(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let ago = |(amount, unit): (u64, TimeUnit)| context.clock.before_now(amount, unit);
     match (left, right) {
-        (Item::Mark(Concept::Compare { bound, of: Measure::Age }), item) => {
-            compared(*bound, ago(item.age()?)?).map(Item::draft)
-        }
-        (item, Item::Mark(Concept::OrBound { bound, of: Measure::Age | Measure::Either })) => {
+        (Item::Mark(Concept::Compare { bound, of: Measure::Age }), item)
+        | (item, Item::Mark(Concept::OrBound { bound, of: Measure::Age | Measure::Either })) => {
             compared(*bound, ago(item.age()?)?).map(Item::draft)
         }
         (Item::Mark(Concept::Compare { bound, of: Measure::Either }), Item::Moment(moment)) => {
