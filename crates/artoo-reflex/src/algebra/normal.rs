@@ -77,7 +77,7 @@ impl Pred {
         // Every length is at least 0.
         let mut flat: Vec<Self> = parts.filter(|part| *part != Self::MinBytes(0)).collect();
         flat.sort();
-        // Bounds of one sort are now neighbours, the smallest first.
+        // Bounds of one sort are now neighbours: of lower bounds the larger stays, of upper bounds the smaller.
         flat.dedup_by(|larger, smaller| match (&*larger, &*smaller) {
             (Self::MinBytes(_), Self::MinBytes(_))
             | (Self::ModifiedFrom(_), Self::ModifiedFrom(_))
