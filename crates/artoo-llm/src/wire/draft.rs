@@ -1,5 +1,7 @@
 //! An answer while it is received, in any protocol.
 
+use serde_json::Value;
+
 use super::Fault;
 use super::calls::Calls;
 use crate::usage::Counts;
@@ -57,6 +59,14 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
+    /// Adds the token counts at JSON pointers of a usage object; counts that it doesn't contain stay.
+    pub(crate) fn count(&mut self, usage: Option<&Value>, prompt: &str, completion: &str, cached: &[&str]) {
+        let count = |pointer: &str| usage?.pointer(pointer).and_then(Value::as_u64);
+        self.counts.prompt = count(prompt).or(self.counts.prompt);
+        self.counts.completion = count(completion).or(self.counts.completion);
+        self.counts.cached = cached.iter().find_map(|pointer| count(pointer)).or(self.counts.cached);
+    }
+
     /// Checks that the answer is complete and not a refusal.
     pub(crate) fn ended(&self) -> Result<(), Fault> {
         if let Some(refusal) = &self.refusal {

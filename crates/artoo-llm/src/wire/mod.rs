@@ -1,5 +1,7 @@
 //! Wire formats: the request bodies and responses of each protocol, behind one trait. Performs no I/O.
 
+use std::borrow::Cow;
+
 use artoo_proto::{ByTools, ModelRequest, OfferedTool};
 use serde::Serialize;
 use serde_json::Value;
@@ -8,6 +10,7 @@ use crate::structured::{self, Complaint, Dialect, ReplyFormat, ToolCalls};
 use draft::Draft;
 
 mod anthropic;
+mod body;
 pub(crate) mod calls;
 mod chat;
 pub(crate) mod draft;
@@ -116,19 +119,9 @@ impl Asking<'_> {
         self.by_tools.map(|by_tools| native::offered(by_tools).map(word).collect())
     }
 
-    /// The tools of the body: those offered, or the one of a forced reply.
-    pub(crate) fn tools<T>(
-        &self,
-        worded: impl Fn(&str, &str, &Value) -> Value,
-        for_reply: impl FnOnce() -> T,
-    ) -> Option<Tools<T>> {
-        let is_forced = self.format() == ReplyFormat::ForcedTool;
-        self.offered(worded).map(Tools::Native).or_else(|| is_forced.then(|| Tools::Reply([for_reply()])))
-    }
-
-    /// Whether a tool call is required; `None` if no tools are offered.
-    pub(crate) fn must_call(&self) -> Option<bool> {
-        self.by_tools.map(|_| self.dialect.tool_calls == ToolCalls::Required)
+    /// The tool choice: `required` if a call is required, else `auto`; `None` if no tools are offered.
+    pub(crate) fn tool_choice(&self, required: &'static str) -> Option<&'static str> {
+        self.by_tools.map(|_| if self.dialect.tool_calls == ToolCalls::Required { required } else { "auto" })
     }
 
     /// Estimated number of tokens that the call sends.
@@ -143,12 +136,11 @@ impl Asking<'_> {
     }
 }
 
-/// The tools of a body: the one of a forced reply, or those offered.
+/// A message of the prompt.
 #[derive(Serialize)]
-#[serde(untagged)]
-pub(crate) enum Tools<T> {
-    Reply([T; 1]),
-    Native(Value),
+struct Said<'a> {
+    role: &'static str,
+    content: Cow<'a, str>,
 }
 
 /// Paths of a protocol below the base URL.
@@ -208,8 +200,7 @@ pub(crate) trait Wire: Send + Sync {
     /// The supported reply formats, strongest first.
     fn formats(&self) -> &'static [ReplyFormat];
 
-    /// Writes the body of a call as JSON text directly, since a tree of a long prompt and its schema costs more
-    /// than the rest of the call.
+    /// Writes the body of a call as JSON text.
     fn body(&self, asking: &Asking<'_>) -> String;
 
     /// How a body of this content type (lowercase, without parameters) is divided into JSON values.
@@ -244,9 +235,9 @@ pub(crate) trait Wire: Send + Sync {
     }
 }
 
-/// Serializes a body; this can't fail for the types used.
-fn text_of(body: &impl Serialize) -> String {
-    serde_json::to_string(body).unwrap_or_default()
+/// The text of a JSON string; `None` if the value is something else.
+fn text(value: Option<Value>) -> Option<String> {
+    value.as_ref().and_then(Value::as_str).map(str::to_owned)
 }
 
 /// Parses JSON into a type of the protocol; `what` names it in the error. JSON that ends early is `Fault::Cut`.
