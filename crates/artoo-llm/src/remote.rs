@@ -11,13 +11,12 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::ledger::Ledger;
 use crate::observe::{Caller, Observer, Step};
-use crate::pool::{self, ClientSlot, Gate, Pool, Turn};
+use crate::pool::{ClientSlot, Gate, Pool, Turn};
 use crate::secret::Scrubber;
 use crate::structured::{Dialect, ReplyFormat};
 use crate::transport::ClientSettings;
 use crate::{ConfigError, Model, Protocol, retry};
 use endpoint::Endpoint;
-use exchange::Sent;
 use trouble::{Ended, Trouble};
 
 pub(crate) use endpoint::is_loopback;
@@ -122,18 +121,6 @@ impl Remote {
         *self.dialect.lock().unwrap_or_else(PoisonError::into_inner) = dialect;
     }
 
-    /// The HTTP client with the headers and limits of a request.
-    fn sent(&self) -> Result<Sent<'_>, Trouble> {
-        let client = pool::built(&self.client, &self.settings).map_err(|detail| Trouble::Unusable { detail })?;
-        Ok(Sent {
-            client,
-            headers: &self.headers,
-            first_byte_timeout: self.config.first_byte_timeout,
-            read_idle_timeout: self.config.read_idle_timeout,
-            max_body_bytes: self.config.max_body_bytes,
-        })
-    }
-
     /// Repeats a call until it succeeds or no further try is allowed; adds the usage of every try to `paid`.
     async fn ask_until_settled(
         &self,
@@ -205,11 +192,8 @@ impl Remote {
     /// If the endpoint is unreachable, refuses, or answers with something else.
     pub async fn models(&self) -> Result<Vec<Listed>, ModelFailure> {
         let started = Instant::now();
-        let listed = async {
-            let sent = self.sent()?;
-            let url = self.endpoint.at(self.config.protocol.wire().paths().models);
-            listing::models(&sent.document(sent.client.get(url)).await?)
-        };
+        let listed =
+            async { listing::models(&self.get(self.endpoint.at(self.config.protocol.wire().paths().models)).await?) };
         let result = timeout(self.config.total_deadline, listed).await.unwrap_or(Err(Trouble::Silence));
         let shown = |model: Listed| Listed { name: self.scrubber.shown(&model.name, MODEL_NAME_CHARS), ..model };
         result.map(|models| models.into_iter().map(shown).collect()).map_err(|trouble| {
@@ -221,10 +205,7 @@ impl Remote {
 
     /// Whether the server identifies itself as Ollama. Makes one try.
     pub async fn is_ollama(&self) -> bool {
-        let version = async {
-            let sent = self.sent()?;
-            sent.document(sent.client.get(self.endpoint.beside(listing::OLLAMA_VERSION))).await
-        };
+        let version = self.get(self.endpoint.beside(listing::OLLAMA_VERSION));
         let told = timeout(self.config.total_deadline, version).await;
         told.is_ok_and(|told| told.is_ok_and(|told| told.get("version").is_some_and(serde_json::Value::is_string)))
     }

@@ -31,9 +31,8 @@ impl Remote {
     pub(super) async fn longest_context(&self) -> Result<Option<u64>, Trouble> {
         let wire = self.config.protocol.wire();
         let Some((path, question)) = wire.about_model(&self.config.model) else { return Ok(None) };
-        let sent = self.sent()?;
-        let request = sent.client.post(self.endpoint.at(path)).body(question.to_string());
-        match sent.document(request.header("content-type", "application/json")).await {
+        let request = self.client()?.post(self.endpoint.at(path)).body(question.to_string());
+        match self.document(request.header("content-type", "application/json")).await {
             Ok(about) => Ok(wire.context_of(&about)),
             Err(trouble @ (Trouble::NoConnection { .. } | Trouble::Unusable { .. } | Trouble::Silence)) => Err(trouble),
             // The call itself will say what is wrong, if anything is.
@@ -62,8 +61,7 @@ impl Remote {
     /// Context size of the running model in tokens, if the server reports it.
     async fn context_given(&self) -> Option<u64> {
         let given = self.context_checked.get_or_init(|| async {
-            let sent = self.sent().ok()?;
-            let running = sent.document(sent.client.get(self.endpoint.at(&["api", "ps"]))).await.ok()?;
+            let running = self.get(self.endpoint.at(&["api", "ps"])).await.ok()?;
             let models = running.get("models")?.as_array()?;
             let named = |model: &&Value| {
                 ["name", "model"].iter().any(|field| {

@@ -152,12 +152,8 @@ impl Remote {
         let listed = listed.into_iter().find(|model| model.name == self.config.model);
         let mut context = listed.and_then(|model| model.context_tokens);
         context = self.longest_context().await.ok().flatten().or(context);
-        let Ok(sent) = self.sent() else { return (context, None) };
         let Some(place) = wire.about_server() else { return (context, None) };
-        let about: Value = match sent.document(sent.client.get(self.endpoint.beside(place))).await {
-            Ok(about) => about,
-            Err(_) => return (context, None),
-        };
+        let Ok(about) = self.get(self.endpoint.beside(place)).await else { return (context, None) };
         let slots = about.get("total_slots").and_then(Value::as_u64).and_then(|slots| usize::try_from(slots).ok());
         let own = about.pointer("/default_generation_settings/n_ctx").and_then(Value::as_u64);
         (own.or(context), slots.filter(|slots| *slots > 0))
