@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::ledger::Ledger;
 use crate::observe::{Caller, Observer, Step};
-use crate::pool::{ClientSlot, Gate, Pool, Turn};
+use crate::pool::{Gate, Pool, Turn};
 use crate::secret::Scrubber;
 use crate::structured::{Dialect, ReplyFormat};
 use crate::transport::ClientSettings;
@@ -56,7 +56,6 @@ pub struct Remote {
     headers: HeaderMap,
     scrubber: Scrubber,
     settings: ClientSettings,
-    client: ClientSlot,
     gate: Arc<Gate>,
     shared: Shared,
     /// The parts of requests that the endpoint accepts. Locked for a copy only, never across an await.
@@ -93,7 +92,6 @@ impl Remote {
         Ok(Self {
             headers: config.all_headers()?,
             scrubber: Scrubber::new(secrets),
-            client: shared.pool.client(&settings),
             gate: shared.pool.gate(endpoint.origin(), config.parallel),
             shared: shared.clone(),
             dialect: Mutex::new(first_dialect(&config, &endpoint)),
@@ -152,10 +150,8 @@ impl Remote {
             }
             // Another request, not the same one again: bounded, since a dialect only loses parts.
             let formats = self.config.protocol.wire().formats();
-            let plainer = trouble.refused_part().and_then(|about| {
-                let without_tools = dialect.without_refused_tools(about).filter(|_| by_tools.is_some());
-                without_tools.or_else(|| dialect.without_refused_part(about, formats))
-            });
+            let about = trouble.refused_part();
+            let plainer = about.and_then(|about| dialect.without_refused_part(about, formats, by_tools.is_some()));
             if let Some(plainer) = plainer {
                 tracing::debug!(role = %request.role, ?plainer, "the endpoint refused a part of the request");
                 dialect = plainer;
@@ -164,25 +160,20 @@ impl Remote {
             }
             let policy = &self.config.retry;
             let outcome = trouble.outcome();
-            match retry::next(policy, tries, outcome, started.elapsed(), &mut retry::random_share) {
-                retry::Decision::Retry { after } => {
-                    let why = trouble.short_text(&self.scrubber);
-                    tracing::debug!(role = %request.role, tries, wait = ?after, why, "trying again");
-                    self.tell(request, || Step::Waiting {
-                        wait: after,
-                        tries,
-                        tries_max: policy.allowed(outcome),
-                        why,
-                    });
-                    drop(under_way);
-                    sleep(after).await;
-                    tries += 1;
-                }
-                retry::Decision::GiveUp { why } => {
+            let wait = retry::next(policy, tries, outcome, started.elapsed(), &mut retry::random_share);
+            let wait = match wait {
+                Ok(wait) => wait,
+                Err(why) => {
                     let ended = Ended { tries, why, elapsed: started.elapsed(), usage: *paid };
                     return Err(trouble.into_failure(&self.scrubber, &ended));
                 }
-            }
+            };
+            let why = trouble.short_text(&self.scrubber);
+            tracing::debug!(role = %request.role, tries, ?wait, why, "trying again");
+            self.tell(request, || Step::Waiting { wait, tries, tries_max: policy.allowed(outcome), why });
+            drop(under_way);
+            sleep(wait).await;
+            tries += 1;
         }
     }
 

@@ -12,9 +12,9 @@ use super::Remote;
 use super::decoder::{Decoder, Stage, lossy, shown_with, text_of, unreadable};
 use super::trouble::Trouble;
 use super::waits::retry_after;
+use crate::structured;
 use crate::wire::Fault;
 use crate::wire::draft::Draft;
-use crate::{pool, structured};
 
 /// Maximum number of bytes read of an error response.
 const MAX_ERROR_BYTES: usize = 64 << 10;
@@ -31,8 +31,8 @@ pub(super) struct Seen {
 
 impl Remote {
     /// The HTTP client; it is built at the first call.
-    pub(super) fn client(&self) -> Result<&Client, Trouble> {
-        pool::built(&self.client, &self.settings).map_err(|detail| Trouble::Unusable { detail })
+    pub(super) fn client(&self) -> Result<Client, Trouble> {
+        self.shared.pool.client(&self.settings).map_err(|detail| Trouble::Unusable { detail })
     }
 
     /// Sends a call and decodes the response while it is received; `grown` is called after each piece. After an

@@ -116,10 +116,8 @@ impl Remote {
                 // The server had closed the connection after the previous question.
                 continue;
             }
-            let plainer = trouble.refused_part().map(|about| {
-                let without_tools = dialect.without_refused_tools(about).filter(|_| by_tools.is_some());
-                without_tools.or_else(|| dialect.without_refused_part(about, formats))
-            });
+            let about = trouble.refused_part();
+            let plainer = about.map(|about| dialect.without_refused_part(about, formats, by_tools.is_some()));
             // Small models fill an undescribed object until the token limit; the answer still began as an object.
             let is_object = by_tools.is_none() && draft.content.trim_start().starts_with('{');
             let has_tools = |plainer: Dialect| by_tools.is_none() || plainer.tool_calls != ToolCalls::Off;

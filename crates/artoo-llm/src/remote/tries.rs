@@ -109,9 +109,9 @@ impl Remote {
         observer.exchange(&Exchange {
             caller: Caller::of(request),
             url: endpoint::shown(self.endpoint.url().as_str()),
-            request: self.scrubber.whole(&sent),
+            request: self.scrubber.scrub(&sent),
             status: seen.status,
-            response: self.scrubber.whole(&String::from_utf8_lossy(&seen.body)),
+            response: self.scrubber.scrub(&String::from_utf8_lossy(&seen.body)),
             trouble: trouble.map(|trouble| trouble.short_text(&self.scrubber)),
         });
     }

@@ -4,24 +4,24 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::{Decision, Outcome, RetryPolicy, Why, next, random_share};
+use super::{Outcome, RetryPolicy, Why, next, random_share};
 
 fn secs(s: f64) -> Duration {
     Duration::from_secs_f64(s)
 }
 
 #[track_caller]
-fn check(tries: u32, outcome: Outcome, elapsed: f64, share: f64, expected: Decision) {
+fn check(tries: u32, outcome: Outcome, elapsed: f64, share: f64, expected: Result<Duration, Why>) {
     let decision = next(&RetryPolicy::default(), tries, outcome, secs(elapsed), &mut || share);
     assert_eq!(decision, expected, "{tries} {outcome:?} {elapsed} {share}");
 }
 
-fn retry(after: f64) -> Decision {
-    Decision::Retry { after: secs(after) }
+fn retry(after: f64) -> Result<Duration, Why> {
+    Ok(secs(after))
 }
 
-fn give_up(why: Why) -> Decision {
-    Decision::GiveUp { why }
+fn give_up(why: Why) -> Result<Duration, Why> {
+    Err(why)
 }
 
 const BUSY: Outcome = Outcome::Busy { retry_after: None };
@@ -88,13 +88,13 @@ proptest! {
             tries += 1;
             elapsed += secs(took);
             match next(&policy, tries, outcome, elapsed, &mut || share) {
-                Decision::Retry { after } => {
+                Ok(after) => {
                     if let Outcome::Busy { retry_after: Some(asked) } = outcome {
                         prop_assert!(after >= asked);
                     }
                     elapsed += after;
                 }
-                Decision::GiveUp { .. } => break,
+                Err(_) => break,
             }
         }
         prop_assert!(tries <= 4);

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::body::{Body, LIST_OF_ONE};
 use super::calls::Piece;
 use super::draft::{Draft, End};
-use super::{Asking, Fault, KeyHeader, Paths, Said, Wire, parsed, refused, text};
+use super::{Asking, Fault, Paths, Said, Wire, parsed, refused, text};
 use crate::structured::{ReplyFormat, schema_name};
 
 pub(super) struct Anthropic;
@@ -64,8 +64,8 @@ impl Wire for Anthropic {
         PATHS
     }
 
-    fn key_header(&self) -> KeyHeader {
-        KeyHeader::Named("x-api-key")
+    fn key_header(&self, key: &str) -> (&'static str, String) {
+        ("x-api-key", key.to_owned())
     }
 
     fn headers(&self) -> &'static [(&'static str, &'static str)] {

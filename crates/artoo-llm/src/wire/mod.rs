@@ -152,15 +152,6 @@ pub(crate) struct Paths {
     pub(crate) models: &'static [&'static str],
 }
 
-/// The HTTP header in which a protocol sends the API key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum KeyHeader {
-    /// The header `authorization: Bearer KEY`.
-    Bearer,
-    /// A header of this name with the key as its value.
-    Named(&'static str),
-}
-
 /// How a response body is divided into JSON values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
@@ -188,8 +179,9 @@ pub(crate) trait Wire: Send + Sync {
     /// Paths of the protocol's calls.
     fn paths(&self) -> Paths;
 
-    fn key_header(&self) -> KeyHeader {
-        KeyHeader::Bearer
+    /// Name and value of the HTTP header with the API key.
+    fn key_header(&self, key: &str) -> (&'static str, String) {
+        ("authorization", format!("Bearer {key}"))
     }
 
     /// Headers that every call of the protocol sends.
