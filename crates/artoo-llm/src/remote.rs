@@ -123,30 +123,24 @@ impl Remote {
     async fn ask_until_settled(
         &self,
         request: &ModelRequest,
-        first: Turn,
+        mut turn: Turn,
         paid: &mut Usage,
     ) -> Result<ModelReply, ModelFailure> {
         let started = Instant::now();
         let mut dialect = self.dialect();
         let mut tries = 1;
-        let mut turn = Some(first);
         loop {
-            // A call that waits before another try releases its permit.
-            let under_way = match turn.take() {
-                Some(turn) => turn,
-                None => self.gate.turn().await,
-            };
             let by_tools = self.by_tools(request, dialect);
             let trouble = match self.one_try(request, dialect, by_tools.as_ref(), paid).await {
                 Ok(reply) => {
-                    under_way.went_well();
+                    turn.went_well();
                     self.speak(dialect);
                     return Ok(reply);
                 }
                 Err(trouble) => trouble,
             };
             if trouble.was_too_many() {
-                under_way.was_too_many();
+                turn.was_too_many();
             }
             // Another request, not the same one again: bounded, since a dialect only loses parts.
             let formats = self.config.protocol.wire().formats();
@@ -155,7 +149,6 @@ impl Remote {
             if let Some(plainer) = plainer {
                 tracing::debug!(role = %request.role, ?plainer, "the endpoint refused a part of the request");
                 dialect = plainer;
-                turn = Some(under_way);
                 continue;
             }
             let policy = &self.config.retry;
@@ -171,8 +164,10 @@ impl Remote {
             let why = trouble.short_text(&self.scrubber);
             tracing::debug!(role = %request.role, tries, ?wait, why, "trying again");
             self.tell(request, || Step::Waiting { wait, tries, tries_max: policy.allowed(outcome), why });
-            drop(under_way);
+            // A call that waits before another try releases its permit.
+            drop(turn);
             sleep(wait).await;
+            turn = self.gate.turn().await;
             tries += 1;
         }
     }
@@ -182,23 +177,23 @@ impl Remote {
     /// # Errors
     /// If the endpoint is unreachable, refuses, or answers with something else.
     pub async fn models(&self) -> Result<Vec<Listed>, ModelFailure> {
-        let started = Instant::now();
-        let listed =
-            async { listing::models(&self.get(self.endpoint.at(self.config.protocol.wire().paths().models)).await?) };
-        let result = timeout(self.config.total_deadline, listed).await.unwrap_or(Err(Trouble::Silence));
+        let url = self.endpoint.at(self.config.protocol.wire().paths().models);
+        let listed = self.once(async { listing::models(&self.get(url).await?) }).await?;
         let shown = |model: Listed| Listed { name: self.scrubber.shown(&model.name, MODEL_NAME_CHARS), ..model };
-        result.map(|models| models.into_iter().map(shown).collect()).map_err(|trouble| {
-            let ended =
-                Ended { tries: 1, why: retry::Why::Pointless, elapsed: started.elapsed(), usage: Usage::default() };
-            trouble.into_failure(&self.scrubber, &ended)
-        })
+        Ok(listed.into_iter().map(shown).collect())
     }
 
     /// Whether the server identifies itself as Ollama. Makes one try.
     pub async fn is_ollama(&self) -> bool {
-        let version = self.get(self.endpoint.beside(listing::OLLAMA_VERSION));
-        let told = timeout(self.config.total_deadline, version).await;
-        told.is_ok_and(|told| told.is_ok_and(|told| told.get("version").is_some_and(serde_json::Value::is_string)))
+        let told = self.once(self.get(self.endpoint.beside(listing::OLLAMA_VERSION))).await;
+        told.is_ok_and(|told| told.get("version").is_some_and(serde_json::Value::is_string))
+    }
+
+    /// Makes one try within the time limit of a call.
+    async fn once<T>(&self, attempt: impl Future<Output = Result<T, Trouble>>) -> Result<T, ModelFailure> {
+        let started = Instant::now();
+        let result = timeout(self.config.total_deadline, attempt).await.unwrap_or(Err(Trouble::Silence));
+        result.map_err(|trouble| trouble.into_failure(&self.scrubber, &Ended::after_one_try(started.elapsed())))
     }
 
     /// Reports a step of a call to the observer.

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 const FILE_MAX_BYTES: u64 = 256 * 1024;
 
 /// Mode of new files: only the owner can read or write.
-const FILE_MODE: u32 = 0o600;
+pub(crate) const FILE_MODE: u32 = 0o600;
 
 /// Entries by name, stored in a JSON file.
 #[derive(Debug)]

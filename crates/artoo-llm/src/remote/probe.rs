@@ -3,13 +3,11 @@
 
 use artoo_proto::{ByTools, ModelFailure, ModelRequest, Usage};
 use serde_json::{Value, json};
-use tokio::time::{Instant, timeout};
 
 use super::Remote;
-use super::trouble::{Ended, Trouble};
+use super::trouble::Trouble;
 use crate::abilities::{Abilities, Held};
 use crate::reader::ReaderError;
-use crate::retry::Why;
 use crate::structured::{Dialect, ReplyFormat, ToolCalls};
 use crate::wire::Asking;
 use crate::wire::draft::Draft;
@@ -38,10 +36,7 @@ impl Remote {
     /// # Errors
     /// If the endpoint is unreachable or refuses every question.
     pub async fn probe(&self, like: &ModelRequest, now_s: i64) -> Result<Abilities, ModelFailure> {
-        let started = Instant::now();
-        let found = timeout(self.config.total_deadline, self.found_out(like, now_s)).await;
-        let ended = Ended { tries: 1, why: Why::Pointless, elapsed: started.elapsed(), usage: Usage::default() };
-        found.unwrap_or(Err(Trouble::Silence)).map_err(|trouble| trouble.into_failure(&self.scrubber, &ended))
+        self.once(self.found_out(like, now_s)).await
     }
 
     /// Probes the reply formats, tool calls and sizes.

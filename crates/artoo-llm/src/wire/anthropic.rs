@@ -119,37 +119,26 @@ impl Wire for Anthropic {
         draft.must_close = true;
         let event: Event = parsed(data, "event of a message")?;
         match event.kind.as_deref() {
-            Some("message_start") => event.message.map_or(Ok(()), |message| take(draft, message)),
+            Some("message_start") => event.message.map_or(Ok(()), |message| take(draft, message))?,
             Some("content_block_start") => {
-                event.content_block.map_or(Ok(()), |block| take_block(draft, block, event.index))
+                event.content_block.map_or(Ok(()), |block| take_block(draft, block, event.index))?;
             }
             Some("content_block_delta") => {
                 let Some(delta) = event.delta else { return Ok(()) };
                 draft.content.push_str(delta.text.as_deref().unwrap_or_default());
                 draft.reasoning_chars += delta.thinking.map_or(0, |text| text.len());
                 let Some(input) = delta.partial_json else { return Ok(()) };
-                draft.calls.piece(Piece { place: event.index, input: Some(input.into()), ..Piece::default() })
+                draft.calls.piece(Piece { place: event.index, input: Some(input.into()), ..Piece::default() })?;
             }
-            Some("content_block_stop") => {
-                draft.calls.stopped(event.index);
-                Ok(())
-            }
+            Some("content_block_stop") => draft.calls.stopped(event.index),
             Some("message_delta") => {
-                if let Some(usage) = &event.usage {
-                    take_usage(draft, usage);
-                }
-                if let Some(reason) = event.delta.and_then(|delta| delta.stop_reason) {
-                    draft.end = Some(End::of(&reason));
-                }
-                Ok(())
+                take_end(draft, event.usage.as_ref(), event.delta.and_then(|delta| delta.stop_reason));
             }
-            Some("message_stop") => {
-                draft.closed = true;
-                Ok(())
-            }
-            Some("error") => Err(refused(&event.error.unwrap_or_default())),
-            Some(_) | None => event.error.as_ref().map_or(Ok(()), |error| Err(refused(error))),
+            Some("message_stop") => draft.closed = true,
+            Some("error") => return Err(refused(&event.error.unwrap_or_default())),
+            Some(_) | None => return event.error.as_ref().map_or(Ok(()), |error| Err(refused(error))),
         }
+        Ok(())
     }
 }
 
@@ -158,15 +147,10 @@ fn take(draft: &mut Draft, message: Message) -> Result<(), Fault> {
     if let Some(error) = message.error {
         return Err(refused(&error));
     }
-    if let Some(usage) = &message.usage {
-        take_usage(draft, usage);
-    }
+    take_end(draft, message.usage.as_ref(), message.stop_reason);
     draft.model = text(message.model);
     for block in message.content {
         take_block(draft, block, None)?;
-    }
-    if let Some(reason) = message.stop_reason {
-        draft.end = Some(End::of(&reason));
     }
     Ok(())
 }
@@ -192,10 +176,11 @@ fn offered(name: &str, description: &str, schema: &Value) -> Value {
     json!({"name": name, "description": description, "input_schema": schema})
 }
 
-/// Adds token counts to the draft. Input tokens don't include those written to and read from the cache; gateways send
+/// Adds token counts and the end reason to the draft. Input tokens don't include those written to and read from the cache; gateways send
 /// zero first and the count later.
-fn take_usage(draft: &mut Draft, usage: &Value) {
-    let count = |name: &str| usage.get(name).and_then(Value::as_u64);
+fn take_end(draft: &mut Draft, usage: Option<&Value>, reason: Option<String>) {
+    draft.end = reason.as_deref().map(End::of).or(draft.end.take());
+    let count = |name: &str| usage?.get(name).and_then(Value::as_u64);
     let cached = count("cache_read_input_tokens");
     if let Some(fresh) = count("input_tokens").filter(|fresh| *fresh > 0 || draft.counts.prompt.is_none()) {
         let written = count("cache_creation_input_tokens").unwrap_or(0);

@@ -123,27 +123,24 @@ impl Wire for Responses {
                 };
                 draft.content.clear();
                 draft.calls.clear();
-                take(draft, response)
+                take(draft, response)?;
             }
             Some("error") => {
                 let own = json!({"code": event.code, "message": event.message});
-                Err(refused(event.error.as_ref().unwrap_or(&own)))
+                return Err(refused(event.error.as_ref().unwrap_or(&own)));
             }
-            Some("response.output_text.delta") => {
-                draft.content.push_str(event.delta.as_ref().and_then(Value::as_str).unwrap_or_default());
-                Ok(())
-            }
+            Some("response.output_text.delta") => draft.content.push_str(&text(event.delta).unwrap_or_default()),
             Some("response.function_call_arguments.delta") => {
                 let place = event.output_index;
-                draft.calls.piece(Piece { place, input: event.delta, ..Piece::default() })
+                draft.calls.piece(Piece { place, input: event.delta, ..Piece::default() })?;
             }
             Some(kind) if kind.starts_with("response.reasoning") => {
-                draft.reasoning_chars += event.delta.as_ref().and_then(Value::as_str).map_or(0, str::len);
-                Ok(())
+                draft.reasoning_chars += text(event.delta).map_or(0, |text| text.len());
             }
-            Some(_) => Ok(()),
-            None => event.error.as_ref().map_or(Ok(()), |error| Err(refused(error))),
+            Some(_) => {}
+            None => return event.error.as_ref().map_or(Ok(()), |error| Err(refused(error))),
         }
+        Ok(())
     }
 }
 
@@ -161,20 +158,17 @@ fn take(draft: &mut Draft, response: Response) -> Result<(), Fault> {
     }
     draft.model = text(response.model);
     for item in response.output {
-        if item.kind.as_deref() == Some("function_call") {
-            let piece = Piece { place: None, id: text(item.call_id), name: text(item.name), input: item.arguments };
-            draft.calls.whole(piece)?;
-            continue;
-        }
-        if item.kind.as_deref() != Some("message") {
-            continue;
-        }
-        for part in item.content.into_iter().flatten() {
-            match part.kind.as_deref() {
+        match item.kind.as_deref() {
+            Some("function_call") => {
+                let (id, name) = (text(item.call_id), text(item.name));
+                draft.calls.whole(Piece { place: None, id, name, input: item.arguments })?;
+            }
+            Some("message") => item.content.into_iter().flatten().for_each(|part| match part.kind.as_deref() {
                 Some("output_text") => draft.content.push_str(part.text.as_deref().unwrap_or_default()),
                 Some("refusal") => draft.refusal = Some(part.refusal.unwrap_or_default()),
                 Some(_) | None => {}
-            }
+            }),
+            Some(_) | None => {}
         }
     }
     draft.end = match response.status.as_deref() {
