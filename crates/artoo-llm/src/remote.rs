@@ -153,7 +153,7 @@ impl Remote {
             }
             let policy = &self.config.retry;
             let outcome = trouble.outcome();
-            let wait = retry::next(policy, tries, outcome, started.elapsed(), &mut retry::random_share);
+            let wait = retry::next(policy, tries, outcome, started.elapsed(), retry::random_share());
             let wait = match wait {
                 Ok(wait) => wait,
                 Err(why) => {

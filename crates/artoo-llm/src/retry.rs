@@ -73,7 +73,7 @@ pub enum Why {
 
 /// The wait after try number `tries` (1 for the first), `elapsed` after the first one began.
 ///
-/// `random` gives numbers in \[0, 1): waits without a hint are uniform between zero and the doubling scale ("full
+/// `share` is a random number in \[0, 1): waits without a hint are uniform between zero and the doubling scale ("full
 /// jitter"), so that parallel callers don't return together. A wait the endpoint asked for is never shortened.
 ///
 /// # Errors
@@ -83,7 +83,7 @@ pub fn next(
     tries: u32,
     outcome: Outcome,
     elapsed: Duration,
-    random: &mut dyn FnMut() -> f64,
+    share: f64,
 ) -> Result<Duration, Why> {
     let hint = match outcome {
         Outcome::Final => return Err(Why::Pointless),
@@ -96,7 +96,7 @@ pub fn next(
     if tries >= policy.allowed(outcome) {
         return Err(Why::TriesSpent);
     }
-    let share = random().clamp(0.0, 1.0);
+    let share = share.clamp(0.0, 1.0);
     let after = match hint {
         Some(asked) => asked.saturating_add(policy.base_delay.mul_f64(share)),
         None => {

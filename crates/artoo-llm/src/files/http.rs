@@ -92,7 +92,7 @@ impl Http {
             if received() >= farthest.saturating_add(PROGRESS_BYTES) {
                 (tries, began, farthest) = (1, Instant::now(), received());
             }
-            match retry::next(&self.limits.retry, tries, outcome, began.elapsed(), &mut retry::random_share) {
+            match retry::next(&self.limits.retry, tries, outcome, began.elapsed(), retry::random_share()) {
                 Ok(after) => {
                     on_wait(after, &error);
                     sleep(after).await;

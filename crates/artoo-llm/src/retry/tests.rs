@@ -12,7 +12,7 @@ fn secs(s: f64) -> Duration {
 
 #[track_caller]
 fn check(tries: u32, outcome: Outcome, elapsed: f64, share: f64, expected: Result<Duration, Why>) {
-    let decision = next(&RetryPolicy::default(), tries, outcome, secs(elapsed), &mut || share);
+    let decision = next(&RetryPolicy::default(), tries, outcome, secs(elapsed), share);
     assert_eq!(decision, expected, "{tries} {outcome:?} {elapsed} {share}");
 }
 
@@ -57,7 +57,7 @@ fn the_table() {
 #[test]
 fn a_huge_number_of_tries_does_not_overflow() {
     let policy = RetryPolicy { busy_tries: u32::MAX, total: Duration::MAX, ..RetryPolicy::default() };
-    let decision = next(&policy, u32::MAX - 1, BUSY, secs(1.0), &mut || 0.5);
+    let decision = next(&policy, u32::MAX - 1, BUSY, secs(1.0), 0.5);
     assert_eq!(decision, retry(10.0));
 }
 
@@ -87,7 +87,7 @@ proptest! {
             prop_assert!(elapsed <= policy.total);
             tries += 1;
             elapsed += secs(took);
-            match next(&policy, tries, outcome, elapsed, &mut || share) {
+            match next(&policy, tries, outcome, elapsed, share) {
                 Ok(after) => {
                     if let Outcome::Busy { retry_after: Some(asked) } = outcome {
                         prop_assert!(after >= asked);

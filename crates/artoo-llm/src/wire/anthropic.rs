@@ -176,8 +176,8 @@ fn offered(name: &str, description: &str, schema: &Value) -> Value {
     json!({"name": name, "description": description, "input_schema": schema})
 }
 
-/// Adds token counts and the end reason to the draft. Input tokens don't include those written to and read from the cache; gateways send
-/// zero first and the count later.
+/// Adds token counts and the end reason to the draft. Input tokens don't include those written to and read from the
+/// cache; gateways send zero first and the count later.
 fn take_end(draft: &mut Draft, usage: Option<&Value>, reason: Option<String>) {
     draft.end = reason.as_deref().map(End::of).or(draft.end.take());
     let count = |name: &str| usage?.get(name).and_then(Value::as_u64);

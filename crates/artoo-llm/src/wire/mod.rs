@@ -206,16 +206,6 @@ pub(crate) trait Wire: Send + Sync {
     /// Decodes one piece of a streamed response into the draft.
     fn piece(&self, draft: &mut Draft, data: &str) -> Result<(), Fault>;
 
-    /// The context size in the response to [`Self::about_model`].
-    fn context_of(&self, _about: &Value) -> Option<u64> {
-        None
-    }
-
-    /// Path and body of a request for information about a model.
-    fn about_model(&self, _model: &str) -> Option<(&'static [&'static str], Value)> {
-        None
-    }
-
     /// Path at the server's root with information about the server.
     fn about_server(&self) -> Option<&'static str> {
         None

@@ -106,16 +106,6 @@ impl Wire for Ollama {
         Ok(())
     }
 
-    fn about_model(&self, model: &str) -> Option<(&'static [&'static str], Value)> {
-        Some((&["api", "show"], json!({"model": model})))
-    }
-
-    fn context_of(&self, about: &Value) -> Option<u64> {
-        let info = about.get("model_info")?.as_object()?;
-        let (_, length) = info.iter().find(|(name, _)| name.ends_with(".context_length"))?;
-        length.as_u64()
-    }
-
     fn sets_context(&self) -> bool {
         true
     }
