@@ -105,9 +105,7 @@ impl<'a> Asking<'a> {
             Some(form) => format!("{}\n\n{}", self.request.prompt.user, structured::asked_for(form)),
         }
     }
-}
 
-impl Asking<'_> {
     /// The reply format; with native tool calls the tools describe the reply.
     pub(crate) fn format(&self) -> ReplyFormat {
         if self.by_tools.is_some() { ReplyFormat::PromptOnly } else { self.dialect.format }
@@ -115,7 +113,8 @@ impl Asking<'_> {
 
     /// The offered tools, each formatted by `worded` (name, description, schema).
     pub(crate) fn offered(&self, worded: impl Fn(&str, &str, &Value) -> Value) -> Option<Value> {
-        let word = |tool: &OfferedTool| worded(&native::wire_name(&tool.name), &tool.description, &tool.input_schema);
+        let word =
+            |tool: &OfferedTool| worded(&structured::schema_name(&tool.name), &tool.description, &tool.input_schema);
         self.by_tools.map(|by_tools| native::offered(by_tools).map(word).collect())
     }
 
