@@ -238,6 +238,12 @@ impl<'a> Scan<'a> {
         match region(self.rest(), open, close) {
             Some(inner) => {
                 self.at += inner.len();
+                let other = if open == '{' { ['[', ']'] } else { ['{', '}'] };
+                let [opened, closed] = other.map(|bracket| inner.matches(bracket).count());
+                if closed > opened {
+                    // The region began inside a string and ended behind the value that holds the string.
+                    self.break_up("a closing bracket without an opening one");
+                }
                 self.found.malformed = self.found.malformed.take().or(Some(problem));
                 Ok(())
             }
