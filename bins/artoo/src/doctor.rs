@@ -160,11 +160,8 @@ fn room(name: &'static str, place: &Path) -> Option<Finding> {
     })
 }
 
-/// Checks that the endpoint answers and lists the model. The model is not called.
+/// Checks that the endpoint answers and lists the model; `None` if the model is not remote. The model is not called.
 async fn endpoint(settings: &Settings, variables: &Variables) -> Option<Finding> {
-    if !matches!(settings.model.kind, ModelKind::Remote { .. }) {
-        return None;
-    }
     let mut config = remote(&settings.model.kind, Place::First, variables).ok()?;
     config.total_deadline = ENDPOINT_TIMEOUT;
     let (url, wanted) = (artoo_llm::shown_url(&config.base_url), config.model.clone());

@@ -55,7 +55,7 @@ pub(crate) async fn run(settings: &Settings, models: Models, words: &str, screen
 /// Starts the runtime that runs tasks; questions go to the terminal if there is one, otherwise they are denied.
 pub(crate) fn system(settings: &Settings, models: Models, screen: &Screen) -> Result<System, Failure> {
     let builder = System::builder()
-        .model(models)
+        .model(models.model)
         .environment(settings.environment.clone())
         .tools(settings.tools.clone())
         .data_dir(settings.data_dir.clone());

@@ -80,11 +80,12 @@ impl KeyPlace {
 /// Asks the user for an endpoint's URL, protocol and key, and lists the endpoint's models; `None` if the user leaves.
 pub(super) async fn described(person: &Person<'_>, variables: &Variables) -> Option<Endpoint> {
     let base_url = usable_address(person)?;
-    let protocol = spoken(person, find::likely(&base_url).await)?;
+    let protocol = spoken(person, find::likely(&base_url, find::LOOK_TIMEOUT).await)?;
     let (key, secret) = key_of(person, variables)?;
     let mut config = RemoteConfig::new(protocol, base_url.clone(), "any");
     config.api_key = secret;
-    let models = find::listed(&config).await.unwrap_or_default();
+    config.total_deadline = find::LOOK_TIMEOUT;
+    let models = find::listed(config).await.unwrap_or_default();
     Some(Endpoint { protocol, base_url, models, key })
 }
 

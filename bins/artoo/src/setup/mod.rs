@@ -67,7 +67,7 @@ pub(crate) async fn run(options: Options, variables: &Variables, screen: &Screen
     }
     let person = Person { screen };
     screen.insist(&[Line::strong("Looking for models: keys in your environment, servers on this machine …")]);
-    let found = find::look(variables).await;
+    let found = find::look(variables, find::LOOK_TIMEOUT).await;
     // Setup also helps to correct invalid settings; while they are invalid, no model file is offered.
     let so_far = Settings::resolve(options, variables).ok();
     let settings = match choose(&person, so_far.as_ref(), variables, &found).await? {
