@@ -69,7 +69,7 @@ impl Finding {
 
 /// Runs all of doctor's checks and shows their results. A model is called only with `--probe`. No key is shown.
 pub(crate) async fn run(
-    options: Options,
+    options: &Options,
     with_probe: bool,
     variables: &Variables,
     screen: &Screen,

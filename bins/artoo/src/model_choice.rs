@@ -53,11 +53,8 @@ impl ModelChoice {
     /// Whether files that may hold secrets can be shown to every chosen model unasked: reflex, or local models that the
     /// user trusts.
     pub(crate) fn is_trusted_with_secrets(&self, variables: &Variables) -> Result<bool, Failure> {
-        let is_trusted = match variables.text("ARTOO_TRUST_LOCAL")?.as_deref() {
-            None | Some("no") => false,
-            Some("yes") => true,
-            Some(_) => return Err(variables.invalid("ARTOO_TRUST_LOCAL", "give yes or no")),
-        };
+        let trusted = variables.one_of("ARTOO_TRUST_LOCAL", &[("yes", true), ("no", false)], "give yes or no")?;
+        let is_trusted = trusted.unwrap_or(false);
         let worker = self.worker.iter().map(|kind| (kind, Place::Worker));
         let others = worker.chain(self.fallback.iter().map(|kind| (kind, Place::Fallback)));
         let stays = |(kind, place): (&ModelKind, Place)| match kind {

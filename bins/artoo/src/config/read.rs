@@ -140,10 +140,7 @@ fn shown_if_name(word: &str, is_letter: fn(&char) -> bool) -> String {
 /// Expands `~/` in a path and refuses relative paths. An error never quotes the value of a key file setting, since it
 /// may be the key.
 fn whole_path(home: &Path, value: &str, key: Setting) -> Result<String, String> {
-    let path = match value.strip_prefix("~/") {
-        Some(below) => home.join(below),
-        None => PathBuf::from(value),
-    };
+    let path = super::expanded(home, value);
     match path.to_str() {
         Some(text) if path.is_absolute() => Ok(text.to_owned()),
         _ if key.kind() == Kind::KeyFile => Err(format!("the path of {} must start with / or ~/", key.name())),

@@ -26,14 +26,14 @@ const METADATA_CHARS: usize = 60;
 /// Runs a subcommand of `artoo model`.
 pub(crate) async fn run(
     command: ModelCommand,
-    settings: Settings,
+    settings: &Settings,
     variables: &Variables,
     screen: &Screen,
 ) -> Result<Exit, Failure> {
     match command {
-        ModelCommand::List { verify } => list::run(verify, &settings, screen),
-        ModelCommand::Pull(options) => pull::run(&options, &settings, variables, screen).await,
-        ModelCommand::Use { chosen } => choose::run(&chosen, &settings, variables, screen).await,
+        ModelCommand::List { verify } => list::run(verify, settings, screen),
+        ModelCommand::Pull(options) => pull::run(&options, settings, variables, screen).await,
+        ModelCommand::Use { chosen } => choose::run(&chosen, settings, variables, screen).await,
     }
 }
 
