@@ -74,7 +74,6 @@ pub(crate) async fn run(
     variables: &Variables,
     screen: &Screen,
 ) -> Result<Exit, Failure> {
-    let is_json = options.json;
     let findings = match config::with_file(variables.clone()) {
         Err(failure) => vec![unusable("config", &failure)],
         Ok(variables) => match Settings::resolve(options, &variables) {
@@ -83,11 +82,8 @@ pub(crate) async fn run(
         },
     };
     let failed = findings.iter().any(|finding| finding.status == Status::Fail);
-    if is_json {
-        screen.json(&json!({"schema": SCHEMA, "stable": false, "ok": !failed, "findings": findings}));
-    } else {
-        screen.answer(&findings.iter().flat_map(lines).collect::<Vec<_>>());
-    }
+    let lines: Vec<Line> = findings.iter().flat_map(lines).collect();
+    screen.report(options.json, SCHEMA, json!({"ok": !failed, "findings": findings}), &lines);
     Ok(if failed { Exit::Usage } else { Exit::Accepted })
 }
 

@@ -6,8 +6,8 @@ use artoo_tools::evidence::KeptCall;
 use serde_json::json;
 
 use crate::args::EvidenceCommand;
-use crate::display::Line;
 use crate::display::writer::Screen;
+use crate::display::{Line, json};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::settings::Settings;
@@ -31,14 +31,15 @@ pub(crate) fn run(command: &EvidenceCommand, settings: &Settings, screen: &Scree
     for call in &shown {
         let mut streams = Vec::new();
         if !settings.json {
-            screen.answer(&[Line::strong(head(call))]);
+            let KeptCall { evidence_id, tool, at, task_id, .. } = call;
+            screen.answer(&[Line::strong(format!("{} {tool}, {at}, task {}", evidence_id.0, task_id.as_str()))]);
         }
         for kept in &call.kept {
             let text = if with_text { Some(store.read(&kept.sha256).map_err(failed)?) } else { None };
             let text = text.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
             if settings.json {
                 let mut stream = json!(kept);
-                stream["text"] = json!(text);
+                json::set(&mut stream, "text", json!(text));
                 streams.push(stream);
             } else {
                 screen.answer(&[Line::plain(in_words(kept))]);
@@ -72,10 +73,6 @@ fn named(calls: Vec<KeptCall>, id: &str) -> Result<Vec<KeptCall>, Failure> {
             .with_remedy("artoo evidence list shows what there is; it is kept for 30 days"));
     }
     Ok(named)
-}
-
-fn head(call: &KeptCall) -> String {
-    format!("{} {}, {}, task {}", call.evidence_id.0, call.tool, call.at, call.task_id.as_str())
 }
 
 fn in_words(kept: &KeptOutput) -> String {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::abilities;
 use crate::call_monitor::CallMonitor;
-use crate::display::Line;
+use crate::display::{Line, json};
 
 /// Name of the file in the data folder that stores what earlier tasks took.
 const FILE: &str = "spending.json";
@@ -204,9 +204,9 @@ impl Spending {
         let names = self.ledger.answered_as();
         let of_row = |(spender, account): &(Spender, Account)| {
             let mut row = of_account(account);
-            row["role"] = json!(spender.role);
-            row["model"] = json!(spender.model);
-            row["answered_as"] = json!(names.get(&spender.model));
+            json::set(&mut row, "role", json!(spender.role));
+            json::set(&mut row, "model", json!(spender.model));
+            json::set(&mut row, "answered_as", json!(names.get(&spender.model)));
             row
         };
         json!({

@@ -31,21 +31,21 @@ pub(crate) fn event(event: &TapEvent) -> Value {
                 "event": "message", "seq": envelope.seq, "at": envelope.sent_at, "kind": envelope.message.kind(),
                 "from": envelope.from.role, "to": envelope.to
             });
-            line["subtask_id"] = json!(envelope.message.subtask_id());
+            set(&mut line, "subtask_id", json!(envelope.message.subtask_id()));
             #[expect(clippy::wildcard_enum_match_arm, reason = "only consent carries its content here")]
             match &envelope.message {
                 Message::ConsentRequest(asked) => {
-                    line["event"] = json!("consent_asked");
-                    line["action"] = json!(asked.shown);
-                    line["effects"] = json!(asked.effects);
-                    line["reason"] = json!(asked.reason);
-                    line["offers"] = json!(asked.offers);
+                    set(&mut line, "event", json!("consent_asked"));
+                    set(&mut line, "action", json!(asked.shown));
+                    set(&mut line, "effects", json!(asked.effects));
+                    set(&mut line, "reason", json!(asked.reason));
+                    set(&mut line, "offers", json!(asked.offers));
                 }
                 Message::ConsentAnswer(answer) => {
-                    line["event"] = json!("consent_answered");
-                    line["allowed"] = json!(answer.allowed);
-                    line["scope"] = json!(answer.scope);
-                    line["note"] = json!(answer.note);
+                    set(&mut line, "event", json!("consent_answered"));
+                    set(&mut line, "allowed", json!(answer.allowed));
+                    set(&mut line, "scope", json!(answer.scope));
+                    set(&mut line, "note", json!(answer.note));
                 }
                 _ => {}
             }
@@ -111,4 +111,11 @@ pub(crate) fn error(failure: &Failure) -> Value {
     json!({
         "event": "error", "exit_code": failure.exit.code(), "message": failure.message, "remedy": failure.remedy
     })
+}
+
+/// Sets a field of a JSON object.
+pub(crate) fn set(line: &mut Value, name: &str, value: Value) {
+    if let Some(fields) = line.as_object_mut() {
+        fields.insert(name.to_owned(), value);
+    }
 }

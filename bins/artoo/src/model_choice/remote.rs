@@ -37,11 +37,11 @@ pub(crate) fn remote(kind: &ModelKind, place: Place, variables: &Variables) -> R
     let names = Names::of(*protocol);
     let own_key = place.key_variable().map_or(Ok(None), |variable| variables.text(variable))?;
     let lookup = |wanted: &'static str| {
-        let given = match wanted {
-            wanted if wanted == names.model => name.clone(),
-            wanted if wanted == names.base_url => base_url.clone(),
-            wanted if wanted == names.key => own_key.clone(),
-            _ => None,
+        let (given, usual) = match wanted {
+            wanted if wanted == names.model => (name.clone(), Some("OPENAI_MODEL")),
+            wanted if wanted == names.base_url => (base_url.clone(), Some("OPENAI_BASE_URL")),
+            wanted if wanted == names.key => (own_key.clone(), Some("OPENAI_API_KEY")),
+            _ => (None, None),
         };
         if given.is_some() {
             return Ok(given);
@@ -49,13 +49,7 @@ pub(crate) fn remote(kind: &ModelKind, place: Place, variables: &Variables) -> R
         let not_unicode = |_| ConfigError::NotUnicode { name: wanted };
         let own = variables.text(wanted).map_err(not_unicode)?;
         // The configuration file describes one endpoint, under the variable names of Chat Completions.
-        let in_file = |usual: &'static str| variables.of_file(usual).filter(|_| place == Place::First);
-        Ok(own.or_else(|| match wanted {
-            wanted if wanted == names.model => in_file("OPENAI_MODEL"),
-            wanted if wanted == names.base_url => in_file("OPENAI_BASE_URL"),
-            wanted if wanted == names.key => in_file("OPENAI_API_KEY"),
-            _ => None,
-        }))
+        Ok(own.or_else(|| variables.of_file(usual?).filter(|_| place == Place::First)))
     };
     let mut config = RemoteConfig::from_variables(*protocol, lookup)?;
     if base_url.is_some() && own_key.is_none() && !is_origin_of_key(*protocol, &config.base_url, variables, place)? {
