@@ -35,7 +35,6 @@ pub(crate) fn tools(environment: &Environment, variables: &Variables) -> Result<
 /// The value of the setting `search` (`ARTOO_SEARCH`). If it is not set, the configured engines are used, or if there are
 /// none DuckDuckGo with approval for each search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(not(feature = "web"), expect(dead_code, reason = "without the tool only the words are checked"))]
 enum Search {
     Off,
     DuckDuckGo,
