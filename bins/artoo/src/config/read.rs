@@ -14,7 +14,7 @@ use crate::variables::Variables;
 /// Maximum size of the configuration file, in bytes.
 const FILE_MAX_BYTES: u64 = 64 * 1024;
 
-/// Maximum length of an unknown name quoted in an error, in characters.
+/// Maximum length of a word that an error quotes as a name, in characters; a longer one may be a key and is not shown.
 const NAME_MAX_CHARS: usize = 40;
 
 /// A configuration file that was read without errors.

@@ -27,7 +27,7 @@ impl Chosen {
     }
 }
 
-/// Finds a model file by its installed name, or by a path that begins with `/` or `~/`.
+/// The model file with this installed name, or at this path, which begins with `/` or `~/` and need not exist.
 pub(crate) fn find(given: &str, settings: &Settings) -> Result<Chosen, Failure> {
     let folder = ModelFolder::new(&settings.data_dir);
     if files::is_path(given) {

@@ -68,7 +68,8 @@ impl Pred {
         }
     }
 
-    /// The normal form of an `All`: nested ones flattened, one bound of each sort.
+    /// The normal form of an `All`: nested ones flattened, of the bounds of one sort only the tightest, except those of
+    /// access times.
     fn conjunction(parts: Vec<Self>) -> Self {
         let parts = parts.into_iter().map(Self::normalise).flat_map(|part| match part {
             Self::All(inner) => inner,

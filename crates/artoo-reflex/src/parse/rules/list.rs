@@ -230,7 +230,7 @@ fn either_lines(first: &Draft, second: &Draft) -> Option<Item> {
     both.then(|| Item::draft(Draft { preds, ..first.clone() }))
 }
 
-/// The item for two kinds of file or two nouns joined by "and" or "or".
+/// The item for two kinds of file, "files" and "folders", or two conditions on lines, joined by "and", "or" or "nor".
 fn union(first: &Item, second: &Item) -> Option<Item> {
     match (first, second) {
         (Item::TypeWord(a, notes), Item::TypeWord(b, more)) => {

@@ -134,7 +134,7 @@ fn name(item: &Item) -> Option<&str> {
     usable.then_some(text.text.as_str())
 }
 
-/// Whether a text means a kind of file before the word "file".
+/// Whether an item before the word "file" is an extension or a quoted pattern (".txt file"), and so not a file's name.
 fn is_kind(item: &Item) -> bool {
     match item {
         Item::Text(Text { kind: TextKind::Extension, .. }) => true,
