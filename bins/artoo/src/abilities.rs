@@ -1,13 +1,14 @@
 //! Results of probing endpoints: where they are stored, and the probe itself.
 
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use artoo_llm::{Abilities, AbilityBook, Remote, RemoteConfig};
 use artoo_proto::{
     Environment, ModelFailure, ModelRequest, Now, PerceiveContext, Prompt, Role, RoleContext, TaskId, Timestamp,
 };
 use serde_json::json;
+
+use crate::clock;
 
 /// Name of the file in the data folder that stores the results of probing endpoints.
 const FILE: &str = "endpoints.json";
@@ -19,8 +20,7 @@ pub(crate) fn file(data_dir: &Path) -> PathBuf {
 
 /// The current time in seconds since 1970.
 pub(crate) fn now_s() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+    clock::now().as_millis() / 1000
 }
 
 /// Completes an endpoint's configuration with stored probe results, which it returns; the user's settings win. `None`

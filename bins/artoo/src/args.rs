@@ -250,37 +250,30 @@ pub(crate) struct Deadline {
     pub(crate) limit_ms: u64,
 }
 
-/// Error for an invalid time limit.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum DeadlineProblem {
-    /// Not a whole number followed by `s`, `m` or `h`.
-    #[error("give a whole number with s, m or h, such as 90s, 5m or 1h")]
-    Form,
-    /// Less than a second or more than a week.
-    #[error("it must lie between 1s and 168h")]
-    Range,
-}
+/// Error for a time limit that is not a whole number followed by `s`, `m` or `h`.
+const FORM: &str = "give a whole number with s, m or h, such as 90s, 5m or 1h";
+
+/// Error for a time limit of less than a second or more than a week.
+const RANGE: &str = "it must lie between 1s and 168h";
 
 /// Longest time limit, in seconds: one week.
 #[doc(alias = "limit")]
 const DEADLINE_MAX_S: u64 = 7 * 24 * 60 * 60;
 
 impl FromStr for Deadline {
-    type Err = DeadlineProblem;
+    type Err = &'static str;
 
-    fn from_str(text: &str) -> Result<Self, DeadlineProblem> {
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (number, unit_s) = [('s', 1), ('m', 60), ('h', 3600)]
             .into_iter()
             .find_map(|(letter, unit_s)| text.strip_suffix(letter).map(|number| (number, unit_s)))
-            .ok_or(DeadlineProblem::Form)?;
+            .ok_or(FORM)?;
         if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(DeadlineProblem::Form);
+            return Err(FORM);
         }
         let seconds = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit_s));
-        match seconds.filter(|seconds| (1..=DEADLINE_MAX_S).contains(seconds)) {
-            Some(seconds) => Ok(Self { limit_ms: seconds * 1000 }),
-            None => Err(DeadlineProblem::Range),
-        }
+        let seconds = seconds.filter(|seconds| (1..=DEADLINE_MAX_S).contains(seconds)).ok_or(RANGE)?;
+        Ok(Self { limit_ms: seconds * 1000 })
     }
 }
 

@@ -40,13 +40,10 @@ pub(crate) fn run(settings: &Settings, screen: &Screen) -> Result<Exit, Failure>
         lines.extend(stats.iter().map(counted));
         lines.extend(report.iter().flat_map(of_report));
     }
-    if settings.json {
-        screen.json(&json!({"schema": SCHEMA, "stable": false, "sound": is_sound, "logs": values}));
-    } else if logs.is_empty() {
-        screen.answer(&[Line::plain(format!("no audit log yet in {}", settings.data_dir.display()))]);
-    } else {
-        screen.answer(&lines);
+    if logs.is_empty() {
+        lines.push(Line::plain(format!("no audit log yet in {}", settings.data_dir.display())));
     }
+    screen.report(settings.json, SCHEMA, json!({"sound": is_sound, "logs": values}), &lines);
     Ok(if is_sound { Exit::Accepted } else { Exit::Internal })
 }
 

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use artoo_llm::observe::{Caller, Exchange, Observer, Step};
 use artoo_proto::{Role, TaskId};
+use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::variables::Variables;
@@ -24,7 +25,7 @@ const SHOWN_EVERY: Duration = Duration::from_secs(5);
 type Call = (TaskId, Role);
 
 /// One use of a fallback model: the model `to` answered a role in place of `from`, and why.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Fallback {
     pub(crate) role: Role,
     pub(crate) from: String,

@@ -69,12 +69,11 @@ impl Finding {
 
 /// Runs all of doctor's checks and shows their results. A model is called only with `--probe`. No key is shown.
 pub(crate) async fn run(
-    options: Options,
+    options: &Options,
     with_probe: bool,
     variables: &Variables,
     screen: &Screen,
 ) -> Result<Exit, Failure> {
-    let is_json = options.json;
     let findings = match config::with_file(variables.clone()) {
         Err(failure) => vec![unusable("config", &failure)],
         Ok(variables) => match Settings::resolve(options, &variables) {
@@ -83,11 +82,8 @@ pub(crate) async fn run(
         },
     };
     let failed = findings.iter().any(|finding| finding.status == Status::Fail);
-    if is_json {
-        screen.json(&json!({"schema": SCHEMA, "stable": false, "ok": !failed, "findings": findings}));
-    } else {
-        screen.answer(&findings.iter().flat_map(lines).collect::<Vec<_>>());
-    }
+    let lines: Vec<Line> = findings.iter().flat_map(lines).collect();
+    screen.report(options.json, SCHEMA, json!({"ok": !failed, "findings": findings}), &lines);
     Ok(if failed { Exit::Usage } else { Exit::Accepted })
 }
 
@@ -160,11 +156,8 @@ fn room(name: &'static str, place: &Path) -> Option<Finding> {
     })
 }
 
-/// Checks that the endpoint answers and lists the model. The model is not called.
+/// Checks that the endpoint answers and lists the model; `None` if the model is not remote. The model is not called.
 async fn endpoint(settings: &Settings, variables: &Variables) -> Option<Finding> {
-    if !matches!(settings.model.kind, ModelKind::Remote { .. }) {
-        return None;
-    }
     let mut config = remote(&settings.model.kind, Place::First, variables).ok()?;
     config.total_deadline = ENDPOINT_TIMEOUT;
     let (url, wanted) = (artoo_llm::shown_url(&config.base_url), config.model.clone());

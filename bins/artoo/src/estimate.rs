@@ -79,7 +79,8 @@ impl Estimate {
         let (needed_tokens, needed_cost) =
             needed.reduce(|one, other| (one.0.min(other.0), both(one.1, other.1, u64::min)))?;
         let learned = learned(spending);
-        let assumed = || totals(&calls(&task, Course::Judged), spending, usual_usage, usual_cost);
+        let uncached = |price: &Price, usage| price.of(usage, Cache::default());
+        let assumed = || totals(&calls(&task, Course::Judged), spending, usual_usage, uncached);
         // A request longer than earlier ones takes at least its own minimum.
         let likely = learned.map_or_else(assumed, |(known, _)| known.combine(least, u64::max));
         let (max_tokens, max_cost) = limits(spending);
@@ -234,11 +235,6 @@ fn least_usage(call: &CallSize) -> Usage {
 /// The tokens that a call usually takes.
 fn usual_usage(call: &CallSize) -> Usage {
     Usage { model_calls: 1, prompt_tokens: tokens_of(call.sent), completion_tokens: tokens_of(call.received) }
-}
-
-/// The cost of these tokens without the endpoint's cache, in millionths of a dollar.
-fn usual_cost(price: &Price, usage: Usage) -> u64 {
-    price.of(usage, Cache::default())
 }
 
 /// Sums the calls, their tokens (by `usage`) and their cost (by `cost`, at the price of the model that serves each

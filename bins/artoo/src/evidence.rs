@@ -3,11 +3,11 @@
 use artoo_proto::KeptOutput;
 use artoo_tools::EvidenceStore;
 use artoo_tools::evidence::KeptCall;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::args::EvidenceCommand;
-use crate::display::Line;
 use crate::display::writer::Screen;
+use crate::display::{Line, json};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::settings::Settings;
@@ -25,25 +25,22 @@ pub(crate) fn run(command: &EvidenceCommand, settings: &Settings, screen: &Scree
     let calls = store.calls().map_err(failed)?;
     let (shown, with_text) = match command {
         EvidenceCommand::List => (calls, false),
-        EvidenceCommand::Show { id } => (named(calls, id), true),
+        EvidenceCommand::Show { id } => (named(calls, id)?, true),
     };
-    if let EvidenceCommand::Show { id } = command
-        && shown.is_empty()
-    {
-        return Err(Failure::usage(format!("no evidence {id:?} is kept"))
-            .with_remedy("artoo evidence list shows what there is; it is kept for 30 days"));
-    }
     let mut values = Vec::new();
     for call in &shown {
         let mut streams = Vec::new();
         if !settings.json {
-            screen.answer(&[Line::strong(head(call))]);
+            let KeptCall { evidence_id, tool, at, task_id, .. } = call;
+            screen.answer(&[Line::strong(format!("{} {tool}, {at}, task {}", evidence_id.0, task_id.as_str()))]);
         }
         for kept in &call.kept {
             let text = if with_text { Some(store.read(&kept.sha256).map_err(failed)?) } else { None };
             let text = text.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
             if settings.json {
-                streams.push(stream(kept, text));
+                let mut stream = json!(kept);
+                json::set(&mut stream, "text", json!(text));
+                streams.push(stream);
             } else {
                 screen.answer(&[Line::plain(in_words(kept))]);
                 screen.answer(
@@ -64,24 +61,21 @@ pub(crate) fn run(command: &EvidenceCommand, settings: &Settings, screen: &Scree
     Ok(Exit::Accepted)
 }
 
-/// The tool calls with this evidence id, or with a stored output whose SHA-256 begins with `id`.
-fn named(calls: Vec<KeptCall>, id: &str) -> Vec<KeptCall> {
+/// The tool calls with this evidence id, or with a stored output whose SHA-256 begins with `id`; an error if there are
+/// none.
+fn named(calls: Vec<KeptCall>, id: &str) -> Result<Vec<KeptCall>, Failure> {
     let is_prefix = id.len() >= PREFIX_MIN_CHARS && id.bytes().all(|byte| byte.is_ascii_hexdigit());
     let has_item = |call: &KeptCall| call.kept.iter().any(|kept| kept.sha256.starts_with(id));
-    calls.into_iter().filter(|call| call.evidence_id.0 == id || (is_prefix && has_item(call))).collect()
-}
-
-fn head(call: &KeptCall) -> String {
-    format!("{} {}, {}, task {}", call.evidence_id.0, call.tool, call.at, call.task_id.as_str())
+    let is_named = |call: &KeptCall| call.evidence_id.0 == id || (is_prefix && has_item(call));
+    let named: Vec<KeptCall> = calls.into_iter().filter(is_named).collect();
+    if named.is_empty() {
+        return Err(Failure::usage(format!("no evidence {id:?} is kept"))
+            .with_remedy("artoo evidence list shows what there is; it is kept for 30 days"));
+    }
+    Ok(named)
 }
 
 fn in_words(kept: &KeptOutput) -> String {
     let left_out = if kept.left_out > 0 { format!(", {} more are not kept", kept.left_out) } else { String::new() };
     format!("  {} {}: {} bytes{left_out}", kept.stream, kept.sha256, kept.bytes)
-}
-
-fn stream(kept: &KeptOutput, text: Option<String>) -> Value {
-    json!({
-        "stream": kept.stream, "sha256": kept.sha256, "bytes": kept.bytes, "left_out": kept.left_out, "text": text
-    })
 }

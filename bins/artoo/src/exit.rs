@@ -71,19 +71,7 @@ impl Exit {
     }
 
     fn of_model(failure: &ModelFailure) -> Self {
-        match failure {
-            ModelFailure::Cancelled => Self::Cancelled,
-            ModelFailure::Unreachable { .. }
-            | ModelFailure::Unauthorized { .. }
-            | ModelFailure::Rejected { .. }
-            | ModelFailure::Overloaded { .. }
-            | ModelFailure::TimedOut { .. }
-            | ModelFailure::Cut { .. }
-            | ModelFailure::Unreadable { .. }
-            | ModelFailure::DoesNotFit { .. }
-            | ModelFailure::OverBudget { .. }
-            | ModelFailure::NotRecorded { .. } => Self::Model,
-        }
+        if *failure == ModelFailure::Cancelled { Self::Cancelled } else { Self::Model }
     }
 }
 

@@ -4,7 +4,6 @@ use std::io;
 use std::panic;
 
 use tracing::level_filters::LevelFilter;
-use tracing_subscriber::fmt::MakeWriter;
 
 use crate::display::writer::Screen;
 use crate::failure::Failure;
@@ -25,8 +24,9 @@ pub(crate) fn start(variables: &Variables, screen: &Screen) -> Result<(), Failur
         Some(_) => return Err(Failure::variable(VARIABLE, "give trace, debug, info, warn or error")),
     };
     if level != LevelFilter::OFF {
-        let log =
-            tracing_subscriber::fmt().with_ansi(false).with_max_level(level).with_writer(LogLines(screen.clone()));
+        let screen = screen.clone();
+        let line = move || LogLine { screen: screen.clone(), bytes: Vec::new() };
+        let log = tracing_subscriber::fmt().with_ansi(false).with_max_level(level).with_writer(line);
         // This fails only for a second start in one process; the first log then stays in use.
         drop(log.try_init());
     }
@@ -45,17 +45,6 @@ fn hide_panics(screen: Screen, is_silent: bool) {
             screen.warn("artoo: something failed inside; ARTOO_LOG=error shows what");
         }
     }));
-}
-
-/// Creates writers that send log lines through the screen.
-struct LogLines(Screen);
-
-impl<'a> MakeWriter<'a> for LogLines {
-    type Writer = LogLine;
-
-    fn make_writer(&'a self) -> LogLine {
-        LogLine { screen: self.0.clone(), bytes: Vec::new() }
-    }
 }
 
 /// A log line, written to the screen when dropped.

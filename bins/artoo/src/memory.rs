@@ -27,11 +27,8 @@ pub(crate) fn run(command: &MemoryCommand, settings: &Settings, screen: &Screen)
         };
         Failure::from_error(exit, &error).with_remedy(remedy)
     })?;
-    if settings.json {
-        screen.json(&json!({"schema": SCHEMA, "stable": false, "records": records, "path": folder}));
-    } else {
-        let path = escape::one_line(&folder.display().to_string());
-        screen.answer(&[Line::plain(format!("{records} record(s) written to {path}"))]);
-    }
+    let path = escape::one_line(&folder.display().to_string());
+    let line = Line::plain(format!("{records} record(s) written to {path}"));
+    screen.report(settings.json, SCHEMA, json!({"records": records, "path": folder}), &[line]);
     Ok(Exit::Accepted)
 }

@@ -8,9 +8,7 @@ use std::sync::Arc;
 use artoo_llm::cassette::{Masks, Player};
 use artoo_llm::ledger::{Budget, Ledger};
 use artoo_llm::{AbilityBook, Model, Remote, Shared, Tiers};
-use artoo_proto::{ModelFailure, ModelReply, ModelRequest};
 use artoo_roles::runtime::Reflex;
-use async_trait::async_trait;
 
 use crate::abilities;
 use crate::call_monitor::CallMonitor;
@@ -25,7 +23,7 @@ pub(crate) use crate::model_choice::ModelKind;
 
 /// The model of a run, and the record of its costs.
 pub(crate) struct Models {
-    model: Arc<dyn Model>,
+    pub(crate) model: Arc<dyn Model>,
     /// Costs, waits and fallbacks of the model's calls.
     pub(crate) spending: Arc<Spending>,
 }
@@ -136,15 +134,4 @@ fn masks(environment: &artoo_proto::Environment) -> Masks {
         .and(environment.workspace.clone(), "<workspace>")
         .and(environment.cwd.clone(), "<cwd>")
         .and(environment.home.clone(), "<home>")
-}
-
-#[async_trait]
-impl Model for Models {
-    fn name(&self) -> String {
-        self.model.name()
-    }
-
-    async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
-        self.model.ask(request).await
-    }
 }

@@ -43,21 +43,15 @@ impl ModelChoice {
         }
         // Reflex and recordings serve all roles, so they can't be combined with other models.
         let is_alone = matches!(kind, ModelKind::Reflex | ModelKind::Cassette { .. });
-        Ok(if is_alone {
-            Self { kind, why, worker: None, fallback: Vec::new() }
-        } else {
-            Self { kind, why, worker, fallback }
-        })
+        let (worker, fallback) = if is_alone { (None, Vec::new()) } else { (worker, fallback) };
+        Ok(Self { kind, why, worker, fallback })
     }
 
     /// Whether files that may hold secrets can be shown to every chosen model unasked: reflex, or local models that the
     /// user trusts.
     pub(crate) fn is_trusted_with_secrets(&self, variables: &Variables) -> Result<bool, Failure> {
-        let is_trusted = match variables.text("ARTOO_TRUST_LOCAL")?.as_deref() {
-            None | Some("no") => false,
-            Some("yes") => true,
-            Some(_) => return Err(variables.invalid("ARTOO_TRUST_LOCAL", "give yes or no")),
-        };
+        let trusted = variables.one_of("ARTOO_TRUST_LOCAL", &[("yes", true), ("no", false)], "give yes or no")?;
+        let is_trusted = trusted.unwrap_or(false);
         let worker = self.worker.iter().map(|kind| (kind, Place::Worker));
         let others = worker.chain(self.fallback.iter().map(|kind| (kind, Place::Fallback)));
         let stays = |(kind, place): (&ModelKind, Place)| match kind {
@@ -78,11 +72,11 @@ impl ModelChoice {
         if let Some(kind) = variables.parsed("ARTOO_MODEL")? {
             return Ok((kind, "ARTOO_MODEL says so"));
         }
-        if variables.text("OPENAI_BASE_URL")?.is_some() {
-            return Ok((ModelKind::openai(None), "OPENAI_BASE_URL is set"));
-        }
-        if variables.text("OPENAI_API_KEY")?.is_some() {
-            return Ok((ModelKind::openai(None), "OPENAI_API_KEY is set"));
+        let endpoint = [("OPENAI_BASE_URL", "OPENAI_BASE_URL is set"), ("OPENAI_API_KEY", "OPENAI_API_KEY is set")];
+        for (name, why) in endpoint {
+            if variables.text(name)?.is_some() {
+                return Ok((ModelKind::openai(None), why));
+            }
         }
         Ok((ModelKind::Reflex, "no language model is set up"))
     }

@@ -19,16 +19,14 @@ const DOLLARS_MAX: f64 = 1_000_000.0;
 const MICRO: f64 = 1_000_000.0;
 
 /// Error for an invalid amount of money.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("give US dollars, such as 0.50 or 2")]
-pub(crate) struct InvalidAmount;
+const INVALID_AMOUNT: &str = "give US dollars, such as 0.50 or 2";
 
 impl FromStr for Dollars {
-    type Err = InvalidAmount;
+    type Err = &'static str;
 
-    fn from_str(text: &str) -> Result<Self, InvalidAmount> {
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
         let dollars =
-            number(text.trim_start_matches('$')).filter(|dollars| *dollars <= DOLLARS_MAX).ok_or(InvalidAmount)?;
+            number(text.trim_start_matches('$')).filter(|dollars| *dollars <= DOLLARS_MAX).ok_or(INVALID_AMOUNT)?;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded above, never negative")]
         let micro = (dollars * MICRO).floor() as u64;
         Ok(Self { micro })
@@ -54,26 +52,22 @@ struct Row {
 }
 
 /// Error for an invalid list of prices.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "give NAME=IN/OUT, NAME=IN/CACHED/OUT or NAME=IN/CACHED/WRITTEN/OUT in US dollars a million tokens, several divided \
-     by commas"
-)]
-pub(crate) struct InvalidPrices;
+const INVALID_PRICES: &str = "give NAME=IN/OUT, NAME=IN/CACHED/OUT or NAME=IN/CACHED/WRITTEN/OUT in US dollars a million tokens, several divided \
+     by commas";
 
 impl FromStr for Prices {
-    type Err = InvalidPrices;
+    type Err = &'static str;
 
-    fn from_str(text: &str) -> Result<Self, InvalidPrices> {
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
         let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
         let price = |entry: &str| {
-            let (name, prices) = entry.rsplit_once('=').ok_or(InvalidPrices)?;
+            let (name, prices) = entry.rsplit_once('=').ok_or(INVALID_PRICES)?;
             let numbers: Option<Vec<f64>> = prices.split('/').map(|price| number(price.trim())).collect();
             let (prompt, cached, written, completion) = match numbers.as_deref() {
                 Some([prompt, completion]) => (*prompt, None, None, *completion),
                 Some([prompt, cached, completion]) => (*prompt, Some(*cached), None, *completion),
                 Some([prompt, cached, written, completion]) => (*prompt, Some(*cached), Some(*written), *completion),
-                Some(_) | None => return Err(InvalidPrices),
+                Some(_) | None => return Err(INVALID_PRICES),
             };
             Ok((name.trim().to_owned(), Row { prompt, cached, written, completion }))
         };

@@ -23,29 +23,21 @@ pub(crate) fn run(command: &RulesCommand, settings: &Settings, screen: &Screen) 
     match command {
         RulesCommand::List => {
             let rules = book.list(now).map_err(failed)?;
-            if settings.json {
-                let rules: Vec<Value> = rules.iter().map(value).collect();
-                screen.json(&json!({"schema": SCHEMA, "stable": false, "path": book.path(), "rules": rules}));
-            } else if rules.is_empty() {
-                screen.answer(&[Line::plain("no rules: artoo asks each time")]);
-            } else {
-                screen.answer(&rules.iter().flat_map(lines).collect::<Vec<_>>());
-            }
-            Ok(Exit::Accepted)
+            let mut lines: Vec<Line> = rules.iter().flat_map(lines).collect();
+            lines.extend(rules.is_empty().then(|| Line::plain("no rules: artoo asks each time")));
+            let rules: Vec<Value> = rules.iter().map(value).collect();
+            screen.report(settings.json, SCHEMA, json!({"path": book.path(), "rules": rules}), &lines);
         }
         RulesCommand::Revoke { id } => {
             let revoked = book.revoke(id, now).map_err(failed)?.ok_or_else(|| {
                 Failure::usage(format!("no rule {id:?} holds")).with_remedy("artoo rules list shows those that do")
             })?;
-            if settings.json {
-                screen.json(&json!({"schema": SCHEMA, "stable": false, "revoked": value(&revoked)}));
-            } else {
-                let head = Line::strong(format!("revoked {}: artoo asks again", escape::one_line(&revoked.id)));
-                screen.answer(&[vec![head], covers(&revoked)].concat());
-            }
-            Ok(Exit::Accepted)
+            let head = Line::strong(format!("revoked {}: artoo asks again", escape::one_line(&revoked.id)));
+            let lines = [vec![head], covers(&revoked)].concat();
+            screen.report(settings.json, SCHEMA, json!({"revoked": value(&revoked)}), &lines);
         }
     }
+    Ok(Exit::Accepted)
 }
 
 fn lines(rule: &Rule) -> Vec<Line> {

@@ -32,9 +32,9 @@ pub(crate) struct Settings {
 
 impl Settings {
     /// Resolves and validates the settings: options win over variables, variables over defaults.
-    pub(crate) fn resolve(options: Options, variables: &Variables) -> Result<Self, Failure> {
-        let data_dir = absolute(options.data_dir.or_else(|| variables.path("ARTOO_DATA_DIR")))?;
-        let workspace = absolute(options.workspace.or_else(|| variables.path("ARTOO_WORKSPACE")))?;
+    pub(crate) fn resolve(options: &Options, variables: &Variables) -> Result<Self, Failure> {
+        let data_dir = absolute(options.data_dir.clone().or_else(|| variables.path("ARTOO_DATA_DIR")))?;
+        let workspace = absolute(options.workspace.clone().or_else(|| variables.path("ARTOO_WORKSPACE")))?;
         let environment = detect_environment(workspace.as_deref()).map_err(RuntimeError::Environment)?;
         // If the home folder is /, the default folders would be created in the root folder.
         if Path::new(&environment.home).parent().is_none() && (data_dir.is_none() || workspace.is_none()) {
@@ -45,7 +45,7 @@ impl Settings {
             Some(deadline) => Some(deadline),
             None => variables.parsed("ARTOO_DEADLINE")?,
         };
-        let model = ModelChoice::resolve(options.model, variables)?;
+        let model = ModelChoice::resolve(options.model.clone(), variables)?;
         let mut tools = tool_config::tools(&environment, variables)?;
         tools.trusts_model = model.is_trusted_with_secrets(variables)?;
         Ok(Self {

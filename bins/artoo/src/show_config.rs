@@ -13,7 +13,7 @@ use crate::variables::Variables;
 /// Runs a subcommand of `artoo config`.
 pub(crate) fn run(
     command: ConfigCommand,
-    options: Options,
+    options: &Options,
     variables: &Variables,
     screen: &Screen,
 ) -> Result<Exit, Failure> {
@@ -38,7 +38,7 @@ pub(crate) fn run(
 }
 
 /// Lines with every setting and its value in effect, in the configuration file's syntax. A key is never shown.
-fn shown(options: Options, variables: &Variables, with_origin: bool) -> Result<Vec<Line>, Failure> {
+fn shown(options: &Options, variables: &Variables, with_origin: bool) -> Result<Vec<Line>, Failure> {
     let by_option: Vec<Setting> = [
         (Setting::Model, options.model.is_some()),
         (Setting::DataDir, options.data_dir.is_some()),

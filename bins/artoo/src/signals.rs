@@ -33,19 +33,16 @@ impl Signals {
     pub(crate) async fn stop(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
-            () = Self::end(&mut self.terminate, &mut self.hang_up) => {}
+            _ = self.terminate.recv() => {}
+            _ = self.hang_up.recv() => {}
         }
     }
 
     /// Waits for SIGTERM or SIGHUP, the signals other than Ctrl-C.
     pub(crate) async fn leave(&mut self) {
-        Self::end(&mut self.terminate, &mut self.hang_up).await;
-    }
-
-    async fn end(terminate: &mut Signal, hang_up: &mut Signal) {
         tokio::select! {
-            _ = terminate.recv() => {}
-            _ = hang_up.recv() => {}
+            _ = self.terminate.recv() => {}
+            _ = self.hang_up.recv() => {}
         }
     }
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::abilities;
 use crate::call_monitor::CallMonitor;
-use crate::display::Line;
+use crate::display::{Line, json};
 
 /// Name of the file in the data folder that stores what earlier tasks took.
 const FILE: &str = "spending.json";
@@ -204,22 +204,16 @@ impl Spending {
         let names = self.ledger.answered_as();
         let of_row = |(spender, account): &(Spender, Account)| {
             let mut row = of_account(account);
-            if let Some(fields) = row.as_object_mut() {
-                fields.insert("role".to_owned(), json!(spender.role));
-                fields.insert("model".to_owned(), json!(spender.model));
-                fields.insert("answered_as".to_owned(), json!(names.get(&spender.model)));
-            }
+            json::set(&mut row, "role", json!(spender.role));
+            json::set(&mut row, "model", json!(spender.model));
+            json::set(&mut row, "answered_as", json!(names.get(&spender.model)));
             row
         };
-        let fallbacks = self.monitor.fallbacks(task_id);
-        let fallbacks = fallbacks
-            .iter()
-            .map(|fell_back| json!({"role": fell_back.role, "from": fell_back.from, "to": fell_back.to, "why": fell_back.why}));
         json!({
             "currency": CURRENCY,
             "total": of_account(&sum(&rows)),
             "roles": rows.iter().map(of_row).collect::<Vec<_>>(),
-            "fallbacks": fallbacks.collect::<Vec<_>>(),
+            "fallbacks": self.monitor.fallbacks(task_id),
             "estimate": expected
         })
     }

@@ -87,31 +87,23 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit
             &with_file
         }
     };
+    let settings = || Settings::resolve(&line.options, variables);
     let is_beside = line.command.is_some() || !line.words.is_empty();
     let words = match line.command {
-        Some(Command::Doctor { probe }) => return block_on(doctor::run(line.options, probe, variables, screen)),
-        Some(Command::Classify { command }) => {
-            return check_command::run(&command, &Settings::resolve(line.options, variables)?, screen);
-        }
-        Some(Command::Setup) => return block_on(setup::run(line.options, variables, screen)),
-        Some(Command::Config { command }) => return show_config::run(command, line.options, variables, screen),
+        Some(Command::Doctor { probe }) => return block_on(doctor::run(&line.options, probe, variables, screen)),
+        Some(Command::Classify { command }) => return check_command::run(&command, &settings()?, screen),
+        Some(Command::Setup) => return block_on(setup::run(settings, variables, screen)),
+        Some(Command::Config { command }) => return show_config::run(command, &line.options, variables, screen),
         Some(Command::Model { command }) => {
-            let settings = Settings::resolve(line.options, variables)?;
-            return block_on(model_files::run(command, settings, variables, screen));
+            return block_on(model_files::run(command, &settings()?, variables, screen));
         }
-        Some(Command::Audit) => return audit::run(&Settings::resolve(line.options, variables)?, screen),
-        Some(Command::Undo(asked)) => return undo::run(&asked, &Settings::resolve(line.options, variables)?, screen),
-        Some(Command::Rules { command }) => {
-            return rules::run(&command, &Settings::resolve(line.options, variables)?, screen);
-        }
-        Some(Command::Memory { command }) => {
-            return memory::run(&command, &Settings::resolve(line.options, variables)?, screen);
-        }
-        Some(Command::Evidence { command }) => {
-            return evidence::run(&command, &Settings::resolve(line.options, variables)?, screen);
-        }
+        Some(Command::Audit) => return audit::run(&settings()?, screen),
+        Some(Command::Undo(asked)) => return undo::run(&asked, &settings()?, screen),
+        Some(Command::Rules { command }) => return rules::run(&command, &settings()?, screen),
+        Some(Command::Memory { command }) => return memory::run(&command, &settings()?, screen),
+        Some(Command::Evidence { command }) => return evidence::run(&command, &settings()?, screen),
         Some(Command::Run { words }) => words.join(" "),
-        None if line.words.is_empty() && terminal::is_there() => return live(line.options, variables, screen),
+        None if line.words.is_empty() && terminal::is_there() => return live(&line.options, variables, screen),
         None if line.words.is_empty() => piped()?,
         None => line.words.join(" "),
     };
@@ -122,10 +114,9 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit
     if line.options.json {
         screen.json(&json::schema());
     }
-    let is_estimate = line.options.estimate;
-    let settings = Settings::resolve(line.options, variables)?;
+    let settings = settings()?;
     let models = Models::build(&settings, variables)?;
-    if is_estimate {
+    if line.options.estimate {
         return estimate::run(&settings, &models.spending, &words, screen);
     }
     let ended = block_on(task::run(&settings, models, &words, screen));
@@ -136,7 +127,7 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit
 }
 
 /// Runs the interactive prompt; options that need a request are refused.
-fn live(options: Options, variables: &Variables, screen: &Screen) -> Result<Exit, Failure> {
+fn live(options: &Options, variables: &Variables, screen: &Screen) -> Result<Exit, Failure> {
     let needs_request = [("--json", options.json), ("--estimate", options.estimate)];
     if let Some((option, _)) = needs_request.into_iter().find(|(_, is_given)| *is_given) {
         return Err(Failure::usage(format!("{option} needs a request"))

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use artoo_bus::TapEvent;
 use artoo_proto::SessionTurn;
-use artoo_roles::runtime::{CloseReport, Progress, System, TaskHandle, TaskOutcome, Unattended};
+use artoo_roles::runtime::{CloseReport, Progress, System, TaskHandle, TaskOutcome};
 use artoo_tools::EvidenceStore;
 use artoo_tools::undo::Entry;
 use tokio::time::{MissedTickBehavior, interval};
@@ -54,15 +54,14 @@ pub(crate) async fn run(settings: &Settings, models: Models, words: &str, screen
 
 /// Starts the runtime that runs tasks; questions go to the terminal if there is one, otherwise they are denied.
 pub(crate) fn system(settings: &Settings, models: Models, screen: &Screen) -> Result<System, Failure> {
-    let builder = System::builder()
-        .model(models)
+    let mut builder = System::builder()
+        .model(models.model)
         .environment(settings.environment.clone())
         .tools(settings.tools.clone())
         .data_dir(settings.data_dir.clone());
-    let builder = match Terminal::detect(screen) {
-        Some(person) => builder.operator(person),
-        None => builder.operator(Unattended),
-    };
+    if let Some(person) = Terminal::detect(screen) {
+        builder = builder.operator(person);
+    }
     Ok(builder.start()?)
 }
 

@@ -21,35 +21,23 @@ pub(crate) fn tools(environment: &Environment, variables: &Variables) -> Result<
     }
     // The configuration folder decides what tools may do, so it is protected from them, wherever it is.
     config.protected.push(folder);
-    let search = SearchChoice::read(variables)?;
+    let words = [("off", Search::Off), ("duckduckgo", Search::DuckDuckGo)];
+    let search = variables.one_of("ARTOO_SEARCH", &words, "give off or duckduckgo, or leave it out")?;
     #[cfg(feature = "web")]
     {
         config.web.engines = web::engines(search, variables)?;
     }
     #[cfg(not(feature = "web"))]
-    drop(search);
+    let _ = search;
     Ok(config)
 }
 
-/// The value of the setting `search` (`ARTOO_SEARCH`): which search engines are used.
+/// The value of the setting `search` (`ARTOO_SEARCH`). If it is not set, the configured engines are used, or if there are
+/// none DuckDuckGo with approval for each search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(not(feature = "web"), expect(dead_code, reason = "without the tool only the words are checked"))]
-enum SearchChoice {
-    /// Not set: the configured engines, or if there are none DuckDuckGo with approval for each search.
-    Usual,
+enum Search {
     Off,
     DuckDuckGo,
-}
-
-impl SearchChoice {
-    fn read(variables: &Variables) -> Result<Self, Failure> {
-        match variables.text("ARTOO_SEARCH")?.as_deref() {
-            None => Ok(Self::Usual),
-            Some("off") => Ok(Self::Off),
-            Some("duckduckgo") => Ok(Self::DuckDuckGo),
-            Some(_) => Err(variables.invalid("ARTOO_SEARCH", "give off or duckduckgo, or leave it out")),
-        }
-    }
 }
 
 #[cfg(feature = "web")]
@@ -58,12 +46,12 @@ mod web {
 
     use artoo_tools::{Engine, EngineProblem};
 
-    use super::SearchChoice;
+    use super::Search;
     use crate::failure::Failure;
     use crate::variables::Variables;
 
-    pub(super) fn engines(search: SearchChoice, variables: &Variables) -> Result<Vec<Engine>, Failure> {
-        if search == SearchChoice::Off {
+    pub(super) fn engines(search: Option<Search>, variables: &Variables) -> Result<Vec<Engine>, Failure> {
+        if search == Some(Search::Off) {
             return Ok(Vec::new());
         }
         let made = |name, engine: Result<Engine, EngineProblem>| engine.map_err(|error| variables.invalid(name, error));
@@ -82,7 +70,7 @@ mod web {
             }
             (None, _) => {}
         }
-        let is_chosen = search == SearchChoice::DuckDuckGo;
+        let is_chosen = search == Some(Search::DuckDuckGo);
         // Unless DuckDuckGo was chosen, each of its searches needs approval, so it is not added to configured engines.
         if is_chosen || engines.is_empty() {
             engines.push(made("ARTOO_SEARCH", Engine::duckduckgo(is_chosen))?);

@@ -42,11 +42,8 @@ pub(crate) fn run(asked: &UndoOptions, settings: &Settings, screen: &Screen) -> 
         None => store.last()?,
     };
     let Some(entry) = entry else {
-        if settings.json {
-            screen.json(&json!({"schema": SCHEMA, "stable": false, "undone": false, "entry": null, "items": []}));
-        } else {
-            screen.answer(&[Line::plain("nothing to undo: no task has changed anything that is not back already")]);
-        }
+        let line = Line::plain("nothing to undo: no task has changed anything that is not back already");
+        screen.report(settings.json, SCHEMA, json!({"undone": false, "entry": null, "items": []}), &[line]);
         return Ok(Exit::NotAchieved);
     };
     let preview = store.preview(&entry.id)?;
@@ -141,35 +138,26 @@ fn capped(mut lines: Vec<Line>) -> Vec<Line> {
 
 /// Shows the outcome of an undo as text or JSON; `is_done` is false if nothing was undone.
 fn show_outcome(entry: &Entry, report: &Report, is_done: bool, settings: &Settings, screen: &Screen) {
-    if settings.json {
-        screen.json(&json!({
-            "schema": SCHEMA, "stable": false, "undone": is_done, "entry": undo_entry(entry),
-            "items": report.items.iter().map(of_item).collect::<Vec<_>>(), "redo": report.redo
-        }));
-        return;
-    }
+    let value = json!({
+        "undone": is_done, "entry": undo_entry(entry),
+        "items": report.items.iter().map(of_item).collect::<Vec<_>>(), "redo": report.redo
+    });
     let count = |wanted: fn(&Item) -> bool| report.items.iter().filter(|item| wanted(item)).count();
     let (back, already) =
         (count(|item| item.outcome == ItemOutcome::Done), count(|item| item.outcome == ItemOutcome::Already));
     if !is_done {
         let text = if back > 0 { "nothing was undone" } else { "nothing to bring back" };
-        screen.answer(&[Line::plain(text)]);
-        return;
+        return screen.report(settings.json, SCHEMA, value, &[Line::plain(text)]);
     }
     let mut lines =
         vec![Line::strong(format!("undone: {back} brought back, {already} were so already, {} left", count(is_left)))];
     lines.extend(left(report));
     lines.extend(report.redo.iter().map(|redo| Line::plain(format!("the other way round: artoo undo {redo}"))));
-    screen.answer(&lines);
+    screen.report(settings.json, SCHEMA, value, &lines);
 }
 
 fn list(store: &UndoStore, settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
     let (entries, forgotten) = (store.entries()?, store.forgotten());
-    if settings.json {
-        let entries: Vec<Value> = entries.iter().map(undo_entry).collect();
-        screen.json(&json!({"schema": SCHEMA, "stable": false, "entries": entries, "forgotten": forgotten}));
-        return Ok(Exit::Accepted);
-    }
     let mut lines = Vec::new();
     for entry in &entries {
         let state = match (entry.undone, entry.not_undoable.is_empty()) {
@@ -187,7 +175,8 @@ fn list(store: &UndoStore, settings: &Settings, screen: &Screen) -> Result<Exit,
     if forgotten > 0 {
         lines.push(Line::plain(format!("{forgotten} older are no longer kept")));
     }
-    screen.answer(&lines);
+    let entries: Vec<Value> = entries.iter().map(undo_entry).collect();
+    screen.report(settings.json, SCHEMA, json!({"entries": entries, "forgotten": forgotten}), &lines);
     Ok(Exit::Accepted)
 }
 

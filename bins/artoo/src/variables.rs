@@ -99,6 +99,18 @@ impl Variables {
         text.parse().map(Some).map_err(|error| self.invalid(name, error))
     }
 
+    /// The meaning of a variable's value, which must be one of these words; `None` if not set.
+    pub(crate) fn one_of<T: Copy>(
+        &self,
+        name: &'static str,
+        words: &[(&str, T)],
+        problem: &str,
+    ) -> Result<Option<T>, Failure> {
+        let Some(text) = self.text(name)? else { return Ok(None) };
+        let found = words.iter().find(|(word, _)| *word == text);
+        found.map(|(_, meaning)| Some(*meaning)).ok_or_else(|| self.invalid(name, problem))
+    }
+
     /// The value of a variable as a path; `None` if the variable is not set or empty.
     pub(crate) fn path(&self, name: &str) -> Option<PathBuf> {
         self.raw(name).map(PathBuf::from)

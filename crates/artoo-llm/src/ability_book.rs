@@ -1,12 +1,11 @@
 //! Results of endpoint probes, stored in a file and valid for thirty days.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 
 use crate::abilities::Abilities;
 use crate::remote::{RemoteConfig, shown_url};
-use crate::whole_file;
+use crate::whole_file::Book;
 
 /// Validity of a probe: servers are updated, and models are replaced under their names.
 #[doc(alias = "limit")]
@@ -17,25 +16,20 @@ const ENTRIES_MAX: usize = 64;
 
 /// Probe results by endpoint and model, stored in a JSON file.
 #[derive(Debug)]
-pub struct AbilityBook {
-    path: PathBuf,
-    entries: BTreeMap<String, Abilities>,
-}
+pub struct AbilityBook(Book<Abilities>);
 
 impl AbilityBook {
     /// Reads the file; a missing or unreadable one counts as empty, since probes can be repeated.
     #[must_use]
     pub fn open(path: impl Into<PathBuf>) -> Self {
-        let path = path.into();
-        let entries = whole_file::read(&path);
-        Self { path, entries }
+        Self(Book::open(path.into()))
     }
 
     /// The stored result for an endpoint and model; `None` if there is none, or it is thirty days old.
     #[must_use]
     pub fn fresh(&self, config: &RemoteConfig, now_s: i64) -> Option<&Abilities> {
         let age = |found: &Abilities| now_s.saturating_sub(found.found_at_s);
-        self.entries.get(&key(config)).filter(|found| (0..FRESH_FOR_S).contains(&age(found)))
+        self.0.entries.get(&key(config)).filter(|found| (0..FRESH_FOR_S).contains(&age(found)))
     }
 
     /// Stores the result of a probe; the file is replaced atomically.
@@ -43,9 +37,8 @@ impl AbilityBook {
     /// # Errors
     /// If the file can't be written.
     pub fn remember(&mut self, config: &RemoteConfig, found: Abilities) -> io::Result<()> {
-        self.entries.insert(key(config), found);
-        whole_file::keep_newest(&mut self.entries, ENTRIES_MAX, |found| found.found_at_s);
-        whole_file::write(&self.path, &self.entries)
+        self.0.entries.insert(key(config), found);
+        self.0.save(ENTRIES_MAX, |found| found.found_at_s)
     }
 }
 

@@ -14,6 +14,7 @@ use artoo_proto::{ModelFailure, ModelReply, ModelRequest, ReplyBody, Role};
 use async_trait::async_trait;
 use serde::Deserialize;
 
+use crate::reader::ReaderError;
 use crate::{Model, schema};
 
 pub use key::Masks;
@@ -128,12 +129,7 @@ impl Model for Player {
         if let ReplyBody::Json { value } = &reply.body
             && let Err(misfit) = schema::fit(value, &request.schema)
         {
-            let excerpt = crate::reader::excerpt(&value.to_string());
-            return Err(ModelFailure::Unreadable {
-                detail: artoo_proto::escape::one_line(&misfit.to_string()),
-                excerpt,
-                usage: reply.usage,
-            });
+            return Err(ReaderError::DoesNotFit { misfit }.into_failure(&value.to_string()).with_usage(reply.usage));
         }
         Ok(reply)
     }

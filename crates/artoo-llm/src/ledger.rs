@@ -231,7 +231,8 @@ impl Ledger {
             Ok(())
         })?;
         let whose = Spender::of(request, model);
-        Ok(Reservation { ledger: Arc::clone(self), whose, price, tokens, cost, prompt_tokens, settled: false })
+        let spent = (Usage { completion_tokens: 0, ..most }, Cache::default());
+        Ok(Reservation { ledger: Arc::clone(self), whose, price, tokens, cost, spent })
     }
 
     /// Adds the duration of a call to the account of its task, role and model.
@@ -267,19 +268,20 @@ pub struct Reservation {
     price: Option<Price>,
     tokens: u64,
     cost: u64,
-    prompt_tokens: u64,
-    settled: bool,
+    /// What counts as spent when the reservation is dropped.
+    spent: (Usage, Cache),
 }
 
 impl Reservation {
     /// Replaces the reservation by the actual spending.
     pub fn settle(mut self, usage: Usage, cache: Cache) {
-        self.close(usage, cache);
+        self.spent = (usage, cache);
     }
+}
 
-    /// Replaces the reservation by this spending in the ledger.
-    fn close(&mut self, usage: Usage, cache: Cache) {
-        self.settled = true;
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        let (usage, cache) = self.spent;
         let spent = Account {
             usage,
             cached_tokens: cache.read.min(usage.prompt_tokens),
@@ -287,22 +289,12 @@ impl Reservation {
             unpriced_calls: if self.price.is_some() { 0 } else { u64::from(usage.model_calls) },
             time_ms: 0,
         };
-        let (tokens, set_aside) = (self.tokens, self.cost);
         self.ledger.with(|book| {
-            book.reserved_tokens = book.reserved_tokens.saturating_sub(tokens);
-            book.reserved_cost = book.reserved_cost.saturating_sub(set_aside);
+            book.reserved_tokens = book.reserved_tokens.saturating_sub(self.tokens);
+            book.reserved_cost = book.reserved_cost.saturating_sub(self.cost);
             for account in [&mut book.total, book.accounts.entry(self.whose.clone()).or_default()] {
                 *account += spent;
             }
         });
-    }
-}
-
-impl Drop for Reservation {
-    fn drop(&mut self) {
-        if !self.settled {
-            let sent = Usage { model_calls: 1, prompt_tokens: self.prompt_tokens, completion_tokens: 0 };
-            self.close(sent, Cache::default());
-        }
     }
 }

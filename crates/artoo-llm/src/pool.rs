@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use crate::transport::{self, ClientSettings, TransportError};
+use crate::transport::{self, ClientSettings};
 pub(crate) use gate::{Gate, Turn};
 
 mod gate;
 
 /// An HTTP client that is built at the first call: a program that asks no model never pays for TLS.
-pub(crate) type ClientSlot = Arc<OnceLock<Result<reqwest::Client, TransportError>>>;
+type ClientSlot = Arc<OnceLock<Result<reqwest::Client, String>>>;
 
 /// HTTP connections and call limits shared by all clients of one program. Clients of the same endpoint share one
 /// limit.
@@ -22,9 +22,14 @@ pub struct Pool {
 
 impl Pool {
     /// The shared HTTP client for these settings; it is built at its first use.
-    pub(crate) fn client(&self, settings: &ClientSettings) -> ClientSlot {
+    ///
+    /// # Errors
+    /// The text of the error, if the client can't be built.
+    pub(crate) fn client(&self, settings: &ClientSettings) -> Result<reqwest::Client, String> {
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(clients.entry(settings.clone()).or_default())
+        let slot = Arc::clone(clients.entry(settings.clone()).or_default());
+        drop(clients);
+        slot.get_or_init(|| transport::client(settings)).clone()
     }
 
     /// The gate that limits concurrent calls at an endpoint; the first caller sets its limit to `parallel`.
@@ -32,9 +37,4 @@ impl Pool {
         let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(gates.entry(origin).or_insert_with(|| Arc::new(Gate::new(parallel))))
     }
-}
-
-/// Builds the HTTP client of a slot if it is not built yet.
-pub(crate) fn built<'s>(slot: &'s ClientSlot, settings: &ClientSettings) -> Result<&'s reqwest::Client, String> {
-    slot.get_or_init(|| transport::client(settings)).as_ref().map_err(ToString::to_string)
 }

@@ -10,7 +10,6 @@ use artoo_proto::{ModelFailure, Usage, escape};
 use serde_json::Value;
 
 use crate::schema::{self, Misfit};
-use strict::Flaw;
 use text::{first_inside, reasoning_end_outside_strings, reasoning_tag, region};
 
 mod strict;
@@ -89,13 +88,7 @@ pub(crate) fn excerpt(text: &str) -> String {
 /// # Errors
 /// [`ReaderError`]
 pub fn read(text: &str, schema: &Value) -> Result<Value, ReaderError> {
-    if text.len() > MAX_TEXT_BYTES {
-        return Err(ReaderError::TooLong { bytes: text.len(), limit: MAX_TEXT_BYTES });
-    }
-    let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
-    if text.is_empty() {
-        return Err(ReaderError::Empty);
-    }
+    let text = checked(text, |c| c.is_whitespace() || c == '\u{feff}')?;
     // One decoding at most: a string inside the decoded string stays a string.
     match text.starts_with('"').then(|| serde_json::from_str::<String>(text)) {
         Some(Ok(decoded)) => Scan::new(&decoded, schema).run(),
@@ -109,21 +102,20 @@ pub fn read(text: &str, schema: &Value) -> Result<Value, ReaderError> {
 /// # Errors
 /// [`ReaderError`], except [`ReaderError::NoObject`] and [`ReaderError::DoesNotFit`].
 pub fn exactly(text: &str) -> Result<Value, ReaderError> {
+    let text = checked(text, |c| matches!(c, ' ' | '\t' | '\n' | '\r'))?;
+    match strict::prefix(text, "a value")? {
+        (value, len) if len == text.len() => Ok(value),
+        _ => Err(ReaderError::Malformed { problem: "more follows behind it".to_owned() }),
+    }
+}
+
+/// Removes the spaces around a text; an error if it is too long or blank.
+fn checked(text: &str, is_space: fn(char) -> bool) -> Result<&str, ReaderError> {
     if text.len() > MAX_TEXT_BYTES {
         return Err(ReaderError::TooLong { bytes: text.len(), limit: MAX_TEXT_BYTES });
     }
-    let is_space = |c: char| matches!(c, ' ' | '\t' | '\n' | '\r');
     let text = text.trim_matches(is_space);
-    if text.is_empty() {
-        return Err(ReaderError::Empty);
-    }
-    match strict::prefix(text) {
-        strict::Prefix::Value { value, len } if len == text.len() => Ok(value),
-        strict::Prefix::Value { .. } => Err(ReaderError::Malformed { problem: "more follows behind it".to_owned() }),
-        strict::Prefix::Cut => Err(ReaderError::Cut { inside: "a value" }),
-        strict::Prefix::Flawed(flaw) => Err(refusal(flaw)),
-        strict::Prefix::Malformed(problem) => Err(ReaderError::Malformed { problem }),
-    }
+    if text.is_empty() { Err(ReaderError::Empty) } else { Ok(text) }
 }
 
 /// A linear scan of a text for JSON values.
@@ -194,20 +186,15 @@ impl<'a> Scan<'a> {
 
     /// Handles an opening brace: records a complete object, or skips text in braces.
     fn object(&mut self) -> Result<(), ReaderError> {
-        let rest = self.rest();
-        let starts_like_json = match first_inside(rest) {
-            Some(c) => matches!(c, '"' | '}'),
-            None => return Err(ReaderError::Cut { inside: "an object" }),
-        };
-        let problem = if starts_like_json {
-            match strict::prefix(rest) {
-                strict::Prefix::Value { value, len } => return self.complete(value, len),
-                strict::Prefix::Cut => return Err(ReaderError::Cut { inside: "an object" }),
-                strict::Prefix::Flawed(flaw) => return Err(refusal(flaw)),
-                strict::Prefix::Malformed(problem) => problem,
-            }
-        } else {
-            "text in braces that is not JSON".to_owned()
+        let inside = "an object";
+        let problem = match first_inside(self.rest()) {
+            Some('"' | '}') => match strict::prefix(self.rest(), inside) {
+                Ok((value, len)) => return self.complete(value, len),
+                Err(ReaderError::Malformed { problem }) => problem,
+                Err(error) => return Err(error),
+            },
+            Some(_) => "text in braces that is not JSON".to_owned(),
+            None => return Err(ReaderError::Cut { inside }),
         };
         self.skip_region('{', '}', problem)
     }
@@ -220,11 +207,10 @@ impl<'a> Scan<'a> {
             self.at += 1;
             return Ok(());
         }
-        match strict::prefix(rest) {
-            strict::Prefix::Value { value, len } => self.complete(value, len),
-            strict::Prefix::Flawed(flaw) => Err(refusal(flaw)),
-            strict::Prefix::Cut => Err(ReaderError::Cut { inside: "an array" }),
-            strict::Prefix::Malformed(problem) => self.skip_region('[', ']', problem),
+        match strict::prefix(rest, "an array") {
+            Ok((value, len)) => self.complete(value, len),
+            Err(ReaderError::Malformed { problem }) => self.skip_region('[', ']', problem),
+            Err(error) => Err(error),
         }
     }
 
@@ -252,6 +238,12 @@ impl<'a> Scan<'a> {
         match region(self.rest(), open, close) {
             Some(inner) => {
                 self.at += inner.len();
+                let other = if open == '{' { ['[', ']'] } else { ['{', '}'] };
+                let [opened, closed] = other.map(|bracket| inner.matches(bracket).count());
+                if closed > opened {
+                    // The region began inside a string and ended behind the value that holds the string.
+                    self.break_up("a closing bracket without an opening one");
+                }
                 self.found.malformed = self.found.malformed.take().or(Some(problem));
                 Ok(())
             }
@@ -285,15 +277,6 @@ impl<'a> Scan<'a> {
     fn break_up(&mut self, problem: &str) {
         let error = ReaderError::Malformed { problem: problem.to_owned() };
         self.found.broken = self.found.broken.take().or(Some(error));
-    }
-}
-
-/// Converts a flaw to the reader's error.
-fn refusal(flaw: Flaw) -> ReaderError {
-    match flaw {
-        Flaw::DuplicateKey(key) => ReaderError::DuplicateKey { key },
-        Flaw::TooDeep => ReaderError::TooDeep { limit: MAX_DEPTH },
-        Flaw::InexactNumber => ReaderError::InexactNumber,
     }
 }
 

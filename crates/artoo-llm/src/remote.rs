@@ -11,13 +11,12 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::ledger::Ledger;
 use crate::observe::{Caller, Observer, Step};
-use crate::pool::{self, ClientSlot, Gate, Pool, Turn};
+use crate::pool::{Gate, Pool, Turn};
 use crate::secret::Scrubber;
 use crate::structured::{Dialect, ReplyFormat};
 use crate::transport::ClientSettings;
 use crate::{ConfigError, Model, Protocol, retry};
 use endpoint::Endpoint;
-use exchange::Sent;
 use trouble::{Ended, Trouble};
 
 pub(crate) use endpoint::is_loopback;
@@ -57,7 +56,6 @@ pub struct Remote {
     headers: HeaderMap,
     scrubber: Scrubber,
     settings: ClientSettings,
-    client: ClientSlot,
     gate: Arc<Gate>,
     shared: Shared,
     /// The parts of requests that the endpoint accepts. Locked for a copy only, never across an await.
@@ -94,7 +92,6 @@ impl Remote {
         Ok(Self {
             headers: config.all_headers()?,
             scrubber: Scrubber::new(secrets),
-            client: shared.pool.client(&settings),
             gate: shared.pool.gate(endpoint.origin(), config.parallel),
             shared: shared.clone(),
             dialect: Mutex::new(first_dialect(&config, &endpoint)),
@@ -122,80 +119,56 @@ impl Remote {
         *self.dialect.lock().unwrap_or_else(PoisonError::into_inner) = dialect;
     }
 
-    /// The HTTP client with the headers and limits of a request.
-    fn sent(&self) -> Result<Sent<'_>, Trouble> {
-        let client = pool::built(&self.client, &self.settings).map_err(|detail| Trouble::Unusable { detail })?;
-        Ok(Sent {
-            client,
-            headers: &self.headers,
-            first_byte_timeout: self.config.first_byte_timeout,
-            read_idle_timeout: self.config.read_idle_timeout,
-            max_body_bytes: self.config.max_body_bytes,
-        })
-    }
-
     /// Repeats a call until it succeeds or no further try is allowed; adds the usage of every try to `paid`.
     async fn ask_until_settled(
         &self,
         request: &ModelRequest,
-        first: Turn,
+        mut turn: Turn,
         paid: &mut Usage,
     ) -> Result<ModelReply, ModelFailure> {
         let started = Instant::now();
         let mut dialect = self.dialect();
         let mut tries = 1;
-        let mut turn = Some(first);
         loop {
-            // A call that waits before another try releases its permit.
-            let under_way = match turn.take() {
-                Some(turn) => turn,
-                None => self.gate.turn().await,
-            };
             let by_tools = self.by_tools(request, dialect);
             let trouble = match self.one_try(request, dialect, by_tools.as_ref(), paid).await {
                 Ok(reply) => {
-                    under_way.went_well();
+                    turn.went_well();
                     self.speak(dialect);
                     return Ok(reply);
                 }
                 Err(trouble) => trouble,
             };
             if trouble.was_too_many() {
-                under_way.was_too_many();
+                turn.was_too_many();
             }
             // Another request, not the same one again: bounded, since a dialect only loses parts.
             let formats = self.config.protocol.wire().formats();
-            let plainer = trouble.refused_part().and_then(|about| {
-                let without_tools = dialect.without_refused_tools(about).filter(|_| by_tools.is_some());
-                without_tools.or_else(|| dialect.without_refused_part(about, formats))
-            });
+            let about = trouble.refused_part();
+            let plainer = about.and_then(|about| dialect.without_refused_part(about, formats, by_tools.is_some()));
             if let Some(plainer) = plainer {
                 tracing::debug!(role = %request.role, ?plainer, "the endpoint refused a part of the request");
                 dialect = plainer;
-                turn = Some(under_way);
                 continue;
             }
             let policy = &self.config.retry;
             let outcome = trouble.outcome();
-            match retry::next(policy, tries, outcome, started.elapsed(), &mut retry::random_share) {
-                retry::Decision::Retry { after } => {
-                    let why = trouble.short_text(&self.scrubber);
-                    tracing::debug!(role = %request.role, tries, wait = ?after, why, "trying again");
-                    self.tell(request, || Step::Waiting {
-                        wait: after,
-                        tries,
-                        tries_max: policy.allowed(outcome),
-                        why,
-                    });
-                    drop(under_way);
-                    sleep(after).await;
-                    tries += 1;
-                }
-                retry::Decision::GiveUp { why } => {
+            let wait = retry::next(policy, tries, outcome, started.elapsed(), retry::random_share());
+            let wait = match wait {
+                Ok(wait) => wait,
+                Err(why) => {
                     let ended = Ended { tries, why, elapsed: started.elapsed(), usage: *paid };
                     return Err(trouble.into_failure(&self.scrubber, &ended));
                 }
-            }
+            };
+            let why = trouble.short_text(&self.scrubber);
+            tracing::debug!(role = %request.role, tries, ?wait, why, "trying again");
+            self.tell(request, || Step::Waiting { wait, tries, tries_max: policy.allowed(outcome), why });
+            // A call that waits before another try releases its permit.
+            drop(turn);
+            sleep(wait).await;
+            turn = self.gate.turn().await;
+            tries += 1;
         }
     }
 
@@ -204,29 +177,23 @@ impl Remote {
     /// # Errors
     /// If the endpoint is unreachable, refuses, or answers with something else.
     pub async fn models(&self) -> Result<Vec<Listed>, ModelFailure> {
-        let started = Instant::now();
-        let listed = async {
-            let sent = self.sent()?;
-            let url = self.endpoint.at(self.config.protocol.wire().paths().models);
-            listing::models(&sent.document(sent.client.get(url)).await?)
-        };
-        let result = timeout(self.config.total_deadline, listed).await.unwrap_or(Err(Trouble::Silence));
+        let url = self.endpoint.at(self.config.protocol.wire().paths().models);
+        let listed = self.once(async { listing::models(&self.get(url).await?) }).await?;
         let shown = |model: Listed| Listed { name: self.scrubber.shown(&model.name, MODEL_NAME_CHARS), ..model };
-        result.map(|models| models.into_iter().map(shown).collect()).map_err(|trouble| {
-            let ended =
-                Ended { tries: 1, why: retry::Why::Pointless, elapsed: started.elapsed(), usage: Usage::default() };
-            trouble.into_failure(&self.scrubber, &ended)
-        })
+        Ok(listed.into_iter().map(shown).collect())
     }
 
     /// Whether the server identifies itself as Ollama. Makes one try.
     pub async fn is_ollama(&self) -> bool {
-        let version = async {
-            let sent = self.sent()?;
-            sent.document(sent.client.get(self.endpoint.beside(listing::OLLAMA_VERSION))).await
-        };
-        let told = timeout(self.config.total_deadline, version).await;
-        told.is_ok_and(|told| told.is_ok_and(|told| told.get("version").is_some_and(serde_json::Value::is_string)))
+        let told = self.once(self.get(self.endpoint.beside(listing::OLLAMA_VERSION))).await;
+        told.is_ok_and(|told| told.get("version").is_some_and(serde_json::Value::is_string))
+    }
+
+    /// Makes one try within the time limit of a call.
+    async fn once<T>(&self, attempt: impl Future<Output = Result<T, Trouble>>) -> Result<T, ModelFailure> {
+        let started = Instant::now();
+        let result = timeout(self.config.total_deadline, attempt).await.unwrap_or(Err(Trouble::Silence));
+        result.map_err(|trouble| trouble.into_failure(&self.scrubber, &Ended::after_one_try(started.elapsed())))
     }
 
     /// Reports a step of a call to the observer.

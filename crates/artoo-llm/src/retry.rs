@@ -58,15 +58,6 @@ pub enum Outcome {
     Final,
 }
 
-/// The decision after a failed try: retry or give up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Decision {
-    /// Try again after a wait.
-    Retry { after: Duration },
-    /// Make no further try.
-    GiveUp { why: Why },
-}
-
 /// Why no further try of a call is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
@@ -80,30 +71,32 @@ pub enum Why {
     WaitTooLong { asked: Duration },
 }
 
-/// Decides what follows try number `tries` (1 for the first), `elapsed` after the first one began.
+/// The wait after try number `tries` (1 for the first), `elapsed` after the first one began.
 ///
-/// `random` gives numbers in \[0, 1): waits without a hint are uniform between zero and the doubling scale ("full
+/// `share` is a random number in \[0, 1): waits without a hint are uniform between zero and the doubling scale ("full
 /// jitter"), so that parallel callers don't return together. A wait the endpoint asked for is never shortened.
-#[must_use]
+///
+/// # Errors
+/// If no further try is to be made.
 pub fn next(
     policy: &RetryPolicy,
     tries: u32,
     outcome: Outcome,
     elapsed: Duration,
-    random: &mut dyn FnMut() -> f64,
-) -> Decision {
+    share: f64,
+) -> Result<Duration, Why> {
     let hint = match outcome {
-        Outcome::Final => return Decision::GiveUp { why: Why::Pointless },
+        Outcome::Final => return Err(Why::Pointless),
         Outcome::NoConnection => None,
         Outcome::Busy { retry_after } => retry_after,
     };
     if let Some(asked) = hint.filter(|asked| *asked > policy.max_retry_after) {
-        return Decision::GiveUp { why: Why::WaitTooLong { asked } };
+        return Err(Why::WaitTooLong { asked });
     }
     if tries >= policy.allowed(outcome) {
-        return Decision::GiveUp { why: Why::TriesSpent };
+        return Err(Why::TriesSpent);
     }
-    let share = random().clamp(0.0, 1.0);
+    let share = share.clamp(0.0, 1.0);
     let after = match hint {
         Some(asked) => asked.saturating_add(policy.base_delay.mul_f64(share)),
         None => {
@@ -111,10 +104,7 @@ pub fn next(
             doubled.min(policy.max_delay).mul_f64(share)
         }
     };
-    if elapsed.saturating_add(after) > policy.total {
-        return Decision::GiveUp { why: Why::TimeSpent };
-    }
-    Decision::Retry { after }
+    if elapsed.saturating_add(after) > policy.total { Err(Why::TimeSpent) } else { Ok(after) }
 }
 
 /// A random number in \[0, 1), not cryptographically secure.

@@ -13,47 +13,14 @@ use serde_json::Value;
 pub struct Misfit {
     /// JSON pointer to the violating part; empty for the whole value.
     pub pointer: String,
-    pub problem: Problem,
-}
-
-/// Kind of a schema violation.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Problem {
-    /// The value has a type that the schema doesn't allow.
-    Type {
-        /// The types that the schema allows.
-        wanted: String,
-        /// The actual type of the value.
-        found: &'static str,
-    },
-    /// A required key is missing.
-    Missing { key: String },
-    /// The value has a key that the schema doesn't allow.
-    Unknown { key: String },
-    /// The value is not one of the allowed values.
-    NotAllowed,
-    /// The value fits no alternative of an `anyOf`.
-    NoAlternative,
-    /// Too many or too few items or characters.
-    Length {
-        /// The actual number of items or characters.
-        found: usize,
-        /// The minimum or maximum that is violated.
-        bound: u64,
-    },
+    /// What is wrong with the part, as text that follows its name.
+    pub problem: String,
 }
 
 impl fmt::Display for Misfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = if self.pointer.is_empty() { "the reply" } else { &self.pointer };
-        match &self.problem {
-            Problem::Type { wanted, found } => write!(f, "{place} is {found}, not {wanted}"),
-            Problem::Missing { key } => write!(f, "{place} lacks {key:?}"),
-            Problem::Unknown { key } => write!(f, "{place} has an unknown key {key:?}"),
-            Problem::NotAllowed => write!(f, "{place} is not one of the allowed values"),
-            Problem::NoAlternative => write!(f, "{place} fits none of the alternatives"),
-            Problem::Length { found, bound } => write!(f, "{place} has a length of {found}, the bound is {bound}"),
-        }
+        write!(f, "{place} {}", self.problem)
     }
 }
 
@@ -69,15 +36,15 @@ pub fn fit(value: &Value, schema: &Value) -> Result<(), Misfit> {
 
 /// Checks the part of a value at `pointer` against its schema.
 fn fit_at(value: &Value, schema: &Value, pointer: &str) -> Result<(), Misfit> {
-    let wrong = |problem| Err(Misfit { pointer: pointer.to_owned(), problem });
+    let wrong = |problem: String| Err(Misfit { pointer: pointer.to_owned(), problem });
     if let Some(wanted) = schema.get("type").filter(|wanted| !has_type(value, wanted)) {
-        return wrong(Problem::Type { wanted: type_words(wanted), found: type_name(value) });
+        return wrong(format!("is {}, not {}", type_name(value), type_words(wanted)));
     }
     if schema.get("enum").and_then(Value::as_array).is_some_and(|allowed| !allowed.contains(value)) {
-        return wrong(Problem::NotAllowed);
+        return wrong("is not one of the allowed values".to_owned());
     }
     if schema.get("const").is_some_and(|only| only != value) {
-        return wrong(Problem::NotAllowed);
+        return wrong("is not one of the allowed values".to_owned());
     }
     if let Some(alternatives) = schema.get("anyOf").and_then(Value::as_array)
         && !alternatives.iter().any(|alternative| fit_at(value, alternative, pointer).is_ok())
@@ -86,7 +53,7 @@ fn fit_at(value: &Value, schema: &Value, pointer: &str) -> Result<(), Misfit> {
         let mut meant = alternatives.iter().filter(|alternative| is_meant(value, alternative));
         return match (meant.next(), meant.next()) {
             (Some(only), None) => fit_at(value, only, pointer),
-            _ => wrong(Problem::NoAlternative),
+            _ => wrong("fits none of the alternatives".to_owned()),
         };
     }
     match value {
@@ -115,10 +82,10 @@ fn is_meant(value: &Value, alternative: &Value) -> bool {
 
 /// Checks the required, known and unknown keys of an object.
 fn fit_object(value: &Value, schema: &Value, pointer: &str) -> Result<(), Misfit> {
-    let wrong = |problem| Err(Misfit { pointer: pointer.to_owned(), problem });
+    let wrong = |problem: String| Err(Misfit { pointer: pointer.to_owned(), problem });
     for key in schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
         if value.get(key).is_none() {
-            return wrong(Problem::Missing { key: key.to_owned() });
+            return wrong(format!("lacks {key:?}"));
         }
     }
     let closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
@@ -128,7 +95,7 @@ fn fit_object(value: &Value, schema: &Value, pointer: &str) -> Result<(), Misfit
                 let escaped = key.replace('~', "~0").replace('/', "~1");
                 fit_at(part, part_schema, &format!("{pointer}/{escaped}"))?;
             }
-            None if closed => return wrong(Problem::Unknown { key: key.clone() }),
+            None if closed => return wrong(format!("has an unknown key {key:?}")),
             None => {}
         }
     }
@@ -140,10 +107,9 @@ fn fit_length(found: usize, schema: &Value, (min, max): (&str, &str), pointer: &
     let length = u64::try_from(found).unwrap_or(u64::MAX);
     let bound = |name: &str| schema.get(name).and_then(Value::as_u64);
     let broken = bound(min).filter(|bound| length < *bound).or(bound(max).filter(|bound| length > *bound));
-    match broken {
-        Some(bound) => Err(Misfit { pointer: pointer.to_owned(), problem: Problem::Length { found, bound } }),
-        None => Ok(()),
-    }
+    let Some(bound) = broken else { return Ok(()) };
+    let problem = format!("has a length of {found}, the bound is {bound}");
+    Err(Misfit { pointer: pointer.to_owned(), problem })
 }
 
 /// Whether a value has a type that the schema allows.

@@ -75,13 +75,8 @@ impl Scrubber {
         long.fold(text, |text, key| if text.contains(&key.0) { text.replace(&key.0, MARK) } else { text })
     }
 
-    /// A whole request or response body without keys in any spelling.
-    pub(crate) fn whole(&self, text: &str) -> String {
-        self.scrub(text)
-    }
-
     /// Removes all keys from a text, in every spelling.
-    fn scrub(&self, text: &str) -> String {
+    pub(crate) fn scrub(&self, text: &str) -> String {
         self.keys.iter().fold(text.to_owned(), scrub_one)
     }
 }

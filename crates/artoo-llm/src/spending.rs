@@ -1,12 +1,11 @@
 //! Calls and tokens of past tasks, stored for the estimate of the next one.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::whole_file;
+use crate::whole_file::Book;
 
 /// Maximum number of tasks stored for one model: enough that one unusual task doesn't change the median.
 const TASKS_MAX: usize = 32;
@@ -39,25 +38,20 @@ struct Entry {
 
 /// Calls and tokens of past tasks by model, stored in a JSON file.
 #[derive(Debug)]
-pub struct SpendingBook {
-    path: PathBuf,
-    entries: BTreeMap<String, Entry>,
-}
+pub struct SpendingBook(Book<Entry>);
 
 impl SpendingBook {
     /// Reads the file; a missing or unreadable one counts as empty.
     #[must_use]
     pub fn open(path: impl Into<PathBuf>) -> Self {
-        let path = path.into();
-        let entries = whole_file::read(&path);
-        Self { path, entries }
+        Self(Book::open(path.into()))
     }
 
     /// Number of tasks stored under a name (of a model and its use), and the median of each count; `None` for fewer
     /// than three tasks.
     #[must_use]
     pub fn median(&self, name: &str) -> Option<(usize, Taken)> {
-        let tasks = &self.entries.get(name)?.tasks;
+        let tasks = &self.0.entries.get(name)?.tasks;
         let of = |number: fn(&Taken) -> u64| median(tasks.iter().map(number).collect());
         (tasks.len() >= TASKS_MIN).then(|| {
             let taken = Taken {
@@ -75,13 +69,12 @@ impl SpendingBook {
     /// # Errors
     /// If the file can't be written.
     pub fn remember(&mut self, name: &str, taken: Taken, now_s: i64) -> io::Result<()> {
-        let entry = self.entries.entry(name.to_owned()).or_default();
+        let entry = self.0.entries.entry(name.to_owned()).or_default();
         entry.tasks.push(taken);
         let older = entry.tasks.len().saturating_sub(TASKS_MAX);
         entry.tasks.drain(..older);
         entry.at_s = now_s;
-        whole_file::keep_newest(&mut self.entries, ENTRIES_MAX, |entry| entry.at_s);
-        whole_file::write(&self.path, &self.entries)
+        self.0.save(ENTRIES_MAX, |entry| entry.at_s)
     }
 }
 
@@ -130,6 +123,6 @@ mod tests {
         for n in 0..ENTRIES_MAX {
             book.remember(&format!("h{n}"), taken(1), 101 + i64::try_from(n).unwrap()).unwrap();
         }
-        assert_eq!((book.median("a"), book.entries.len()), (None, ENTRIES_MAX));
+        assert_eq!((book.median("a"), book.0.entries.len()), (None, ENTRIES_MAX));
     }
 }

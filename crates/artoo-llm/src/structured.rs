@@ -145,29 +145,30 @@ impl Dialect {
         }
     }
 
-    /// The dialect to try after a refused request with tools: an optional tool choice, then no tools. `None` if the
-    /// error is not about tools.
+    /// The dialect to try after a refused request: without the part that the error is about, or `None` if that is
+    /// unknown. `formats` are the protocol's reply formats, strongest first. If tools were offered, first the choice
+    /// becomes optional, then no tools are offered.
+    ///
+    /// If the error names a parameter, only that counts, else the words of its message.
     #[must_use]
-    pub(crate) fn without_refused_tools(self, complaint: &Complaint) -> Option<Self> {
+    pub(crate) fn without_refused_part(
+        self,
+        complaint: &Complaint,
+        formats: &[ReplyFormat],
+        has_tools: bool,
+    ) -> Option<Self> {
         let message = complaint.message.to_ascii_lowercase();
         let is_about_tools = match &complaint.param {
             Some(named) => named.starts_with("tool"),
             None => TOOL_WORDS.iter().any(|word| message.contains(word)),
         };
-        let weaker = match self.tool_calls {
-            ToolCalls::Required => ToolCalls::Free,
-            ToolCalls::Free | ToolCalls::Off => ToolCalls::Off,
-        };
-        (is_about_tools && self.tool_calls != ToolCalls::Off).then_some(Self { tool_calls: weaker, ..self })
-    }
-
-    /// The dialect to try after a refused request: without the part that the error is about, or `None` if that is
-    /// unknown. `formats` are the protocol's reply formats, strongest first.
-    ///
-    /// If the error names a parameter, only that counts, else the words of its message.
-    #[must_use]
-    pub(crate) fn without_refused_part(self, complaint: &Complaint, formats: &[ReplyFormat]) -> Option<Self> {
-        let message = complaint.message.to_ascii_lowercase();
+        match self.tool_calls {
+            ToolCalls::Required if has_tools && is_about_tools => {
+                return Some(Self { tool_calls: ToolCalls::Free, ..self });
+            }
+            ToolCalls::Free if has_tools && is_about_tools => return Some(Self { tool_calls: ToolCalls::Off, ..self }),
+            ToolCalls::Required | ToolCalls::Free | ToolCalls::Off => {}
+        }
         let about = |params: &[&str], words: &[&str]| match &complaint.param {
             Some(named) => params.iter().any(|param| named == param || named.starts_with(&format!("{param}."))),
             None => words.iter().any(|word| message.contains(word)),

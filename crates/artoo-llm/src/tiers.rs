@@ -111,13 +111,9 @@ fn may_fall_back(failure: &ModelFailure) -> bool {
 #[async_trait]
 impl Model for Tiers {
     fn name(&self) -> String {
-        let mut names: Vec<String> = Vec::new();
-        for first in [self.brain.first(), self.hands.first()].into_iter().flatten() {
-            let name = first.model.name();
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
+        let mut names: Vec<String> =
+            [&self.brain, &self.hands].into_iter().filter_map(|list| Some(list.first()?.model.name())).collect();
+        names.dedup();
         names.join(" and ")
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use reqwest::redirect::Policy;
 use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::pem::{self, PemObject};
 use rustls::{ClientConfig, RootCertStore, crypto::ring};
 
 /// Settings of an HTTP client.
@@ -20,27 +20,14 @@ pub(crate) struct ClientSettings {
     pub(crate) direct: bool,
 }
 
-/// Why the HTTP client can't be built.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum TransportError {
-    #[error("no TLS version is available: {0}")]
-    Versions(rustls::Error),
-    #[error("the certificates in {path:?} can't be read: {problem}")]
-    CaFile { path: PathBuf, problem: rustls::pki_types::pem::Error },
-    #[error("the certificates in {path:?} can't be used: {problem}")]
-    CaCertificate { path: PathBuf, problem: rustls::Error },
-    #[error("the HTTP client can't be built: {0}")]
-    Client(reqwest::Error),
-}
-
 /// Builds an HTTP client without redirects, cookies and decompression; TLS by ring with the bundled roots and those
 /// of the file.
 ///
 /// A redirect could send the key to another host; a compressed body could be a decompression bomb.
-pub(crate) fn client(settings: &ClientSettings) -> Result<reqwest::Client, TransportError> {
+pub(crate) fn client(settings: &ClientSettings) -> Result<reqwest::Client, String> {
     let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
-        .map_err(TransportError::Versions)?
+        .map_err(|error| format!("no TLS version is available: {error}"))?
         .with_root_certificates(roots(settings.ca_file.as_ref())?)
         .with_no_client_auth();
     let mut builder = reqwest::Client::builder()
@@ -51,17 +38,17 @@ pub(crate) fn client(settings: &ClientSettings) -> Result<reqwest::Client, Trans
     if settings.direct {
         builder = builder.no_proxy();
     }
-    builder.build().map_err(TransportError::Client)
+    builder.build().map_err(|error| format!("the HTTP client can't be built: {error}"))
 }
 
 /// The bundled root certificates and those of a PEM file.
-fn roots(ca_file: Option<&PathBuf>) -> Result<RootCertStore, TransportError> {
+fn roots(ca_file: Option<&PathBuf>) -> Result<RootCertStore, String> {
     let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
     if let Some(path) = ca_file {
-        let unreadable = |problem| TransportError::CaFile { path: path.clone(), problem };
+        let unreadable = |problem: pem::Error| format!("the certificates in {path:?} can't be read: {problem}");
         for certificate in CertificateDer::pem_file_iter(path).map_err(unreadable)? {
-            let unusable = |problem| TransportError::CaCertificate { path: path.clone(), problem };
-            roots.add(certificate.map_err(unreadable)?).map_err(unusable)?;
+            let added = roots.add(certificate.map_err(unreadable)?);
+            added.map_err(|problem| format!("the certificates in {path:?} can't be used: {problem}"))?;
         }
     }
     Ok(roots)

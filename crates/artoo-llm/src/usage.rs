@@ -36,30 +36,19 @@ pub fn tokens_of(chars: usize) -> u64 {
 /// Estimated number of tokens that a request sends, compared with budget and context before the call.
 #[must_use]
 pub fn prompt_tokens(request: &ModelRequest) -> u64 {
-    tokens_of(sent_chars(request))
+    tokens_of_prompt(&request.prompt, &request.schema.to_string())
 }
 
-/// Estimated number of tokens of a prompt and a schema.
+/// Estimated number of tokens of a prompt and a schema. The whole schema counts, since some endpoints count it in
+/// addition to the shorter form in the prompt.
 pub(crate) fn tokens_of_prompt(prompt: &Prompt, schema_text: &str) -> u64 {
-    tokens_of(chars_of(prompt, schema_text))
+    tokens_of([&prompt.system, &prompt.user, schema_text].iter().map(|text| text.chars().count()).sum())
 }
 
 /// Minimum number of tokens of a text with this many characters.
 #[must_use]
 pub fn least_tokens(chars: usize) -> u64 {
     u64::try_from(chars / CHARS_PER_TOKEN_MOST).unwrap_or(u64::MAX)
-}
-
-/// Number of characters that a request sends. Includes the whole schema, since some endpoints count it in addition
-/// to the shorter form in the prompt.
-#[must_use]
-pub fn sent_chars(request: &ModelRequest) -> usize {
-    chars_of(&request.prompt, &request.schema.to_string())
-}
-
-/// Number of characters of a prompt and a schema.
-fn chars_of(prompt: &Prompt, schema_text: &str) -> usize {
-    [&prompt.system, &prompt.user, schema_text].iter().map(|text| text.chars().count()).sum()
 }
 
 /// Usage of one call: the endpoint's counts, or estimates for those that it doesn't report.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -13,26 +13,31 @@ use serde::de::DeserializeOwned;
 const FILE_MAX_BYTES: u64 = 256 * 1024;
 
 /// Mode of new files: only the owner can read or write.
-const FILE_MODE: u32 = 0o600;
+pub(crate) const FILE_MODE: u32 = 0o600;
 
-/// Parses a JSON file; the default value if it is missing, too long or invalid.
-pub(crate) fn read<T: DeserializeOwned + Default>(path: &Path) -> T {
-    let is_small = fs::metadata(path).is_ok_and(|found| found.len() <= FILE_MAX_BYTES);
-    let text = is_small.then(|| fs::read(path).ok()).flatten().unwrap_or_default();
-    serde_json::from_slice(&text).unwrap_or_default()
+/// Entries by name, stored in a JSON file.
+#[derive(Debug)]
+pub(crate) struct Book<T> {
+    path: PathBuf,
+    pub(crate) entries: BTreeMap<String, T>,
 }
 
-/// Removes the oldest entries beyond `most`; `at_s` gives an entry's time.
-pub(crate) fn keep_newest<T>(entries: &mut BTreeMap<String, T>, most: usize, at_s: impl Fn(&T) -> i64) {
-    while entries.len() > most {
-        let oldest = entries.iter().min_by_key(|(_, entry)| at_s(entry)).map(|(key, _)| key.clone());
-        oldest.map(|key| entries.remove(&key));
+impl<T: Serialize + DeserializeOwned> Book<T> {
+    /// Reads the file; a missing, too long or invalid one counts as empty.
+    pub(crate) fn open(path: PathBuf) -> Self {
+        let is_small = fs::metadata(&path).is_ok_and(|found| found.len() <= FILE_MAX_BYTES);
+        let text = is_small.then(|| fs::read(&path).ok()).flatten().unwrap_or_default();
+        Self { entries: serde_json::from_slice(&text).unwrap_or_default(), path }
     }
-}
 
-/// Replaces a file atomically by a value as JSON.
-pub(crate) fn write<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {
-    replace(path, &serde_json::to_vec_pretty(value)?)
+    /// Replaces the file, without the oldest entries beyond `most`; `at_s` gives an entry's time.
+    pub(crate) fn save(&mut self, most: usize, at_s: impl Fn(&T) -> i64) -> io::Result<()> {
+        while self.entries.len() > most {
+            let oldest = self.entries.iter().min_by_key(|(_, entry)| at_s(entry)).map(|(key, _)| key.clone());
+            oldest.map(|key| self.entries.remove(&key));
+        }
+        replace(&self.path, &serde_json::to_vec_pretty(&self.entries)?)
+    }
 }
 
 /// Replaces a file atomically: the bytes are written to a new file beside it, synced, and renamed.

@@ -16,8 +16,8 @@ pub fn one_line(text: &str) -> String {
     escape(text, false)
 }
 
-/// A path or file name on one line, reversible: control characters as `\u{…}`, invalid UTF-8 as `\xNN`, a backslash
-/// doubled.
+/// A path or file name on one line, reversible: line breaks and tabs as `\n`, `\r`, `\t`, other control and invisible
+/// characters as `\u{…}`, invalid UTF-8 as `\xNN`, a backslash doubled.
 #[must_use]
 pub fn path_line(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len());

@@ -22,7 +22,7 @@ pub struct TaskSpec {
     pub session: Vec<SessionTurn>,
 }
 
-/// Limits in the request; `null` if the user named none.
+/// Limits that the user named: where the task may act and when it must have ended; each is `null` if not named.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Constraints {
     /// Where the task may look or act.

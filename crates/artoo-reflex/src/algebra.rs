@@ -14,6 +14,7 @@ pub use fact::Fact;
 pub(crate) use fact::{Command, Source};
 pub use pred::{NameTest, Pred};
 pub use ty::{Ty, TypeError};
+pub(crate) use walk::Layers;
 
 /// A question about files, text or the machine: a tree of operators over sources.
 ///

@@ -6,12 +6,11 @@ mod words;
 use serde::Deserialize;
 
 use crate::algebra::{
-    Fact, Field, Function, GroupKey, Key, Kind, NameChange, NamePart, Order, Relation as Between, Rewrite,
+    Depth, Fact, Field, Function, GroupKey, Key, Kind, NameChange, NamePart, Order, Relation as Between, Rewrite,
 };
 
 pub(crate) use words::{
-    ActWord, Bound, Calendar, Counted, DepthWord, Disk, Edge, Hidden, Measure, NameRelation, Reference, Relation,
-    TextUnit, TimeUnit, Verb,
+    ActWord, Bound, Calendar, Disk, Edge, Hidden, Measure, NameRelation, Reference, Relation, TextUnit, TimeUnit, Verb,
 };
 
 /// The meaning of a phrase of the lexicon; each phrase has one or several.
@@ -166,8 +165,10 @@ pub(crate) enum Concept {
     InPlace(String),
     /// A word such as "contain", after a folder: "how many PDFs does ~/x contain".
     Holds,
-    /// A word such as "recursively": how many levels below a folder are searched.
-    Depth(DepthWord),
+    /// A word such as "recursively" or "not including subfolders": how many levels below a folder are searched.
+    Depth(Depth),
+    /// A phrase such as "directly in", before a folder whose direct children are meant.
+    DirectlyIn,
     /// A word such as "hidden": whether hidden files are included, excluded or the only ones.
     Hidden(Hidden),
     /// A word such as "dotfiles": files whose names start with a dot.
@@ -234,7 +235,10 @@ pub(crate) enum Concept {
     /// A phrase such as "each" or "per file": the answer is wanted for each element.
     Each,
     /// A phrase such as "how often does each word": counts equal words or lines.
-    Frequency(Counted),
+    Frequency {
+        /// Whether equal words are counted rather than equal lines.
+        words: bool,
+    },
     /// A word such as "occur", the end of "how often does each word occur".
     Occurs,
     /// A word such as "groups", as in "the first 5 groups".

@@ -90,7 +90,9 @@ pub(crate) fn command_line(query: &Query, os: &str) -> Result<String, Unsupporte
 fn command(query: &Query, ty: Ty, programs: Programs) -> Result<Pipeline, Unsupported> {
     match (query, ty) {
         (Query::System { fact }, _) => facts::fact(fact, programs),
-        (Query::Compare { of, with, relation: Relation::Difference }, _) => lines::difference(of, with),
+        (Query::Compare { of, with, relation: Relation::Difference }, _) => {
+            lines::difference(Argv::bytewise("diff -a"), of, with)
+        }
         (_, Ty::Processes) => processes::shown(query, programs),
         (_, Ty::Files | Ty::Rows) => files::shown(query, programs),
         (_, Ty::Groups) => files::groups(query, programs),
@@ -100,7 +102,7 @@ fn command(query: &Query, ty: Ty, programs: Programs) -> Result<Pipeline, Unsupp
             let in_words = Argv::bytewise("sed -e").value("s/^ *0$/no/").and("-e").value("s/^ *[1-9][0-9]*$/yes/");
             command(&count, Ty::Number, programs).map(|count| count.pipe(in_words))
         }
-        (_, Ty::Truth) => lines::identical(query),
+        (Query::Compare { of, with, .. }, Ty::Truth) => lines::difference(Argv::new("diff -q -s"), of, with),
         (Query::Aggregate { of, function }, Ty::Number) => match of.ty() {
             Ok(Ty::Files | Ty::Rows) => files::number(of, *function, programs),
             Ok(Ty::Lines) => lines::number(of, *function, programs),

@@ -78,21 +78,13 @@ pub fn parse(
 
 /// Parses a request in the context of the earlier requests of the session.
 fn read(context: &Context<'_>, text: &str, session: &[SessionTurn]) -> Result<Parsed, Abstention> {
-    if text.len() > MAX_BYTES {
-        return Err(refuse::too_long());
-    }
-    let tokens = lex(text);
-    if tokens.len() > MAX_TOKENS {
-        return Err(refuse::too_long());
-    }
+    let tokens = Some(text).filter(|text| text.len() <= MAX_BYTES).map(lex);
+    let tokens = tokens.filter(|tokens| tokens.len() <= MAX_TOKENS).ok_or_else(refuse::too_long)?;
     if tokens.is_empty() {
         return Err(refuse::empty());
     }
-    if let Some(run) = refuse::glued_comma(text, &tokens) {
-        return Err(run);
-    }
-    if let Some(verb) = refuse::acting_verb(text, &tokens) {
-        return Err(refuse::act(verb));
+    if let Some(refusal) = refuse::glued_comma(text, &tokens).or_else(|| refuse::act(text, &tokens)) {
+        return Err(refusal);
     }
     let before = before(context, session);
     let context = &Context { is_lost: before.is_none() && !session.is_empty(), ..*context };

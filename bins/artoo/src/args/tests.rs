@@ -3,7 +3,7 @@
 use clap::Parser;
 use clap::error::ErrorKind;
 
-use super::{Command, CommandLine, Deadline, DeadlineProblem};
+use super::{Command, CommandLine, Deadline, FORM, RANGE};
 
 /// The task, the subcommand, or the kind of error.
 #[derive(Debug, PartialEq)]
@@ -76,18 +76,18 @@ fn a_deadline_has_a_unit_and_a_sane_size() {
         ("5m", ms(300_000)),
         ("1h", ms(3_600_000)),
         ("168h", ms(604_800_000)),
-        ("0s", Err(DeadlineProblem::Range)),
-        ("169h", Err(DeadlineProblem::Range)),
-        ("99999999999999999999s", Err(DeadlineProblem::Range)),
-        ("9999999999999999999h", Err(DeadlineProblem::Range)),
-        ("90", Err(DeadlineProblem::Form)),
-        ("s", Err(DeadlineProblem::Form)),
-        ("", Err(DeadlineProblem::Form)),
-        ("1.5h", Err(DeadlineProblem::Form)),
-        ("-1s", Err(DeadlineProblem::Form)),
-        ("+1s", Err(DeadlineProblem::Form)),
-        ("1 h", Err(DeadlineProblem::Form)),
-        ("١s", Err(DeadlineProblem::Form)),
+        ("0s", Err(RANGE)),
+        ("169h", Err(RANGE)),
+        ("99999999999999999999s", Err(RANGE)),
+        ("9999999999999999999h", Err(RANGE)),
+        ("90", Err(FORM)),
+        ("s", Err(FORM)),
+        ("", Err(FORM)),
+        ("1.5h", Err(FORM)),
+        ("-1s", Err(FORM)),
+        ("+1s", Err(FORM)),
+        ("1 h", Err(FORM)),
+        ("١s", Err(FORM)),
     ] {
         assert_eq!(text.parse::<Deadline>(), expected, "{text:?}");
     }

@@ -180,6 +180,11 @@ pub(crate) fn ignored_in(folder: &Path) -> Vec<PathBuf> {
     names.iter().map(|name| folder.join(name)).filter(|path| path.is_file()).collect()
 }
 
+/// Expands `~/` at the beginning of a path to the home folder.
+pub(crate) fn expanded(home: &Path, path: &str) -> PathBuf {
+    path.strip_prefix("~/").map_or_else(|| PathBuf::from(path), |below| home.join(below))
+}
+
 fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
 }

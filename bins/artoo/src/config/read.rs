@@ -14,7 +14,7 @@ use crate::variables::Variables;
 /// Maximum size of the configuration file, in bytes.
 const FILE_MAX_BYTES: u64 = 64 * 1024;
 
-/// Maximum length of an unknown name quoted in an error, in characters.
+/// Maximum length of a word that an error quotes as a name, in characters; a longer one may be a key and is not shown.
 const NAME_MAX_CHARS: usize = 40;
 
 /// A configuration file that was read without errors.
@@ -78,22 +78,16 @@ fn parse(path: &Path, home: &Path, text: &str) -> Result<ConfigFile, ConfigProbl
     for (name, value) in table {
         let at = name.span().start;
         let key = key_of(name.get_ref()).map_err(|problem| wrong(at, problem))?;
-        let value = match value.into_inner() {
-            toml::Value::String(value) if !value.trim().is_empty() => value,
-            toml::Value::String(_) => return Err(wrong(at, format!("{} is empty; remove the line", key.name()))),
-            other @ (toml::Value::Integer(_)
-            | toml::Value::Float(_)
-            | toml::Value::Boolean(_)
-            | toml::Value::Datetime(_)
-            | toml::Value::Array(_)
-            | toml::Value::Table(_)) => {
-                let problem = format!("{} is to be a text in quotes, and is {}", key.name(), other.type_str());
-                return Err(wrong(at, problem));
-            }
+        let Some(text) = value.get_ref().as_str() else {
+            let found = value.get_ref().type_str();
+            return Err(wrong(at, format!("{} is to be a text in quotes, and is {found}", key.name())));
         };
+        if text.trim().is_empty() {
+            return Err(wrong(at, format!("{} is empty; remove the line", key.name())));
+        }
         let value = match key.kind() {
-            Kind::Path | Kind::KeyFile => whole_path(home, &value, key).map_err(|problem| wrong(at, problem))?,
-            Kind::Text | Kind::KeyVariable | Kind::KeyCommand => value,
+            Kind::Path | Kind::KeyFile => whole_path(home, text, key).map_err(|problem| wrong(at, problem))?,
+            Kind::Text | Kind::KeyVariable | Kind::KeyCommand => text.to_owned(),
         };
         if entries.insert(key, Entry { value, line: line_at(at) }).is_some() {
             return Err(wrong(at, format!("{} is set twice, the other time by its earlier name", key.name())));
@@ -146,10 +140,7 @@ fn shown_if_name(word: &str, is_letter: fn(&char) -> bool) -> String {
 /// Expands `~/` in a path and refuses relative paths. An error never quotes the value of a key file setting, since it
 /// may be the key.
 fn whole_path(home: &Path, value: &str, key: Setting) -> Result<String, String> {
-    let path = match value.strip_prefix("~/") {
-        Some(below) => home.join(below),
-        None => PathBuf::from(value),
-    };
+    let path = super::expanded(home, value);
     match path.to_str() {
         Some(text) if path.is_absolute() => Ok(text.to_owned()),
         _ if key.kind() == Kind::KeyFile => Err(format!("the path of {} must start with / or ~/", key.name())),

@@ -113,7 +113,8 @@ pub(crate) fn error(failure: &Failure) -> Value {
     })
 }
 
-fn set(line: &mut Value, name: &str, value: Value) {
+/// Sets a field of a JSON object.
+pub(crate) fn set(line: &mut Value, name: &str, value: Value) {
     if let Some(fields) = line.as_object_mut() {
         fields.insert(name.to_owned(), value);
     }

@@ -109,29 +109,28 @@ fn incomplete(result: &FinalResult) -> Rendered {
     }
     // The summary already names what failed.
     let is_told = matches!(&result.ending, Ending::Abandon { reason: AbandonReason::NoOtherWay { .. }, .. });
-    if !unmet.is_empty() && !is_told {
-        answer.push(Line::plain("\nUnmet:"));
-        answer.extend(criteria(unmet.iter()));
+    if !is_told {
+        answer.extend(section("\nUnmet:", criteria(unmet.iter())));
     }
-    if !result.denied.is_empty() {
-        answer.push(Line::plain("\nNot allowed, so not done:"));
-        answer.extend(result.denied.iter().map(|action| Line::plain(format!("  {}", of_denied(action)))));
-    }
-    if !result.next_steps.is_empty() {
-        answer.push(Line::plain("\nWhat you can do:"));
-        answer.extend(result.next_steps.iter().map(|step| Line::plain(format!("  {}", escape::one_line(step)))));
-    }
+    let denied = result.denied.iter().map(|action| Line::plain(format!("  {}", of_denied(action))));
+    answer.extend(section("\nNot allowed, so not done:", denied));
+    let steps = result.next_steps.iter().map(|step| Line::plain(format!("  {}", escape::one_line(step))));
+    answer.extend(section("\nWhat you can do:", steps));
     let mut after = Vec::new();
     for claim in &result.unverified {
         after.push(Line::warning(format!("Not verified, said for \"{}\":", escape::one_line(&claim.intent))));
         after.extend(quoted_briefly(&claim.output));
     }
     let met = criteria(result.criteria.iter().filter(|report| report.mark != CriterionMark::Unmet));
-    if !met.is_empty() {
-        after.push(Line::plain("Met, for what it is worth:"));
-        after.extend(met);
-    }
+    after.extend(section("Met, for what it is worth:", met));
     Rendered { before: Vec::new(), answer, after }
+}
+
+/// Lines below a heading; nothing if there are none.
+fn section(heading: &str, lines: impl IntoIterator<Item = Line>) -> Vec<Line> {
+    let mut lines = lines.into_iter().peekable();
+    let heading = lines.peek().map(|_| Line::plain(heading));
+    heading.into_iter().chain(lines).collect()
 }
 
 /// One line for each criterion: checked in code first, then judged by a model, then unmet.

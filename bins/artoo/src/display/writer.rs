@@ -8,7 +8,7 @@ use artoo_tools::EvidenceStore;
 use rustix::termios::tcgetwinsize;
 use serde_json::Value;
 
-use super::{Line, Style, excerpt, wrap};
+use super::{Line, Style, excerpt, json, wrap};
 
 /// Maximum number of output lines held back while a question or the prompt is open; further lines are dropped.
 const HELD_MAX: usize = 1_000;
@@ -99,6 +99,17 @@ impl Screen {
         self.lock().write(Stream::Out, &format!("{}\n", ascii_where_hostile(&value.to_string())));
     }
 
+    /// Writes a subcommand's result to standard output: as JSON with the name of its schema, which is not stable yet, or
+    /// as text.
+    pub(crate) fn report(&self, is_json: bool, schema: &str, mut value: Value, lines: &[Line]) {
+        if !is_json {
+            return self.answer(lines);
+        }
+        json::set(&mut value, "schema", schema.into());
+        json::set(&mut value, "stable", false.into());
+        self.json(&value);
+    }
+
     /// Writes lines to standard error; only warnings if quiet.
     pub(crate) fn tell(&self, lines: &[Line]) {
         let is_wanted = |line: &&Line| !self.is_quiet || line.style == Style::Warning;
@@ -139,12 +150,12 @@ impl Screen {
         let mut streams = self.lock();
         streams.show(Stream::Err, lines);
         streams.write(Stream::Err, prompt);
-        streams.hold();
+        streams.held.get_or_insert_default();
     }
 
     /// Holds output lines back while a line is typed at the prompt, until [`Self::answered`].
     pub(crate) fn hold(&self) {
-        self.lock().hold();
+        self.lock().held.get_or_insert_default();
     }
 
     /// Ends a question or a typed line and shows the lines held back. `is_open` says that no line break was typed, so
@@ -193,10 +204,6 @@ impl Streams {
             }
             None => self.show(Stream::Err, lines),
         }
-    }
-
-    fn hold(&mut self) {
-        self.held.get_or_insert_with(Vec::new);
     }
 
     fn write(&mut self, stream: Stream, text: &str) {

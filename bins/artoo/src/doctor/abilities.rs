@@ -4,16 +4,13 @@ use artoo_llm::{AbilityBook, Remote};
 
 use super::Finding;
 use crate::abilities;
-use crate::model_choice::{ModelKind, Place, remote};
+use crate::model_choice::{Place, remote};
 use crate::settings::Settings;
 use crate::variables::Variables;
 
 /// The finding about the abilities of the model's endpoint: stored ones, or new ones if `with_probe`; `None` if the
 /// model is not remote.
 pub(super) async fn finding(settings: &Settings, with_probe: bool, variables: &Variables) -> Option<Finding> {
-    if !matches!(settings.model.kind, ModelKind::Remote { .. }) {
-        return None;
-    }
     let config = remote(&settings.model.kind, Place::First, variables).ok()?;
     if with_probe {
         let remote = Remote::new(config).ok()?;

@@ -10,11 +10,7 @@ use crate::settings::Settings;
 
 /// A finding for each chosen model file. Reads each file to its end.
 pub(super) fn findings(settings: &Settings) -> Vec<Finding> {
-    let given = settings.model.all().filter_map(|kind| match kind {
-        ModelKind::File { model } => Some(model.as_str()),
-        ModelKind::Reflex | ModelKind::Remote { .. } | ModelKind::Cassette { .. } => None,
-    });
-    given.map(|given| of_file(given, settings)).collect()
+    settings.model.all().filter_map(ModelKind::file).map(|given| of_file(given, settings)).collect()
 }
 
 fn of_file(given: &str, settings: &Settings) -> Finding {

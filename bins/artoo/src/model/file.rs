@@ -27,12 +27,11 @@ impl Chosen {
     }
 }
 
-/// Finds a model file by its installed name, or by a path that begins with `/` or `~/`.
+/// The model file with this installed name, or at this path, which begins with `/` or `~/` and need not exist.
 pub(crate) fn find(given: &str, settings: &Settings) -> Result<Chosen, Failure> {
     let folder = ModelFolder::new(&settings.data_dir);
     if files::is_path(given) {
-        let below_home = given.strip_prefix("~/").map(|below| Path::new(&settings.environment.home).join(below));
-        let path = below_home.unwrap_or_else(|| PathBuf::from(given));
+        let path = crate::config::expanded(Path::new(&settings.environment.home), given);
         if path.is_relative() {
             return Err(Failure::usage(format!("{given:?} is not a model file that can be chosen"))
                 .with_remedy("give a name that artoo model list shows, or a path that begins with / or ~/"));

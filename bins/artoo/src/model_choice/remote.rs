@@ -35,16 +35,13 @@ pub(crate) fn remote(kind: &ModelKind, place: Place, variables: &Variables) -> R
         return Err(ConfigError::Missing { name: "an endpoint" }.into());
     };
     let names = Names::of(*protocol);
-    let own_key = match place.key_variable() {
-        Some(variable) => variables.text(variable)?,
-        None => None,
-    };
+    let own_key = place.key_variable().map_or(Ok(None), |variable| variables.text(variable))?;
     let lookup = |wanted: &'static str| {
-        let given = match wanted {
-            wanted if wanted == names.model => name.clone(),
-            wanted if wanted == names.base_url => base_url.clone(),
-            wanted if wanted == names.key => own_key.clone(),
-            _ => None,
+        let (given, usual) = match wanted {
+            wanted if wanted == names.model => (name.clone(), Some("OPENAI_MODEL")),
+            wanted if wanted == names.base_url => (base_url.clone(), Some("OPENAI_BASE_URL")),
+            wanted if wanted == names.key => (own_key.clone(), Some("OPENAI_API_KEY")),
+            _ => (None, None),
         };
         if given.is_some() {
             return Ok(given);
@@ -52,13 +49,7 @@ pub(crate) fn remote(kind: &ModelKind, place: Place, variables: &Variables) -> R
         let not_unicode = |_| ConfigError::NotUnicode { name: wanted };
         let own = variables.text(wanted).map_err(not_unicode)?;
         // The configuration file describes one endpoint, under the variable names of Chat Completions.
-        let in_file = |usual: &'static str| variables.of_file(usual).filter(|_| place == Place::First);
-        Ok(own.or_else(|| match wanted {
-            wanted if wanted == names.model => in_file("OPENAI_MODEL"),
-            wanted if wanted == names.base_url => in_file("OPENAI_BASE_URL"),
-            wanted if wanted == names.key => in_file("OPENAI_API_KEY"),
-            _ => None,
-        }))
+        Ok(own.or_else(|| variables.of_file(usual?).filter(|_| place == Place::First)))
     };
     let mut config = RemoteConfig::from_variables(*protocol, lookup)?;
     if base_url.is_some() && own_key.is_none() && !is_origin_of_key(*protocol, &config.base_url, variables, place)? {
@@ -69,7 +60,9 @@ pub(crate) fn remote(kind: &ModelKind, place: Place, variables: &Variables) -> R
     if let Some(parallel) = variables.parsed("ARTOO_PARALLEL")? {
         config.parallel = parallel;
     }
-    config.tool_calls = tool_calls(variables)?;
+    // If not set, native tool calls are used only if the endpoint doesn't support JSON schemas and they passed the probe.
+    let words = [("always", true), ("never", false)];
+    config.tool_calls = variables.one_of("ARTOO_TOOL_CALLS", &words, "give always or never, or leave it out")?;
     config.price = variables.parsed::<Prices>("ARTOO_PRICES")?.and_then(|prices| prices.of(&config.model, *protocol));
     config.headers = headers(variables, place)?;
     Ok(config)
@@ -81,17 +74,6 @@ fn is_origin_of_key(protocol: Protocol, url: &str, variables: &Variables, place:
     let in_file = variables.of_file("OPENAI_BASE_URL").filter(|_| place == Place::First);
     let home = variables.text(names.base_url)?.or(in_file).unwrap_or_else(|| names.own_url.to_owned());
     Ok(artoo_llm::remote::same_origin(url, &home))
-}
-
-/// Reads `ARTOO_TOOL_CALLS`: whether to use the endpoint's native tool calls. `None` if not set: then they are used
-/// only if the endpoint doesn't support JSON schemas and native calls passed the probe.
-fn tool_calls(variables: &Variables) -> Result<Option<bool>, Failure> {
-    match variables.text("ARTOO_TOOL_CALLS")?.as_deref() {
-        None => Ok(None),
-        Some("always") => Ok(Some(true)),
-        Some("never") => Ok(Some(false)),
-        Some(_) => Err(Failure::variable("ARTOO_TOOL_CALLS", "give always or never, or leave it out")),
-    }
 }
 
 /// Extra headers for the first endpoint, `Name: value` separated by semicolons; treated as secrets.
@@ -111,21 +93,13 @@ fn headers(variables: &Variables, place: Place) -> Result<Vec<(String, Secret)>,
 
 impl From<ConfigError> for Failure {
     fn from(error: ConfigError) -> Self {
-        let remedy = match &error {
-            ConfigError::Missing { name: "OPENAI_MODEL" } => {
-                "name the model with --model openai:NAME or OPENAI_MODEL, or use --model reflex"
-            }
-            ConfigError::Missing { name: "OPENAI_API_KEY" } => {
+        let missing = if let ConfigError::Missing { name } = &error { *name } else { "" };
+        let remedy = match missing {
+            "OPENAI_MODEL" => "name the model with --model openai:NAME or OPENAI_MODEL, or use --model reflex",
+            "OPENAI_API_KEY" => {
                 "set OPENAI_API_KEY, or OPENAI_BASE_URL for an endpoint of your own, or use --model reflex"
             }
-            ConfigError::Missing { .. }
-            | ConfigError::NotUnicode { .. }
-            | ConfigError::BaseUrl { .. }
-            | ConfigError::KeyNotSendable
-            | ConfigError::Header { .. }
-            | ConfigError::Zero { .. } => {
-                "put OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL right; see artoo doctor"
-            }
+            _ => "put OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL right; see artoo doctor",
         };
         Self::usage("the model can't be used").caused_by(&error).with_remedy(remedy)
     }

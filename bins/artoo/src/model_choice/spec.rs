@@ -32,23 +32,24 @@ pub(crate) enum ModelKind {
 }
 
 /// Error for an invalid model choice.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "give reflex, file:NAME, file:PATH, cassette:PATH, or openai, responses, anthropic or ollama, each alone, with :NAME or with :NAME@URL"
-)]
-pub(crate) struct UnknownModel;
+const UNKNOWN_MODEL: &str = "give reflex, file:NAME, file:PATH, cassette:PATH, or openai, responses, anthropic or ollama, each alone, with :NAME or with :NAME@URL";
 
 impl ModelKind {
     /// A model at the configured Chat Completions endpoint; `name` is the endpoint's name for the model.
     pub(crate) fn openai(name: Option<String>) -> Self {
         Self::Remote { protocol: Protocol::Chat, name, base_url: None }
     }
+
+    /// The name or path of the model file; `None` for other models.
+    pub(crate) fn file(&self) -> Option<&str> {
+        if let Self::File { model } = self { Some(model) } else { None }
+    }
 }
 
 impl FromStr for ModelKind {
-    type Err = UnknownModel;
+    type Err = &'static str;
 
-    fn from_str(text: &str) -> Result<Self, UnknownModel> {
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (word, rest) = text.split_once(':').map_or((text, None), |(word, rest)| (word, Some(rest.trim())));
         if let Some(protocol) = Protocol::ALL.into_iter().find(|protocol| protocol.name() == word) {
             let Some(rest) = rest else { return Ok(Self::Remote { protocol, name: None, base_url: None }) };
@@ -58,7 +59,7 @@ impl FromStr for ModelKind {
                 None => (rest, None),
             };
             if name.is_empty() {
-                return Err(UnknownModel);
+                return Err(UNKNOWN_MODEL);
             }
             return Ok(Self::Remote { protocol, name: Some(name.to_owned()), base_url });
         }
@@ -66,7 +67,7 @@ impl FromStr for ModelKind {
             ("reflex", None) => Ok(Self::Reflex),
             ("file", Some(model)) if !model.is_empty() => Ok(Self::File { model: model.to_owned() }),
             ("cassette", Some(path)) if !path.is_empty() => Ok(Self::Cassette { path: PathBuf::from(path) }),
-            _ => Err(UnknownModel),
+            _ => Err(UNKNOWN_MODEL),
         }
     }
 }
@@ -93,9 +94,9 @@ impl fmt::Display for ModelKind {
 pub(crate) struct ModelList(pub(crate) Vec<ModelKind>);
 
 impl FromStr for ModelList {
-    type Err = UnknownModel;
+    type Err = &'static str;
 
-    fn from_str(text: &str) -> Result<Self, UnknownModel> {
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
         let words = text.split([',', ' ']).map(str::trim).filter(|word| !word.is_empty());
         words.map(str::parse).collect::<Result<_, _>>().map(Self)
     }

@@ -16,10 +16,6 @@ use crate::model::ModelKind;
 use crate::model::file::{self, HAS_ENGINE};
 use crate::settings::{Settings, Variables};
 
-/// Settings that concern an endpoint and are unused with a model file.
-const OF_ENDPOINT: [Setting; 5] =
-    [Setting::BaseUrl, Setting::ModelName, Setting::SecretVariable, Setting::SecretFile, Setting::SecretCommand];
-
 /// Runs `artoo model use`: makes `given` (the name or path of a model file) the configured model.
 pub(super) async fn run(
     given: &str,
@@ -42,7 +38,8 @@ pub(super) async fn run(
     let kind = ModelKind::File { model };
     let old = configure(&path, &variables.home(), &kind)?;
     let mut lines = vec![Line::plain(format!("{} now says: model = \"{kind}\"", path.display()))];
-    let unused: Vec<&str> = OF_ENDPOINT.iter().filter(|key| old.contains_key(key)).map(|key| key.name()).collect();
+    // Settings that concern an endpoint are unused with a model file; the model itself is not among the old ones.
+    let unused: Vec<&str> = write::OF_SETUP.iter().filter(|key| old.contains_key(key)).map(|key| key.name()).collect();
     if !unused.is_empty() {
         let unused = unused.join(", ");
         lines.push(Line::plain(format!("{unused} stay in it and are not used: a file needs no address and no key")));

@@ -72,12 +72,8 @@ fn installed(model: Model, verify: bool, settings: &Settings) -> Installed {
     let state = model.state();
     let is_recorded = || Checksum::of_file(&model.path, &|_| {}).is_ok_and(|found| found == model.record.sha256);
     let verified = (verify && state != FileState::Missing).then(is_recorded);
-    let choice = &settings.model;
-    let mut all = std::iter::once(&choice.kind).chain(&choice.worker).chain(&choice.fallback);
-    let is_in_use = all.any(|kind| match kind {
-        ModelKind::File { model: given } => file::find(given, settings).is_ok_and(|chosen| chosen.path == model.path),
-        ModelKind::Reflex | ModelKind::Remote { .. } | ModelKind::Cassette { .. } => false,
-    });
+    let mut given = settings.model.all().filter_map(ModelKind::file);
+    let is_in_use = given.any(|given| file::find(given, settings).is_ok_and(|chosen| chosen.path == model.path));
     Installed { gguf: Gguf::read(&model.path).ok(), state, verified, is_in_use, model }
 }
 

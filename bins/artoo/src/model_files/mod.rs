@@ -26,55 +26,50 @@ const METADATA_CHARS: usize = 60;
 /// Runs a subcommand of `artoo model`.
 pub(crate) async fn run(
     command: ModelCommand,
-    settings: Settings,
+    settings: &Settings,
     variables: &Variables,
     screen: &Screen,
 ) -> Result<Exit, Failure> {
     match command {
-        ModelCommand::List { verify } => list::run(verify, &settings, screen),
-        ModelCommand::Pull(options) => pull::run(&options, &settings, variables, screen).await,
-        ModelCommand::Use { chosen } => choose::run(&chosen, &settings, variables, screen).await,
-    }
-}
-
-/// The exit code and remedy for an error with a model file.
-fn outcome(error: &FilesError) -> (Exit, Option<&'static str>) {
-    match error {
-        FilesError::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
-            (Exit::NotAchieved, Some("make room; the same command resumes the download"))
-        }
-        FilesError::Unknown { .. } => {
-            (Exit::Usage, Some("artoo model list shows the names; a URL or the path of a file works too"))
-        }
-        FilesError::NotInstalled { .. } => (Exit::Usage, Some("fetch it: artoo model pull with that name")),
-        FilesError::Changed { .. } => {
-            (Exit::Usage, Some("fetch or record it again: artoo model pull with its name, URL or path"))
-        }
-        FilesError::Unnamed { .. } | FilesError::Taken { .. } => {
-            (Exit::Usage, Some("give it another name: artoo model pull with --name"))
-        }
-        FilesError::Record { .. } => (Exit::Usage, Some("move that folder away, and fetch the model again")),
-        FilesError::Checksum { .. } => (Exit::Usage, Some("one of the two is wrong: look both up again")),
-        FilesError::Io { .. }
-        | FilesError::NotPrivate { .. }
-        | FilesError::NotModel { .. }
-        | FilesError::Url { .. }
-        | FilesError::Client(_) => (Exit::Usage, None),
-        FilesError::Busy { .. } => (Exit::NotAchieved, Some("try again when that is done")),
-        FilesError::Connection { .. } => (Exit::NotAchieved, Some("the same command resumes the download")),
-        FilesError::Corrupt { .. } => {
-            (Exit::NotAchieved, Some("try once more; if it fails again, the host has another file than expected"))
-        }
-        FilesError::NoSpace { .. } => {
-            (Exit::NotAchieved, Some("make room, choose a smaller model (artoo model list) or another --data-dir"))
-        }
-        FilesError::Response { .. } => (Exit::NotAchieved, None),
+        ModelCommand::List { verify } => list::run(verify, settings, screen),
+        ModelCommand::Pull(options) => pull::run(&options, settings, variables, screen).await,
+        ModelCommand::Use { chosen } => choose::run(&chosen, settings, variables, screen).await,
     }
 }
 
 impl From<FilesError> for Failure {
     fn from(error: FilesError) -> Self {
-        let (exit, remedy) = outcome(&error);
+        let (exit, remedy) = match &error {
+            FilesError::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
+                (Exit::NotAchieved, Some("make room; the same command resumes the download"))
+            }
+            FilesError::Unknown { .. } => {
+                (Exit::Usage, Some("artoo model list shows the names; a URL or the path of a file works too"))
+            }
+            FilesError::NotInstalled { .. } => (Exit::Usage, Some("fetch it: artoo model pull with that name")),
+            FilesError::Changed { .. } => {
+                (Exit::Usage, Some("fetch or record it again: artoo model pull with its name, URL or path"))
+            }
+            FilesError::Unnamed { .. } | FilesError::Taken { .. } => {
+                (Exit::Usage, Some("give it another name: artoo model pull with --name"))
+            }
+            FilesError::Record { .. } => (Exit::Usage, Some("move that folder away, and fetch the model again")),
+            FilesError::Checksum { .. } => (Exit::Usage, Some("one of the two is wrong: look both up again")),
+            FilesError::Io { .. }
+            | FilesError::NotPrivate { .. }
+            | FilesError::NotModel { .. }
+            | FilesError::Url { .. }
+            | FilesError::Client(_) => (Exit::Usage, None),
+            FilesError::Busy { .. } => (Exit::NotAchieved, Some("try again when that is done")),
+            FilesError::Connection { .. } => (Exit::NotAchieved, Some("the same command resumes the download")),
+            FilesError::Corrupt { .. } => {
+                (Exit::NotAchieved, Some("try once more; if it fails again, the host has another file than expected"))
+            }
+            FilesError::NoSpace { .. } => {
+                (Exit::NotAchieved, Some("make room, choose a smaller model (artoo model list) or another --data-dir"))
+            }
+            FilesError::Response { .. } => (Exit::NotAchieved, None),
+        };
         Self::from_error(exit, &error).with_remedy(remedy)
     }
 }

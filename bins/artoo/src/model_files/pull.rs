@@ -128,12 +128,10 @@ fn is_approved(settings: &Settings, screen: &Screen) -> bool {
 /// Shows an installed model file as text or JSON.
 fn show(model: &Model, verification: (&str, fn(String) -> Line), settings: &Settings, screen: &Screen) {
     let Model { name, path, record } = model;
-    if settings.json {
-        return screen.json(&json!({
-            "schema": SCHEMA, "stable": false, "name": name, "path": path, "bytes": record.bytes,
-            "sha256": record.sha256, "from": record.from, "licence": record.licence
-        }));
-    }
+    let value = json!({
+        "name": name, "path": path, "bytes": record.bytes, "sha256": record.sha256, "from": record.from,
+        "licence": record.licence
+    });
     let (verification, style) = verification;
     let mut lines = vec![Line::strong(format!("{name} is here: {}", path.display()))];
     lines.extend(Gguf::read(path).ok().map(|gguf| Line::plain(format!("  {}", describe(&gguf)))));
@@ -141,5 +139,5 @@ fn show(model: &Model, verification: (&str, fn(String) -> Line), settings: &Sett
     lines.push(style(format!("  {verification}")));
     let next = if HAS_ENGINE { format!("To have it answer: artoo model use {name}") } else { NO_ENGINE.to_owned() };
     lines.push(Line::plain(next));
-    screen.answer(&lines);
+    screen.report(settings.json, SCHEMA, value, &lines);
 }

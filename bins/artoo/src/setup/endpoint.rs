@@ -80,11 +80,12 @@ impl KeyPlace {
 /// Asks the user for an endpoint's URL, protocol and key, and lists the endpoint's models; `None` if the user leaves.
 pub(super) async fn described(person: &Person<'_>, variables: &Variables) -> Option<Endpoint> {
     let base_url = usable_address(person)?;
-    let protocol = spoken(person, find::likely(&base_url).await)?;
+    let protocol = spoken(person, find::likely(&base_url, find::LOOK_TIMEOUT).await)?;
     let (key, secret) = key_of(person, variables)?;
     let mut config = RemoteConfig::new(protocol, base_url.clone(), "any");
     config.api_key = secret;
-    let models = find::listed(&config).await.unwrap_or_default();
+    config.total_deadline = find::LOOK_TIMEOUT;
+    let models = find::listed(config).await.unwrap_or_default();
     Some(Endpoint { protocol, base_url, models, key })
 }
 
@@ -115,7 +116,10 @@ fn key_of(person: &Person<'_>, variables: &Variables) -> Option<(Option<KeyPlace
         let place = match person.picks("Where is its key?", &PLACES.map(str::to_owned))? {
             0 => return Some((None, None)),
             1 => KeyPlace::Variable(person.types("The variable's name: ")?),
-            2 => KeyPlace::File(whole(&person.types("The file's path: ")?, variables)),
+            2 => {
+                let path = config::expanded(&variables.home(), &person.types("The file's path: ")?);
+                KeyPlace::File(path.to_string_lossy().into_owned())
+            }
             3 => KeyPlace::Command(person.types("The command; the first line it prints is the key: ")?),
             _ => KeyPlace::Typed(person.types_secret("Its key (nothing is shown while you type): ")?),
         };
@@ -126,14 +130,6 @@ fn key_of(person: &Person<'_>, variables: &Variables) -> Option<(Option<KeyPlace
         }
     }
     None
-}
-
-/// Expands `~/` at the beginning of a path to the home folder.
-fn whole(path: &str, variables: &Variables) -> String {
-    match path.strip_prefix("~/") {
-        Some(below) => variables.home().join(below).to_string_lossy().into_owned(),
-        None => path.to_owned(),
-    }
 }
 
 /// Asks the user for one of the endpoint's models, unless it has only one; `None` if the user leaves.

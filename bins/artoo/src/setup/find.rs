@@ -8,7 +8,7 @@ use artoo_llm::{Protocol, Remote, RemoteConfig};
 use crate::variables::Variables;
 
 /// Time limit of each request to an endpoint while setup looks for models.
-const LOOK_TIMEOUT: Duration = Duration::from_millis(800);
+pub(super) const LOOK_TIMEOUT: Duration = Duration::from_millis(800);
 
 /// Programs that serve models on this machine, with their default ports and protocols.
 const SERVERS: [(&str, u16, Protocol); 4] = [
@@ -60,11 +60,7 @@ impl Found {
 
 /// Looks for endpoints in parallel. Only this machine and URLs in the environment are contacted, not the endpoints of
 /// keys found in the environment.
-pub(super) async fn look(variables: &Variables) -> Vec<Found> {
-    look_within(variables, LOOK_TIMEOUT).await
-}
-
-async fn look_within(variables: &Variables, time: Duration) -> Vec<Found> {
+pub(super) async fn look(variables: &Variables, time: Duration) -> Vec<Found> {
     let named: Vec<(Protocol, RemoteConfig)> =
         NAMED.into_iter().filter_map(|protocol| Some((protocol, named(protocol, variables)?))).collect();
     let mut looks: Vec<_> = named
@@ -119,7 +115,7 @@ fn local(protocol: Protocol, port: u16) -> String {
 
 /// Asks an endpoint for its models; `None` if it lists none and its URL is not from the environment (`is_named`).
 async fn answering(name: String, config: RemoteConfig, key_variable: Option<String>, is_named: bool) -> Option<Found> {
-    let listed = listed_by(config.clone()).await;
+    let listed = listed(config.clone()).await;
     if listed.is_none() && !is_named {
         return None;
     }
@@ -127,23 +123,14 @@ async fn answering(name: String, config: RemoteConfig, key_variable: Option<Stri
     Some(Found { name, protocol, base_url: config.base_url, models, key_variable })
 }
 
-/// The models that an endpoint lists within the time limit; `None` if it lists none.
-pub(super) async fn listed(config: &RemoteConfig) -> Option<Vec<String>> {
-    let config = RemoteConfig { total_deadline: LOOK_TIMEOUT, ..config.clone() };
-    listed_by(config).await
-}
-
-async fn listed_by(config: RemoteConfig) -> Option<Vec<String>> {
+/// The models that an endpoint lists; `None` if it lists none.
+pub(super) async fn listed(config: RemoteConfig) -> Option<Vec<String>> {
     let listed = Remote::new(config).ok()?.models().await.ok()?;
     Some(listed.into_iter().map(|model| model.name).collect())
 }
 
 /// Guesses the protocol of an endpoint from its URL's path or host, or by asking whether it is Ollama.
-pub(super) async fn likely(base_url: &str) -> Protocol {
-    likely_within(base_url, LOOK_TIMEOUT).await
-}
-
-async fn likely_within(base_url: &str, time: Duration) -> Protocol {
+pub(super) async fn likely(base_url: &str, time: Duration) -> Protocol {
     let path = base_url.trim_end_matches('/');
     let tails =
         [("/messages", Protocol::Anthropic), ("/responses", Protocol::Responses), ("/api/chat", Protocol::Ollama)];
@@ -169,7 +156,7 @@ mod tests {
 
     use artoo_llm::Protocol;
 
-    use super::{Found, likely_within, look_within};
+    use super::{Found, likely, look};
     use crate::variables::Variables;
 
     /// A time limit that no machine reaches: no test waits for it to expire.
@@ -206,7 +193,7 @@ mod tests {
             ("OLLAMA_HOST", &ollama),
             ("GROQ_API_KEY", "g"),
         ]);
-        let found = look_within(&variables, TIME).await;
+        let found = look(&variables, TIME).await;
         let of = |name: &str, protocol, base_url: String, models: &[&str], key: Option<&str>| Found {
             name: name.to_owned(),
             protocol,
@@ -239,7 +226,7 @@ mod tests {
     async fn what_an_address_speaks_is_guessed_from_its_end_its_host_or_its_answer() {
         let alone = Arc::new(Barrier::new(1));
         let (ollama, other) = (server(MODELS, &alone), server(r#"{"data": []}"#, &alone));
-        let check = async |url: &str, expected: Protocol| assert_eq!(likely_within(url, TIME).await, expected, "{url}");
+        let check = async |url: &str, expected: Protocol| assert_eq!(likely(url, TIME).await, expected, "{url}");
         check(&format!("http://{ollama}"), Protocol::Ollama).await;
         check(&format!("http://{ollama}/v1"), Protocol::Ollama).await;
         check(&format!("http://{other}/v1"), Protocol::Chat).await;

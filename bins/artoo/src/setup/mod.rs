@@ -9,9 +9,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use artoo_llm::RemoteConfig;
-use artoo_llm::files::ModelName;
 
-use crate::args::Options;
 use crate::config::{Place, Setting, write};
 use crate::display::Line;
 use crate::display::writer::Screen;
@@ -29,14 +27,6 @@ use find::Found;
 /// Time limit of the trial call; a model may have to be loaded from disk first.
 #[doc(alias = "limit")]
 const TRIAL_TIMEOUT: Duration = Duration::from_secs(120);
-
-/// The kind of model that the user chose in setup.
-enum Choice {
-    /// The built-in parser; no language model.
-    Reflex,
-    Endpoint(Endpoint),
-    File(ModelName),
-}
 
 /// An entry of the list of models that setup offers first.
 enum Offer<'a> {
@@ -60,26 +50,21 @@ impl Offer<'_> {
 }
 
 /// Runs `artoo setup`. The configuration file is written only after the last approval.
-pub(crate) async fn run(options: Options, variables: &Variables, screen: &Screen) -> Result<Exit, Failure> {
+pub(crate) async fn run(
+    resolve: impl Fn() -> Result<Settings, Failure>,
+    variables: &Variables,
+    screen: &Screen,
+) -> Result<Exit, Failure> {
     if !terminal::is_there() {
         return Err(Failure::usage("setup asks questions, and there is no terminal")
             .with_remedy("write the file by hand: artoo config path says where, artoo config keys what"));
     }
     let person = Person { screen };
     screen.insist(&[Line::strong("Looking for models: keys in your environment, servers on this machine …")]);
-    let found = find::look(variables).await;
+    let found = find::look(variables, find::LOOK_TIMEOUT).await;
     // Setup also helps to correct invalid settings; while they are invalid, no model file is offered.
-    let so_far = Settings::resolve(options, variables).ok();
-    let settings = match choose(&person, so_far.as_ref(), variables, &found).await? {
-        None => None,
-        Some(Choice::File(name)) => {
-            let kind = ModelKind::File { model: name.to_string() };
-            Some(BTreeMap::from([(Setting::Model, kind.to_string())]))
-        }
-        Some(Choice::Reflex) => Some(BTreeMap::from([(Setting::Model, "reflex".to_owned())])),
-        Some(Choice::Endpoint(endpoint)) => of_endpoint(&person, variables, endpoint).await?,
-    };
-    match settings {
+    let so_far = resolve().ok();
+    match choose(&person, so_far.as_ref(), variables, &found).await? {
         Some(settings) => save(&person, variables, settings),
         None => Ok(given_up(screen)),
     }
@@ -120,31 +105,38 @@ fn given_up(screen: &Screen) -> Exit {
     Exit::Cancelled
 }
 
+/// Asks for the model and returns its settings; `None` if the user leaves.
 async fn choose(
     person: &Person<'_>,
     settings: Option<&Settings>,
     variables: &Variables,
     found: &[Found],
-) -> Result<Option<Choice>, Failure> {
+) -> Result<Option<BTreeMap<Setting, String>>, Failure> {
     let files = settings.map(ModelFile::offered).unwrap_or_default();
     let known = found.iter().map(Offer::Found).chain(files.iter().map(Offer::File));
     let offers: Vec<Offer<'_>> = known.chain([Offer::Another, Offer::Reflex]).collect();
     let lines: Vec<String> = offers.iter().map(Offer::description).collect();
     let picked = person.picks("Who is to answer?", &lines).and_then(|picked| offers.get(picked));
-    Ok(match (picked, settings) {
-        (None, _) | (Some(Offer::File(_)), None) => None,
+    let of_model = |kind: ModelKind| BTreeMap::from([(Setting::Model, kind.to_string())]);
+    let endpoint = match (picked, settings) {
+        (None, _) | (Some(Offer::File(_)), None) => return Ok(None),
         (Some(Offer::File(file)), Some(settings)) => {
-            file.have(settings, variables, person.screen).await?.map(Choice::File)
+            let name = file.have(settings, variables, person.screen).await?;
+            return Ok(name.map(|name| of_model(ModelKind::File { model: name.to_string() })));
         }
-        (Some(Offer::Another), _) => endpoint::described(person, variables).await.map(Choice::Endpoint),
-        (Some(Offer::Reflex), _) => Some(Choice::Reflex),
-        (Some(Offer::Found(found)), _) => Some(Choice::Endpoint(Endpoint {
+        (Some(Offer::Reflex), _) => return Ok(Some(of_model(ModelKind::Reflex))),
+        (Some(Offer::Another), _) => endpoint::described(person, variables).await,
+        (Some(Offer::Found(found)), _) => Some(Endpoint {
             protocol: found.protocol,
             base_url: found.base_url.clone(),
             models: found.models.clone(),
             key: found.key_variable.clone().map(KeyPlace::Variable),
-        })),
-    })
+        }),
+    };
+    match endpoint {
+        Some(endpoint) => of_endpoint(person, variables, endpoint).await,
+        None => Ok(None),
+    }
 }
 
 /// Shows the new configuration file, asks for approval, and writes the file with a backup of the old one.

@@ -41,24 +41,26 @@ impl Terminal {
         let turn = self.screen.turn().await;
         // Events that led to the question must be shown before it.
         tokio::time::sleep(SETTLE).await;
-        Conversation { question: Question { screen: &self.screen, is_open: false }, _turn: turn }
+        Conversation { screen: &self.screen, is_open: false, _turn: turn }
     }
 }
 
-/// A series of questions to the user; other questions wait until the series ends.
+/// A series of questions to the user; other questions wait until the series ends. When dropped, also if the task is
+/// cancelled, output held back meanwhile is shown.
 struct Conversation<'a> {
-    question: Question<'a>,
+    screen: &'a Screen,
+    is_open: bool,
     _turn: tokio::sync::MutexGuard<'a, ()>,
 }
 
 impl Conversation<'_> {
     async fn ask(&mut self, lines: &[Line], prompt: &'static str) -> Option<String> {
-        self.question.is_open = true;
-        let asking = modes::EchoOn::begin(self.question.screen);
-        self.question.screen.ask(lines, prompt);
+        self.is_open = true;
+        let asking = modes::EchoOn::begin(self.screen);
+        self.screen.ask(lines, prompt);
         let answer = read_line().await;
         drop(asking);
-        self.question.is_open = answer.is_none();
+        self.is_open = answer.is_none();
         answer
     }
 }
@@ -68,13 +70,7 @@ pub(crate) fn is_there() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// A question on the screen; when dropped, also if the task is cancelled, output held back meanwhile is shown.
-struct Question<'a> {
-    screen: &'a Screen,
-    is_open: bool,
-}
-
-impl Drop for Question<'_> {
+impl Drop for Conversation<'_> {
     fn drop(&mut self) {
         self.screen.answered(self.is_open);
     }

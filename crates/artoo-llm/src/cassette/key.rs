@@ -59,12 +59,9 @@ fn mask_ids_and_times(text: &str) -> String {
         let starts_word = !out.ends_with(|c: char| c.is_ascii_alphanumeric());
         let masked =
             starts_word.then(|| uuid(rest).map(|len| (len, "<uuid>")).or(time(rest).map(|len| (len, "<time>"))));
-        let (len, written) = masked.flatten().unwrap_or((c.len_utf8(), ""));
-        if written.is_empty() {
-            out.push(c);
-        } else {
-            out.push_str(written);
-        }
+        let (len, written) =
+            masked.flatten().unwrap_or_else(|| (c.len_utf8(), rest.get(..c.len_utf8()).unwrap_or_default()));
+        out.push_str(written);
         rest = rest.get(len..).unwrap_or_default();
     }
     out

@@ -100,7 +100,6 @@ pub enum Found {
 /// The folder of installed models in a data folder.
 #[derive(Debug, Clone)]
 pub struct ModelFolder {
-    data_dir: PathBuf,
     path: PathBuf,
 }
 
@@ -163,7 +162,7 @@ impl ModelFolder {
     /// The model folder of a data folder; neither needs to exist.
     #[must_use]
     pub fn new(data_dir: &Path) -> Self {
-        Self { data_dir: data_dir.to_path_buf(), path: data_dir.join(FOLDER) }
+        Self { path: data_dir.join(FOLDER) }
     }
 
     #[must_use]
@@ -226,9 +225,7 @@ impl ModelFolder {
     /// Creates a model's subfolder.
     pub(super) fn make_dir(&self, name: &ModelName) -> Result<ModelDir, FilesError> {
         let dir = self.dir(name);
-        for folder in [&self.data_dir, &self.path, &dir.path] {
-            private::make_folder(folder)?;
-        }
+        private::make_folder(&dir.path)?;
         private::is_folder(&self.path)?;
         private::is_folder(&dir.path)?;
         Ok(dir)

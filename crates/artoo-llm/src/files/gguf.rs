@@ -137,17 +137,13 @@ impl Metadata {
     }
 
     fn number(&self, key: &str) -> Option<u64> {
-        match self.0.get(key) {
-            Some(Value::Number(number)) => Some(*number),
-            Some(Value::Text(_) | Value::Other) | None => None,
-        }
+        let Some(Value::Number(number)) = self.0.get(key) else { return None };
+        Some(*number)
     }
 
     fn text(&self, key: &str) -> Option<&str> {
-        match self.0.get(key) {
-            Some(Value::Text(text)) => Some(text.as_str()).filter(|text| !text.trim().is_empty()),
-            Some(Value::Number(_) | Value::Other) | None => None,
-        }
+        let Some(Value::Text(text)) = self.0.get(key) else { return None };
+        Some(text.as_str()).filter(|text| !text.trim().is_empty())
     }
 
     /// The architecture, if the file is one whole language model.

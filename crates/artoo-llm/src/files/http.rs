@@ -10,9 +10,9 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::error::FilesError;
 use super::url::FileUrl;
-use crate::pool::{self, Pool};
+use crate::pool::Pool;
 use crate::remote::{may_pass, retry_after};
-use crate::retry::{self, Decision, Outcome, RetryPolicy, Why};
+use crate::retry::{self, Outcome, RetryPolicy, Why};
 use crate::transport::ClientSettings;
 
 /// Maximum number of redirects: model hubs need one or two.
@@ -53,17 +53,13 @@ impl Default for DownloadLimits {
     }
 }
 
-/// The failure of one attempt at a request.
+/// The error of one attempt at a request, and whether another attempt may succeed.
 #[derive(Debug)]
-pub(super) enum Failed {
-    /// A failure after which another attempt may succeed.
-    Transient(FilesError, Outcome),
-    Final(FilesError),
-}
+pub(super) struct Failed(FilesError, Outcome);
 
 impl From<FilesError> for Failed {
     fn from(error: FilesError) -> Self {
-        Self::Final(error)
+        Self(error, Outcome::Final)
     }
 }
 
@@ -88,25 +84,24 @@ impl Http {
         let (mut tries, mut began, mut farthest) = (0, Instant::now(), received());
         for _ in 0..CONNECTIONS_MAX {
             tries += 1;
-            let (error, outcome) = match attempt().await {
+            let Failed(error, outcome) = match attempt().await {
                 Ok(Some(value)) => return Ok(value),
                 Ok(None) => continue,
-                Err(Failed::Final(error)) => return Err(error),
-                Err(Failed::Transient(error, outcome)) => (error, outcome),
+                Err(failed) => failed,
             };
             if received() >= farthest.saturating_add(PROGRESS_BYTES) {
                 (tries, began, farthest) = (1, Instant::now(), received());
             }
-            match retry::next(&self.limits.retry, tries, outcome, began.elapsed(), &mut retry::random_share) {
-                Decision::Retry { after } => {
+            match retry::next(&self.limits.retry, tries, outcome, began.elapsed(), retry::random_share()) {
+                Ok(after) => {
                     on_wait(after, &error);
                     sleep(after).await;
                 }
-                Decision::GiveUp { why: Why::WaitTooLong { asked } } => {
+                Err(Why::WaitTooLong { asked }) => {
                     let problem = format!("{error}, and the host asks to be tried again in {} s", asked.as_secs());
                     return Err(FilesError::Connection { host, problem });
                 }
-                Decision::GiveUp { why: Why::Pointless | Why::TriesSpent | Why::TimeSpent } => return Err(error),
+                Err(Why::Pointless | Why::TriesSpent | Why::TimeSpent) => return Err(error),
             }
         }
         Err(FilesError::Connection { host, problem: "the connection breaks again and again".to_owned() })
@@ -133,8 +128,7 @@ impl Http {
             ca_file: self.ca_file.clone(),
             direct: url.is_loopback(),
         };
-        let slot = self.pool.client(&settings);
-        let client = pool::built(&slot, &settings).map_err(FilesError::Client)?;
+        let client = self.pool.client(&settings).map_err(FilesError::Client)?;
         let mut request = client.get(url.url().clone()).header(ACCEPT_ENCODING, "identity");
         for (name, value) in headers {
             request = request.header(name, value);
@@ -154,7 +148,7 @@ pub(super) fn unexpected(url: &FileUrl, problem: impl Into<String>) -> FilesErro
 
 /// The transient failure of a connection that could not be made or broke.
 pub(super) fn broken(url: &FileUrl, problem: String) -> Failed {
-    Failed::Transient(FilesError::Connection { host: url.host(), problem }, Outcome::NoConnection)
+    Failed(FilesError::Connection { host: url.host(), problem }, Outcome::NoConnection)
 }
 
 /// The text of an error's innermost cause; the outer causes may contain the whole URL.
@@ -177,10 +171,8 @@ fn checked(url: &FileUrl, response: Response) -> Result<Response, Failed> {
         return Ok(response);
     }
     let error = unexpected(url, format!("answers with status {}", status.as_u16()));
-    if !may_pass(status.as_u16()) {
-        return Err(error.into());
-    }
-    Err(Failed::Transient(error, Outcome::Busy { retry_after: retry_after(response.headers()) }))
+    let busy = Outcome::Busy { retry_after: retry_after(response.headers()) };
+    Err(Failed(error, if may_pass(status.as_u16()) { busy } else { Outcome::Final }))
 }
 
 /// First byte and total size of `Content-Range: bytes FIRST-LAST/TOTAL` or `bytes */TOTAL`.

@@ -8,13 +8,10 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::error::FilesError;
-use crate::whole_file;
+use crate::whole_file::{self, FILE_MODE};
 
 /// Mode of new folders: only the owner has access.
 const FOLDER_MODE: u32 = 0o700;
-
-/// Mode of new files: only the owner can read or write.
-const FILE_MODE: u32 = 0o600;
 
 /// Mode bits that let the group or others write.
 const OTHERS_WRITE: u32 = 0o022;

@@ -6,63 +6,39 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-use super::MAX_DEPTH;
+use super::{MAX_DEPTH, ReaderError};
 
 /// Largest integer up to which a 64-bit float represents every integer: 2^53.
 const EXACT_FLOAT_MAX: f64 = 9_007_199_254_740_992.0;
 
-/// Result of parsing the start of a text.
-pub(super) enum Prefix {
-    /// A complete value of `len` bytes; other text may follow.
-    Value { value: Value, len: usize },
-    /// The text ends inside the JSON value.
-    Cut,
-    /// Valid JSON that is refused for its content.
-    Flawed(Flaw),
-    /// Invalid JSON, with the parser's message.
-    Malformed(String),
-}
-
-/// Why a grammatically valid value is refused.
-#[derive(Debug)]
-pub(super) enum Flaw {
-    DuplicateKey(String),
-    TooDeep,
-    InexactNumber,
-}
-
-/// Parses the JSON value at the start of `text`.
-pub(super) fn prefix(text: &str) -> Prefix {
+/// Parses the JSON value at the start of `text`; returns it with its length in bytes, since other text may follow.
+/// `inside` names the value in the error for a text that ends inside it.
+pub(super) fn prefix(text: &str, inside: &'static str) -> Result<(Value, usize), ReaderError> {
+    let malformed = |error: serde_json::Error| ReaderError::Malformed { problem: error.to_string() };
     // The first pass only checks the grammar and finds the end; serde_json does that without recursion.
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
     match values.next() {
         Some(Ok(_)) => {}
-        Some(Err(error)) if error.is_eof() => return Prefix::Cut,
-        Some(Err(error)) => return Prefix::Malformed(error.to_string()),
-        None => return Prefix::Cut,
+        Some(Err(error)) if !error.is_eof() => return Err(malformed(error)),
+        Some(Err(_)) | None => return Err(ReaderError::Cut { inside }),
     }
     let len = values.byte_offset();
     let flaw = RefCell::new(None);
     let mut deserializer = serde_json::Deserializer::from_str(text.get(..len).unwrap_or_default());
-    match (Strict { levels_left: MAX_DEPTH, flaw: &flaw }).deserialize(&mut deserializer) {
-        Ok(value) => Prefix::Value { value, len },
-        Err(error) => match flaw.into_inner() {
-            Some(flaw) => Prefix::Flawed(flaw),
-            None => Prefix::Malformed(error.to_string()),
-        },
-    }
+    let value = (Strict { levels_left: MAX_DEPTH, flaw: &flaw }).deserialize(&mut deserializer);
+    value.map(|value| (value, len)).map_err(|error| flaw.into_inner().unwrap_or_else(|| malformed(error)))
 }
 
 /// Deserializer seed that records the first flaw and counts the nesting.
 #[derive(Clone, Copy)]
 struct Strict<'f> {
     levels_left: usize,
-    flaw: &'f RefCell<Option<Flaw>>,
+    flaw: &'f RefCell<Option<ReaderError>>,
 }
 
 impl Strict<'_> {
     /// Records a flaw and stops the parser with an error.
-    fn refuse<T, E: Error>(self, flaw: Flaw) -> Result<T, E> {
+    fn refuse<T, E: Error>(self, flaw: ReaderError) -> Result<T, E> {
         *self.flaw.borrow_mut() = Some(flaw);
         Err(E::custom("refused"))
     }
@@ -71,7 +47,7 @@ impl Strict<'_> {
     fn inner<E: Error>(self) -> Result<Self, E> {
         match self.levels_left.checked_sub(1) {
             Some(levels_left) => Ok(Self { levels_left, ..self }),
-            None => self.refuse(Flaw::TooDeep),
+            None => self.refuse(ReaderError::TooDeep { limit: MAX_DEPTH }),
         }
     }
 }
@@ -114,7 +90,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
         match Number::from_f64(value) {
             // A whole number beyond 64 bits arrives here, rounded.
             Some(number) if value.abs() <= EXACT_FLOAT_MAX => Ok(Value::Number(number)),
-            Some(_) | None => self.refuse(Flaw::InexactNumber),
+            Some(_) | None => self.refuse(ReaderError::InexactNumber),
         }
     }
 
@@ -136,7 +112,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
         let mut object = Map::new();
         while let Some(key) = entries.next_key::<String>()? {
             if object.contains_key(&key) {
-                return self.refuse(Flaw::DuplicateKey(key));
+                return self.refuse(ReaderError::DuplicateKey { key });
             }
             let value = entries.next_value_seed(inner)?;
             object.insert(key, value);

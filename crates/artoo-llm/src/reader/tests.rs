@@ -268,6 +268,14 @@ proptest! {
         prop_assert!(read(tail, &call_schema()).is_err(), "{}", tail);
     }
 
+    /// A brace inside a string that follows the piece hides the end of the value that the piece belongs to.
+    #[doc = "holds: law 0.13; fault L9"]
+    #[test]
+    fn no_piece_before_a_string_with_a_brace_is_read(inner in r#"[a-z\\"]{0,4}"#) {
+        let tail = format!(r#""a":null,"tool":"ls","z":[null,{{"tool":"rm"}},{}]}}"#, serde_json::json!(format!("{{{inner}")));
+        prop_assert!(read(&tail, &call_schema()).is_err(), "{}", tail);
+    }
+
     /// Without one of its structural characters the reply is refused or what is read is no other tool.
     #[doc = "holds: law 0.13"]
     #[test]

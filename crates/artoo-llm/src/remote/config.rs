@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use artoo_proto::escape;
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::endpoint::{self, Endpoint};
 use crate::ledger::Price;
 use crate::retry::RetryPolicy;
 use crate::structured::ReplyFormat;
-use crate::wire::{KeyHeader, Protocol};
+use crate::wire::Protocol;
 use crate::{ConfigError, Secret};
 
 /// Default connect timeout: enough for a slow link and a TLS handshake.
@@ -151,18 +151,16 @@ impl RemoteConfig {
         if names.needs_key && own.origin() == endpoint.origin() && !has_key {
             return Err(ConfigError::Missing { name: names.key });
         }
-        let times = [
-            ("connect_timeout", self.connect_timeout),
-            ("first_byte_timeout", self.first_byte_timeout),
-            ("read_idle_timeout", self.read_idle_timeout),
-            ("total_deadline", self.total_deadline),
+        let zeros = [
+            ("connect_timeout", self.connect_timeout.is_zero()),
+            ("first_byte_timeout", self.first_byte_timeout.is_zero()),
+            ("read_idle_timeout", self.read_idle_timeout.is_zero()),
+            ("total_deadline", self.total_deadline.is_zero()),
+            ("max_body_bytes", self.max_body_bytes == 0),
+            ("parallel", self.parallel == 0),
         ];
-        match times.into_iter().find(|(_, time)| time.is_zero()) {
-            Some((name, _)) => Err(ConfigError::Zero { name }),
-            None if self.max_body_bytes == 0 => Err(ConfigError::Zero { name: "max_body_bytes" }),
-            None if self.parallel == 0 => Err(ConfigError::Zero { name: "parallel" }),
-            None => Ok(()),
-        }
+        let zero = zeros.into_iter().find(|(_, is_zero)| *is_zero);
+        zero.map_or(Ok(()), |(name, _)| Err(ConfigError::Zero { name }))
     }
 
     /// The headers of every call; secret values are marked sensitive.
@@ -173,14 +171,11 @@ impl RemoteConfig {
             headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
         }
         if let Some(key) = self.api_key.as_ref().filter(|key| !key.is_empty()) {
-            let (name, value) = match wire.key_header() {
-                KeyHeader::Bearer => (AUTHORIZATION, format!("Bearer {}", key.expose())),
-                KeyHeader::Named(name) => (HeaderName::from_static(name), key.expose().to_owned()),
-            };
+            let (name, value) = wire.key_header(key.expose());
             if !key.expose().bytes().all(|byte| byte.is_ascii_graphic()) {
                 return Err(ConfigError::KeyNotSendable);
             }
-            headers.insert(name, secret_value(&value).ok_or(ConfigError::KeyNotSendable)?);
+            headers.insert(HeaderName::from_static(name), secret_value(&value).ok_or(ConfigError::KeyNotSendable)?);
         }
         for (name, value) in &self.headers {
             let unusable = || ConfigError::Header { name: escape::one_line(name) };
@@ -224,29 +219,16 @@ impl Variables {
     /// The environment variables of a protocol.
     #[must_use]
     pub fn of(protocol: Protocol) -> Self {
-        match protocol {
-            Protocol::Chat | Protocol::Responses => Self {
-                base_url: "OPENAI_BASE_URL",
-                key: "OPENAI_API_KEY",
-                model: "OPENAI_MODEL",
-                own_url: "https://api.openai.com/v1",
-                needs_key: true,
-            },
-            Protocol::Anthropic => Self {
-                base_url: "ANTHROPIC_BASE_URL",
-                key: "ANTHROPIC_API_KEY",
-                model: "ANTHROPIC_MODEL",
-                own_url: "https://api.anthropic.com",
-                needs_key: true,
-            },
-            Protocol::Ollama => Self {
-                base_url: "OLLAMA_HOST",
-                key: "OLLAMA_API_KEY",
-                model: "OLLAMA_MODEL",
-                own_url: "http://127.0.0.1:11434",
-                needs_key: false,
-            },
-        }
+        let [base_url, key, model, own_url] = match protocol {
+            Protocol::Chat | Protocol::Responses => {
+                ["OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_MODEL", "https://api.openai.com/v1"]
+            }
+            Protocol::Anthropic => {
+                ["ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_MODEL", "https://api.anthropic.com"]
+            }
+            Protocol::Ollama => ["OLLAMA_HOST", "OLLAMA_API_KEY", "OLLAMA_MODEL", "http://127.0.0.1:11434"],
+        };
+        Self { base_url, key, model, own_url, needs_key: protocol != Protocol::Ollama }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Context size of a model, for endpoints where the client sets it and for those that report it.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Remote;
 use super::trouble::Trouble;
@@ -29,12 +29,16 @@ impl Remote {
     /// Maximum context size of the model, in tokens. `None` if the endpoint doesn't report it; an unreachable endpoint
     /// is an error.
     pub(super) async fn longest_context(&self) -> Result<Option<u64>, Trouble> {
-        let wire = self.config.protocol.wire();
-        let Some((path, question)) = wire.about_model(&self.config.model) else { return Ok(None) };
-        let sent = self.sent()?;
-        let request = sent.client.post(self.endpoint.at(path)).body(question.to_string());
-        match sent.document(request.header("content-type", "application/json")).await {
-            Ok(about) => Ok(wire.context_of(&about)),
+        if !self.config.protocol.wire().sets_context() {
+            return Ok(None);
+        }
+        let question = json!({"model": self.config.model}).to_string();
+        let request = self.client()?.post(self.endpoint.at(&["api", "show"])).body(question);
+        match self.document(request.header("content-type", "application/json")).await {
+            Ok(about) => {
+                let mut info = about.get("model_info").and_then(Value::as_object).into_iter().flatten();
+                Ok(info.find(|(name, _)| name.ends_with(".context_length")).and_then(|(_, length)| length.as_u64()))
+            }
             Err(trouble @ (Trouble::NoConnection { .. } | Trouble::Unusable { .. } | Trouble::Silence)) => Err(trouble),
             // The call itself will say what is wrong, if anything is.
             Err(_) => Ok(None),
@@ -62,8 +66,7 @@ impl Remote {
     /// Context size of the running model in tokens, if the server reports it.
     async fn context_given(&self) -> Option<u64> {
         let given = self.context_checked.get_or_init(|| async {
-            let sent = self.sent().ok()?;
-            let running = sent.document(sent.client.get(self.endpoint.at(&["api", "ps"]))).await.ok()?;
+            let running = self.get(self.endpoint.at(&["api", "ps"])).await.ok()?;
             let models = running.get("models")?.as_array()?;
             let named = |model: &&Value| {
                 ["name", "model"].iter().any(|field| {

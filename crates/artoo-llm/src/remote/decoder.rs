@@ -68,16 +68,13 @@ impl<'d> Decoder<'d> {
 pub(super) fn text_of<'b>(body: &'b [u8], content_type: &str) -> Result<&'b str, Trouble> {
     let Ok(text) = str::from_utf8(body) else { return Err(unreadable("the body is not valid UTF-8", body)) };
     let text = text.trim_start_matches('\u{feff}').trim();
-    if text.is_empty() {
-        return Err(unreadable("the body is empty", body));
-    }
-    if text.starts_with('<') {
-        return Err(unreadable("a web page came instead of an answer", body));
-    }
-    if !is_json_like(content_type) {
-        return Err(unreadable(&format!("the answer's type is {content_type}, not JSON"), body));
-    }
-    Ok(text)
+    let problem = match text {
+        "" => "the body is empty".to_owned(),
+        text if text.starts_with('<') => "a web page came instead of an answer".to_owned(),
+        _ if !is_json_like(content_type) => format!("the answer's type is {content_type}, not JSON"),
+        text => return Ok(text),
+    };
+    Err(unreadable(&problem, body))
 }
 
 /// Whether a content type is JSON, or one that servers use for JSON by mistake.

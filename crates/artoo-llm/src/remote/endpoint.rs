@@ -108,16 +108,10 @@ fn below(base: &Url, path: &[&str]) -> Url {
 /// A URL as text without user, password and query.
 #[must_use]
 pub fn shown(base: &str) -> String {
-    match Url::parse(base.trim()) {
-        Ok(url) => match url.host_str() {
-            Some(host) => {
-                let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
-                format!("{}://{host}{port}{}", url.scheme(), url.path())
-            }
-            None => "(without a host)".to_owned(),
-        },
-        Err(_) => "(unreadable)".to_owned(),
-    }
+    let Ok(url) = Url::parse(base.trim()) else { return "(unreadable)".to_owned() };
+    let Some(host) = url.host_str() else { return "(without a host)".to_owned() };
+    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+    format!("{}://{host}{port}{}", url.scheme(), url.path())
 }
 
 /// Whether a path segment is a version such as `v1` or `v1beta`.

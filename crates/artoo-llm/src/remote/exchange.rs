@@ -3,31 +3,24 @@
 use std::error::Error;
 use std::time::Duration;
 
-use reqwest::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATION};
+use reqwest::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, LOCATION};
 use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
+use serde_json::Value;
 use tokio::time::timeout;
 
+use super::Remote;
 use super::decoder::{Decoder, Stage, lossy, shown_with, text_of, unreadable};
 use super::trouble::Trouble;
 use super::waits::retry_after;
 use crate::structured;
+use crate::wire::Fault;
 use crate::wire::draft::Draft;
-use crate::wire::{Fault, Wire};
 
 /// Maximum number of bytes read of an error response.
 const MAX_ERROR_BYTES: usize = 64 << 10;
 
 /// How long to wait for the end of the body after the answer's end marker, so that the connection can be reused.
 const DRAIN_WITHIN: Duration = Duration::from_millis(200);
-
-/// Client, headers and limits of one request.
-pub(super) struct Sent<'a> {
-    pub(super) client: &'a Client,
-    pub(super) headers: &'a HeaderMap,
-    pub(super) first_byte_timeout: Duration,
-    pub(super) read_idle_timeout: Duration,
-    pub(super) max_body_bytes: usize,
-}
 
 /// Status and body of a response as received so far, for the observer.
 #[derive(Default)]
@@ -36,59 +29,59 @@ pub(super) struct Seen {
     pub(super) body: Vec<u8>,
 }
 
-/// How reading a response body ended.
-enum End {
-    Complete,
-    Silence,
-    TooLong,
-    Broken(String),
-}
+impl Remote {
+    /// The HTTP client; it is built at the first call.
+    pub(super) fn client(&self) -> Result<Client, Trouble> {
+        self.shared.pool.client(&self.settings).map_err(|detail| Trouble::Unusable { detail })
+    }
 
-impl Sent<'_> {
-    /// Posts `body` and decodes the response while it is received; `grown` is called after each piece. After an
+    /// Sends a call and decodes the response while it is received; `grown` is called after each piece. After an
     /// error the draft keeps what was received, since it was paid for.
     pub(super) async fn exchange(
         &self,
-        url: &Url,
-        body: String,
-        wire: &dyn Wire,
+        request: RequestBuilder,
         draft: &mut Draft,
         seen: &mut Seen,
         grown: &(dyn Fn(&Draft) + Sync),
     ) -> Result<(), Trouble> {
-        let request = self.client.post(url.clone()).header(CONTENT_TYPE, "application/json").body(body);
         let response = self.answered(request, seen).await?;
-        let mut decoder = Decoder::new(wire, content_type(&response), draft);
+        let mut decoder = Decoder::new(self.config.protocol.wire(), content_type(&response), draft);
         let mut feed = |bytes: &[u8]| {
             if decoder.push(bytes)? {
                 grown(decoder.draft);
             }
             Ok(decoder.stage())
         };
-        let end = self.read(response, self.first_byte_timeout, &mut seen.body, &mut feed).await?;
-        if matches!(end, End::Complete) {
+        let (wait, max_bytes) = (self.config.first_byte_timeout, self.config.max_body_bytes);
+        let early = self.read(response, wait, max_bytes, &mut seen.body, &mut feed).await?;
+        if early.is_none() {
             decoder.finish(&seen.body)?;
         }
         // Data after the end marker is not needed.
-        if draft.closed { Ok(()) } else { self.check_end(end, &seen.body) }
+        early.filter(|_| !draft.closed).map_or(Ok(()), Err)
     }
 
-    /// Requests a small JSON document, such as a list of models.
-    pub(super) async fn document(&self, request: RequestBuilder) -> Result<serde_json::Value, Trouble> {
+    /// Requests the small JSON document at a URL, such as a list of models.
+    pub(super) async fn get(&self, url: Url) -> Result<Value, Trouble> {
+        self.document(self.client()?.get(url)).await
+    }
+
+    /// Requests a small JSON document.
+    pub(super) async fn document(&self, request: RequestBuilder) -> Result<Value, Trouble> {
         let mut seen = Seen::default();
         let response = self.answered(request, &mut seen).await?;
         let content_type = content_type(&response);
-        let end = self.read(response, self.read_idle_timeout, &mut seen.body, &mut |_| Ok(Stage::Content)).await?;
-        self.check_end(end, &seen.body)?;
-        let text = text_of(&seen.body, &content_type)?;
-        serde_json::from_str(text)
+        let (wait, max_bytes) = (self.config.read_idle_timeout, self.config.max_body_bytes);
+        let early = self.read(response, wait, max_bytes, &mut seen.body, &mut |_| Ok(Stage::Content)).await?;
+        early.map_or(Ok(()), Err)?;
+        serde_json::from_str(text_of(&seen.body, &content_type)?)
             .map_err(|error| unreadable(&format!("the response is not a valid JSON document: {error}"), &seen.body))
     }
 
     /// Sends a request and checks status and encoding of the response.
     async fn answered(&self, request: RequestBuilder, seen: &mut Seen) -> Result<Response, Trouble> {
         let request = request.header(ACCEPT, "application/json, text/event-stream").headers(self.headers.clone());
-        let response = match timeout(self.first_byte_timeout, request.send()).await {
+        let response = match timeout(self.config.first_byte_timeout, request.send()).await {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => return Err(no_connection(error)),
             Err(_) => return Err(Trouble::Silence),
@@ -114,51 +107,43 @@ impl Sent<'_> {
     async fn refusal(&self, status: StatusCode, response: Response, seen: &mut Seen) -> Trouble {
         let retry_after = retry_after(response.headers());
         // The status counts however the body ends; the part that was read gives the reason.
-        let limits = Self { max_body_bytes: MAX_ERROR_BYTES, ..*self };
-        drop(limits.read(response, self.read_idle_timeout, &mut seen.body, &mut |_| Ok(Stage::Content)).await);
+        let (wait, feed) = (self.config.read_idle_timeout, &mut |_: &[u8]| Ok(Stage::Content));
+        drop(self.read(response, wait, MAX_ERROR_BYTES, &mut seen.body, feed).await);
         Trouble::Status { status: status.as_u16(), complaint: structured::complaint(&lossy(&seen.body)), retry_after }
     }
 
-    /// Reads to the end of the body or to the end marker. Each silence before the first content may last `wait`,
-    /// later ones `read_idle_timeout`.
+    /// Reads at most `max_bytes`, to the end of the body or to the end marker; returns the error of an early end. Each
+    /// silence before the first content may last `wait`, later ones `read_idle_timeout`.
     async fn read(
         &self,
         mut response: Response,
         mut wait: Duration,
+        max_bytes: usize,
         body: &mut Vec<u8>,
         feed: &mut (dyn FnMut(&[u8]) -> Result<Stage, Fault> + Send),
-    ) -> Result<End, Trouble> {
+    ) -> Result<Option<Trouble>, Trouble> {
         loop {
-            match timeout(wait, response.chunk()).await {
-                Err(_) => return Ok(End::Silence),
-                Ok(Err(error)) => return Ok(End::Broken(chain(&error.without_url()))),
-                Ok(Ok(None)) => return Ok(End::Complete),
-                Ok(Ok(Some(piece))) => {
-                    let room = self.max_body_bytes - body.len();
-                    let piece = piece.get(..room + 1).unwrap_or(&piece);
-                    let is_too_long = piece.len() > room;
-                    let piece = piece.get(..room).unwrap_or(piece);
-                    body.extend_from_slice(piece);
-                    match feed(piece).map_err(|fault| shown_with(fault, body))? {
-                        Stage::Begun => {}
-                        Stage::Content => wait = self.read_idle_timeout,
-                        Stage::Closed => wait = DRAIN_WITHIN,
-                    }
-                    if is_too_long {
-                        return Ok(End::TooLong);
-                    }
+            let piece = match timeout(wait, response.chunk()).await {
+                Err(_) => return Ok(Some(Trouble::Silence)),
+                Ok(Err(error)) => {
+                    let detail = format!("the body ended early: {}", chain(&error.without_url()));
+                    return Ok(Some(Trouble::Cut { detail }));
                 }
+                Ok(Ok(None)) => return Ok(None),
+                Ok(Ok(Some(piece))) => piece,
+            };
+            let room = max_bytes - body.len();
+            let is_too_long = piece.len() > room;
+            let piece = piece.get(..room).unwrap_or(&piece);
+            body.extend_from_slice(piece);
+            match feed(piece).map_err(|fault| shown_with(fault, body))? {
+                Stage::Begun => {}
+                Stage::Content => wait = self.config.read_idle_timeout,
+                Stage::Closed => wait = DRAIN_WITHIN,
             }
-        }
-    }
-
-    /// Converts an early end of the body to an error.
-    fn check_end(&self, end: End, body: &[u8]) -> Result<(), Trouble> {
-        match end {
-            End::Complete => Ok(()),
-            End::Broken(how) => Err(Trouble::Cut { detail: format!("the body ended early: {how}") }),
-            End::Silence => Err(Trouble::Silence),
-            End::TooLong => Err(unreadable(&format!("the body is larger than {} bytes", self.max_body_bytes), body)),
+            if is_too_long {
+                return Ok(Some(unreadable(&format!("the body is larger than {max_bytes} bytes"), body)));
+            }
         }
     }
 }

@@ -3,13 +3,11 @@
 
 use artoo_proto::{ByTools, ModelFailure, ModelRequest, Usage};
 use serde_json::{Value, json};
-use tokio::time::{Instant, timeout};
 
 use super::Remote;
-use super::trouble::{Ended, Trouble};
+use super::trouble::Trouble;
 use crate::abilities::{Abilities, Held};
 use crate::reader::ReaderError;
-use crate::retry::Why;
 use crate::structured::{Dialect, ReplyFormat, ToolCalls};
 use crate::wire::Asking;
 use crate::wire::draft::Draft;
@@ -38,10 +36,7 @@ impl Remote {
     /// # Errors
     /// If the endpoint is unreachable or refuses every question.
     pub async fn probe(&self, like: &ModelRequest, now_s: i64) -> Result<Abilities, ModelFailure> {
-        let started = Instant::now();
-        let found = timeout(self.config.total_deadline, self.found_out(like, now_s)).await;
-        let ended = Ended { tries: 1, why: Why::Pointless, elapsed: started.elapsed(), usage: Usage::default() };
-        found.unwrap_or(Err(Trouble::Silence)).map_err(|trouble| trouble.into_failure(&self.scrubber, &ended))
+        self.once(self.found_out(like, now_s)).await
     }
 
     /// Probes the reply formats, tool calls and sizes.
@@ -116,10 +111,8 @@ impl Remote {
                 // The server had closed the connection after the previous question.
                 continue;
             }
-            let plainer = trouble.refused_part().map(|about| {
-                let without_tools = dialect.without_refused_tools(about).filter(|_| by_tools.is_some());
-                without_tools.or_else(|| dialect.without_refused_part(about, formats))
-            });
+            let about = trouble.refused_part();
+            let plainer = about.map(|about| dialect.without_refused_part(about, formats, by_tools.is_some()));
             // Small models fill an undescribed object until the token limit; the answer still began as an object.
             let is_object = by_tools.is_none() && draft.content.trim_start().starts_with('{');
             let has_tools = |plainer: Dialect| by_tools.is_none() || plainer.tool_calls != ToolCalls::Off;
@@ -152,12 +145,8 @@ impl Remote {
         let listed = listed.into_iter().find(|model| model.name == self.config.model);
         let mut context = listed.and_then(|model| model.context_tokens);
         context = self.longest_context().await.ok().flatten().or(context);
-        let Ok(sent) = self.sent() else { return (context, None) };
         let Some(place) = wire.about_server() else { return (context, None) };
-        let about: Value = match sent.document(sent.client.get(self.endpoint.beside(place))).await {
-            Ok(about) => about,
-            Err(_) => return (context, None),
-        };
+        let Ok(about) = self.get(self.endpoint.beside(place)).await else { return (context, None) };
         let slots = about.get("total_slots").and_then(Value::as_u64).and_then(|slots| usize::try_from(slots).ok());
         let own = about.pointer("/default_generation_settings/n_ctx").and_then(Value::as_u64);
         (own.or(context), slots.filter(|slots| *slots > 0))

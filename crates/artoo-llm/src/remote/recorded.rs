@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use artoo_proto::{ByTools, ModelFailure, Usage};
+use artoo_proto::{ByTools, ModelFailure};
 use serde_json::Value;
 
 use super::decoder::{Decoder, shown_with};
 use super::tries::value_of;
 use super::trouble::{Ended, Trouble};
-use crate::retry::Why;
 use crate::secret::Scrubber;
 use crate::structured::ReplyFormat;
 use crate::wire::Protocol;
@@ -34,6 +33,5 @@ pub fn read_recorded(
         decoder.finish(body)?;
         value_of(&mut draft, by_tools, format, schema, &scrubber, body)
     };
-    let ended = Ended { tries: 1, why: Why::Pointless, elapsed: Duration::ZERO, usage: Usage::default() };
-    read().map_err(|trouble: Trouble| trouble.into_failure(&scrubber, &ended))
+    read().map_err(|trouble: Trouble| trouble.into_failure(&scrubber, &Ended::after_one_try(Duration::ZERO)))
 }

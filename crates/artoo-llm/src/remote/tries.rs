@@ -1,6 +1,7 @@
 //! One try of a call: context and budget checks, request, response, and accounting.
 
 use artoo_proto::{ByTools, ModelReply, ModelRequest, ReplyBody, Usage};
+use reqwest::header::CONTENT_TYPE;
 use serde_json::Value;
 
 use super::decoder::shown_with;
@@ -74,9 +75,8 @@ impl Remote {
 
     /// Sends a call and reads the value of its response.
     async fn sent_and_read(&self, asking: &Asking<'_>, draft: &mut Draft) -> Result<Value, Trouble> {
-        let wire = self.config.protocol.wire();
-        let sent = self.sent()?;
-        let body = wire.body(asking);
+        let request = self.client()?.post(self.endpoint.url().clone()).header(CONTENT_TYPE, "application/json");
+        let body = self.config.protocol.wire().body(asking);
         let kept = self.shared.observer.as_ref().filter(|observer| observer.wants_exchanges()).map(|_| body.clone());
         let grown = |draft: &Draft| {
             self.tell(asking.request, || Step::Writing {
@@ -85,7 +85,7 @@ impl Remote {
             });
         };
         let mut seen = Seen::default();
-        let exchanged = sent.exchange(self.endpoint.url(), body, wire, draft, &mut seen, &grown).await;
+        let exchanged = self.exchange(request.body(body), draft, &mut seen, &grown).await;
         if let Some(request) = kept {
             self.keep(asking.request, request, &seen, exchanged.as_ref().err());
         }
@@ -109,9 +109,9 @@ impl Remote {
         observer.exchange(&Exchange {
             caller: Caller::of(request),
             url: endpoint::shown(self.endpoint.url().as_str()),
-            request: self.scrubber.whole(&sent),
+            request: self.scrubber.scrub(&sent),
             status: seen.status,
-            response: self.scrubber.whole(&String::from_utf8_lossy(&seen.body)),
+            response: self.scrubber.scrub(&String::from_utf8_lossy(&seen.body)),
             trouble: trouble.map(|trouble| trouble.short_text(&self.scrubber)),
         });
     }

@@ -57,6 +57,13 @@ pub(super) struct Ended {
     pub(super) usage: Usage,
 }
 
+impl Ended {
+    /// The end of a call that makes one try and has no usage.
+    pub(super) fn after_one_try(elapsed: Duration) -> Self {
+        Self { tries: 1, why: Why::Pointless, elapsed, usage: Usage::default() }
+    }
+}
+
 impl Trouble {
     /// Whether the endpoint has read the prompt, so that it may charge for it.
     pub(super) fn was_read(&self) -> bool {

@@ -4,24 +4,24 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::{Decision, Outcome, RetryPolicy, Why, next, random_share};
+use super::{Outcome, RetryPolicy, Why, next, random_share};
 
 fn secs(s: f64) -> Duration {
     Duration::from_secs_f64(s)
 }
 
 #[track_caller]
-fn check(tries: u32, outcome: Outcome, elapsed: f64, share: f64, expected: Decision) {
-    let decision = next(&RetryPolicy::default(), tries, outcome, secs(elapsed), &mut || share);
+fn check(tries: u32, outcome: Outcome, elapsed: f64, share: f64, expected: Result<Duration, Why>) {
+    let decision = next(&RetryPolicy::default(), tries, outcome, secs(elapsed), share);
     assert_eq!(decision, expected, "{tries} {outcome:?} {elapsed} {share}");
 }
 
-fn retry(after: f64) -> Decision {
-    Decision::Retry { after: secs(after) }
+fn retry(after: f64) -> Result<Duration, Why> {
+    Ok(secs(after))
 }
 
-fn give_up(why: Why) -> Decision {
-    Decision::GiveUp { why }
+fn give_up(why: Why) -> Result<Duration, Why> {
+    Err(why)
 }
 
 const BUSY: Outcome = Outcome::Busy { retry_after: None };
@@ -57,7 +57,7 @@ fn the_table() {
 #[test]
 fn a_huge_number_of_tries_does_not_overflow() {
     let policy = RetryPolicy { busy_tries: u32::MAX, total: Duration::MAX, ..RetryPolicy::default() };
-    let decision = next(&policy, u32::MAX - 1, BUSY, secs(1.0), &mut || 0.5);
+    let decision = next(&policy, u32::MAX - 1, BUSY, secs(1.0), 0.5);
     assert_eq!(decision, retry(10.0));
 }
 
@@ -87,14 +87,14 @@ proptest! {
             prop_assert!(elapsed <= policy.total);
             tries += 1;
             elapsed += secs(took);
-            match next(&policy, tries, outcome, elapsed, &mut || share) {
-                Decision::Retry { after } => {
+            match next(&policy, tries, outcome, elapsed, share) {
+                Ok(after) => {
                     if let Outcome::Busy { retry_after: Some(asked) } = outcome {
                         prop_assert!(after >= asked);
                     }
                     elapsed += after;
                 }
-                Decision::GiveUp { .. } => break,
+                Err(_) => break,
             }
         }
         prop_assert!(tries <= 4);

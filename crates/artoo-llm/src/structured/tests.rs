@@ -9,7 +9,7 @@ const FULL: Dialect = Dialect::full(ReplyFormat::JsonSchema);
 fn check(from: Dialect, message: &str, param: Option<&str>, expected: Option<Dialect>) {
     let about = Complaint { message: message.to_owned(), param: param.map(str::to_owned), ..Complaint::default() };
     let formats = Protocol::Chat.wire().formats();
-    assert_eq!(from.without_refused_part(&about, formats), expected, "{message} {param:?}");
+    assert_eq!(from.without_refused_part(&about, formats, false), expected, "{message} {param:?}");
 }
 
 #[doc = "holds: client C7"]

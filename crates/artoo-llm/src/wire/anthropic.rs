@@ -1,11 +1,12 @@
 //! Anthropic's Messages protocol.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::body::{Body, LIST_OF_ONE};
 use super::calls::Piece;
 use super::draft::{Draft, End};
-use super::{Asking, Fault, KeyHeader, Paths, Tools, Wire, parsed, refused, text_of};
+use super::{Asking, Fault, Paths, Said, Wire, parsed, refused, text};
 use crate::structured::{ReplyFormat, schema_name};
 
 pub(super) struct Anthropic;
@@ -14,44 +15,6 @@ const PATHS: Paths = Paths { versioned: true, call: &["messages"], models: &["mo
 
 /// Reply formats, strongest first; every model and gateway of this protocol supports a forced tool call.
 const FORMATS: [ReplyFormat; 2] = [ReplyFormat::ForcedTool, ReplyFormat::PromptOnly];
-
-#[derive(Serialize)]
-struct Request<'a> {
-    model: &'a str,
-    max_tokens: u32,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    system: Vec<Block<'a>>,
-    messages: [Said; 1],
-    stream: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    temperature: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tools: Option<Tools<Tool<'a>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_choice: Option<Value>,
-}
-
-#[derive(Serialize)]
-struct Block<'a> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    text: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cache_control: Option<Value>,
-}
-
-#[derive(Serialize)]
-struct Said {
-    role: &'static str,
-    content: String,
-}
-
-#[derive(Serialize)]
-struct Tool<'a> {
-    name: &'a str,
-    description: &'static str,
-    input_schema: &'a Value,
-}
 
 #[derive(Deserialize)]
 struct Message {
@@ -101,8 +64,8 @@ impl Wire for Anthropic {
         PATHS
     }
 
-    fn key_header(&self) -> KeyHeader {
-        KeyHeader::Named("x-api-key")
+    fn key_header(&self, key: &str) -> (&'static str, String) {
+        ("x-api-key", key.to_owned())
     }
 
     fn headers(&self) -> &'static [(&'static str, &'static str)] {
@@ -118,23 +81,27 @@ impl Wire for Anthropic {
     fn body(&self, asking: &Asking<'_>) -> String {
         let Asking { request, dialect, .. } = asking;
         let name = schema_name(&request.schema_name);
-        let cache_control = dialect.cache.then(|| json!({"type": "ephemeral"}));
-        let standing = Block { kind: "text", text: asking.system(), cache_control };
-        let is_forced = asking.format() == ReplyFormat::ForcedTool;
-        let tool = || Tool { name: &name, description: "Takes the answer.", input_schema: &request.schema };
-        text_of(&Request {
-            model: asking.model,
-            max_tokens: request.max_tokens,
-            system: Some(standing).filter(|block| !block.text.is_empty()).into_iter().collect(),
-            messages: [Said { role: "user", content: asking.user() }],
-            stream: dialect.stream,
-            temperature: dialect.temperature,
-            tools: asking.tools(offered, tool),
-            tool_choice: match asking.must_call() {
-                Some(must) => Some(json!({"type": if must { "any" } else { "auto" }})),
-                None => is_forced.then(|| json!({"type": "tool", "name": name, "disable_parallel_tool_use": true})),
-            },
-        })
+        let mut body = Body::new().with("model", asking.model).with("max_tokens", request.max_tokens);
+        if !asking.system().is_empty() {
+            body = body.nested("system", LIST_OF_ONE, |block| {
+                let mark = dialect.cache.then(|| json!({"type": "ephemeral"}));
+                block.with("type", "text").with("text", asking.system()).with("cache_control", mark)
+            });
+        }
+        body = body
+            .with("messages", [Said { role: "user", content: asking.user().into() }])
+            .with("stream", dialect.stream)
+            .with("temperature", dialect.temperature);
+        if asking.format() == ReplyFormat::ForcedTool {
+            body = body.nested("tools", LIST_OF_ONE, |tool| {
+                let tool = tool.with("name", &name).with("description", "Takes the answer.");
+                tool.with("input_schema", &request.schema)
+            });
+            let choice = json!({"type": "tool", "name": name, "disable_parallel_tool_use": true});
+            return body.with("tool_choice", choice).text();
+        }
+        let choice = asking.tool_choice("any").map(|choice| json!({"type": choice}));
+        body.with("tools", asking.offered(offered)).with("tool_choice", choice).text()
     }
 
     fn whole(&self, draft: &mut Draft, body: &str) -> Result<(), Fault> {
@@ -152,54 +119,38 @@ impl Wire for Anthropic {
         draft.must_close = true;
         let event: Event = parsed(data, "event of a message")?;
         match event.kind.as_deref() {
-            Some("message_start") => event.message.map_or(Ok(()), |message| take(draft, message)),
+            Some("message_start") => event.message.map_or(Ok(()), |message| take(draft, message))?,
             Some("content_block_start") => {
-                event.content_block.map_or(Ok(()), |block| take_block(draft, block, event.index))
+                event.content_block.map_or(Ok(()), |block| take_block(draft, block, event.index))?;
             }
             Some("content_block_delta") => {
                 let Some(delta) = event.delta else { return Ok(()) };
                 draft.content.push_str(delta.text.as_deref().unwrap_or_default());
                 draft.reasoning_chars += delta.thinking.map_or(0, |text| text.len());
                 let Some(input) = delta.partial_json else { return Ok(()) };
-                draft.calls.piece(Piece { place: event.index, input: Some(input.into()), ..Piece::default() })
+                draft.calls.piece(Piece { place: event.index, input: Some(input.into()), ..Piece::default() })?;
             }
-            Some("content_block_stop") => {
-                draft.calls.stopped(event.index);
-                Ok(())
-            }
+            Some("content_block_stop") => draft.calls.stopped(event.index),
             Some("message_delta") => {
-                if let Some(usage) = &event.usage {
-                    take_usage(draft, usage);
-                }
-                if let Some(reason) = event.delta.and_then(|delta| delta.stop_reason) {
-                    draft.end = Some(End::of(&reason));
-                }
-                Ok(())
+                take_end(draft, event.usage.as_ref(), event.delta.and_then(|delta| delta.stop_reason));
             }
-            Some("message_stop") => {
-                draft.closed = true;
-                Ok(())
-            }
-            Some("error") => Err(refused(&event.error.unwrap_or_default())),
-            Some(_) | None => event.error.as_ref().map_or(Ok(()), |error| Err(refused(error))),
+            Some("message_stop") => draft.closed = true,
+            Some("error") => return Err(refused(&event.error.unwrap_or_default())),
+            Some(_) | None => return event.error.as_ref().map_or(Ok(()), |error| Err(refused(error))),
         }
+        Ok(())
     }
 }
 
 /// Adds a message's content, token counts and end reason to the draft.
 fn take(draft: &mut Draft, message: Message) -> Result<(), Fault> {
-    if let Some(error) = message.error.filter(|error| !error.is_null()) {
+    if let Some(error) = message.error {
         return Err(refused(&error));
     }
-    if let Some(usage) = &message.usage {
-        take_usage(draft, usage);
-    }
-    draft.model = message.model.as_ref().and_then(Value::as_str).map(str::to_owned);
+    take_end(draft, message.usage.as_ref(), message.stop_reason);
+    draft.model = text(message.model);
     for block in message.content {
         take_block(draft, block, None)?;
-    }
-    if let Some(reason) = message.stop_reason {
-        draft.end = Some(End::of(&reason));
     }
     Ok(())
 }
@@ -211,7 +162,6 @@ fn take_block(draft: &mut Draft, block: Answered, place: Option<u64>) -> Result<
         Some("thinking") => draft.reasoning_chars += block.thinking.map_or(0, |text| text.len()),
         // In a stream the block begins with an empty input, and its pieces follow.
         Some("tool_use") => {
-            let text = |value: Option<Value>| value.as_ref().and_then(Value::as_str).map(str::to_owned);
             let is_begun = |input: &Value| place.is_some() && input.as_object().is_some_and(serde_json::Map::is_empty);
             let input = block.input.filter(|input| !is_begun(input));
             draft.calls.whole(Piece { place, id: text(block.id), name: text(block.name), input })?;
@@ -226,10 +176,11 @@ fn offered(name: &str, description: &str, schema: &Value) -> Value {
     json!({"name": name, "description": description, "input_schema": schema})
 }
 
-/// Adds token counts to the draft. Input tokens don't include those written to and read from the cache; gateways send
-/// zero first and the count later.
-fn take_usage(draft: &mut Draft, usage: &Value) {
-    let count = |name: &str| usage.get(name).and_then(Value::as_u64);
+/// Adds token counts and the end reason to the draft. Input tokens don't include those written to and read from the
+/// cache; gateways send zero first and the count later.
+fn take_end(draft: &mut Draft, usage: Option<&Value>, reason: Option<String>) {
+    draft.end = reason.as_deref().map(End::of).or(draft.end.take());
+    let count = |name: &str| usage?.get(name).and_then(Value::as_u64);
     let cached = count("cache_read_input_tokens");
     if let Some(fresh) = count("input_tokens").filter(|fresh| *fresh > 0 || draft.counts.prompt.is_none()) {
         let written = count("cache_creation_input_tokens").unwrap_or(0);

@@ -1,15 +1,13 @@
 //! OpenAI's Chat Completions protocol, in the variants of many servers.
 
-use std::borrow::Cow;
-
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::body::{Body, LIST_OF_ONE, OBJECT};
 use super::calls::{Calls, Piece};
 use super::draft::{Draft, End};
-use super::{Asking, Fault, Paths, Tools, Wire, parsed, refused, text_of};
+use super::{Asking, Fault, Paths, Said, Wire, parsed, refused, text};
 use crate::structured::{ReplyFormat, schema_name, strict};
-use crate::usage::Counts;
 
 pub(super) struct Chat;
 
@@ -30,70 +28,11 @@ const CACHED_POINTERS: [&str; 3] =
 /// Data of the event that ends a stream.
 const DONE: &str = "[DONE]";
 
-#[derive(Serialize)]
-struct Request<'a> {
-    model: &'a str,
-    messages: Vec<Said<'a>>,
-    stream: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stream_options: Option<StreamOptions>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_tokens: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_completion_tokens: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    temperature: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    prompt_cache_key: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    response_format: Option<ResponseFormat<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tools: Option<Tools<Function<'a>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_choice: Option<Value>,
-}
-
-#[derive(Serialize)]
-struct StreamOptions {
-    include_usage: bool,
-}
-
-#[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum ResponseFormat<'a> {
-    JsonSchema { json_schema: NamedSchema<'a> },
-    JsonObject {},
-}
-
-#[derive(Serialize)]
-struct NamedSchema<'a> {
-    name: &'a str,
-    strict: bool,
-    schema: Cow<'a, Value>,
-}
-
-#[derive(Serialize)]
-#[serde(tag = "type", content = "function", rename = "function")]
-enum Function<'a> {
-    #[serde(rename = "function")]
-    Of { name: &'a str, parameters: &'a Value },
-}
-
-#[derive(Serialize)]
-pub(super) struct Said<'a> {
-    pub(super) role: &'static str,
-    pub(super) content: Cow<'a, str>,
-}
-
 /// The messages of a call, the stable part first.
 pub(super) fn messages<'a>(asking: &Asking<'a>) -> Vec<Said<'a>> {
-    let system = asking.system();
-    let mut messages = Vec::new();
-    if !system.is_empty() {
-        messages.push(Said { role: "system", content: system.into() });
-    }
-    messages.push(Said { role: "user", content: asking.user().into() });
-    messages
+    let system = Said { role: "system", content: asking.system().into() };
+    let user = Said { role: "user", content: asking.user().into() };
+    [system, user].into_iter().filter(|said| said.role == "user" || !said.content.is_empty()).collect()
 }
 
 /// A whole response, or one event of a stream.
@@ -153,40 +92,48 @@ impl Wire for Chat {
     fn body(&self, asking: &Asking<'_>) -> String {
         let Asking { request, dialect, .. } = asking;
         let name = schema_name(&request.schema_name);
-        let by_schema =
-            |schema, strict| ResponseFormat::JsonSchema { json_schema: NamedSchema { name: &name, strict, schema } };
-        let is_forced = asking.format() == ReplyFormat::ForcedTool;
-        text_of(&Request {
-            model: asking.model,
-            messages: messages(asking),
-            stream: dialect.stream,
-            stream_options: (dialect.stream && dialect.stream_usage).then_some(StreamOptions { include_usage: true }),
-            max_tokens: (!dialect.completion_tokens_field).then_some(request.max_tokens),
-            max_completion_tokens: dialect.completion_tokens_field.then_some(request.max_tokens),
-            temperature: dialect.temperature,
-            prompt_cache_key: asking.cache_key(),
-            response_format: match asking.format() {
-                ReplyFormat::JsonSchema => Some(by_schema(Cow::Borrowed(&request.schema), true)),
-                ReplyFormat::StrictSchema => Some(match strict::form(&request.schema) {
-                    Some(strict) => by_schema(Cow::Owned(strict), true),
-                    None => by_schema(Cow::Borrowed(&request.schema), false),
-                }),
-                ReplyFormat::JsonObject => Some(ResponseFormat::JsonObject {}),
-                ReplyFormat::ForcedTool | ReplyFormat::PromptOnly => None,
+        let usage = (dialect.stream && dialect.stream_usage).then(|| json!({"include_usage": true}));
+        let limit = if dialect.completion_tokens_field { "max_completion_tokens" } else { "max_tokens" };
+        let body = Body::new()
+            .with("model", asking.model)
+            .with("messages", messages(asking))
+            .with("stream", dialect.stream)
+            .with("stream_options", usage)
+            .with(limit, request.max_tokens)
+            .with("temperature", dialect.temperature)
+            .with("prompt_cache_key", asking.cache_key());
+        let by_schema = |body: Body, schema: &Value, is_strict: bool| {
+            body.nested("response_format", OBJECT, |format| {
+                format.with("type", "json_schema").nested("json_schema", OBJECT, |named| {
+                    named.with("name", &name).with("strict", is_strict).with("schema", schema)
+                })
+            })
+        };
+        let body = match asking.format() {
+            ReplyFormat::JsonSchema => by_schema(body, &request.schema, true),
+            ReplyFormat::StrictSchema => match strict::form(&request.schema) {
+                Some(strict) => by_schema(body, &strict, true),
+                None => by_schema(body, &request.schema, false),
             },
-            tools: asking.tools(offered, || Function::Of { name: &name, parameters: &request.schema }),
-            tool_choice: match asking.must_call() {
-                Some(must) => Some(json!(if must { "required" } else { "auto" })),
-                None => is_forced.then(|| json!({"type": "function", "function": {"name": name}})),
-            },
-        })
+            ReplyFormat::JsonObject => body.with("response_format", json!({"type": "json_object"})),
+            ReplyFormat::ForcedTool => body
+                .nested("tools", LIST_OF_ONE, |tool| {
+                    tool.with("type", "function").nested("function", OBJECT, |function| {
+                        function.with("name", &name).with("parameters", &request.schema)
+                    })
+                })
+                .with("tool_choice", json!({"type": "function", "function": {"name": name}})),
+            ReplyFormat::PromptOnly => {
+                body.with("tools", asking.offered(offered)).with("tool_choice", asking.tool_choice("required"))
+            }
+        };
+        body.text()
     }
 
     fn whole(&self, draft: &mut Draft, body: &str) -> Result<(), Fault> {
         let envelope: Envelope = parsed(body, "chat completion")?;
         let has_choice = envelope.choices.as_ref().is_some_and(|choices| !choices.is_empty());
-        let is_error = envelope.error.as_ref().is_some_and(|error| !error.is_null());
-        if !has_choice && !is_error {
+        if !has_choice && envelope.error.is_none() {
             return Err(Fault::Unreadable("the answer has no choices".to_owned()));
         }
         take(draft, envelope)?;
@@ -205,14 +152,12 @@ impl Wire for Chat {
 
 /// Adds the content of a response or event to the draft.
 fn take(draft: &mut Draft, envelope: Envelope) -> Result<(), Fault> {
-    if let Some(error) = envelope.error.filter(|error| !error.is_null()) {
+    if let Some(error) = envelope.error {
         return Err(refused(&error));
     }
-    if let Some(usage) = &envelope.usage {
-        draft.counts = counts(usage, draft.counts);
-    }
+    draft.count(envelope.usage.as_ref(), "/prompt_tokens", "/completion_tokens", &CACHED_POINTERS);
     if draft.model.is_none() {
-        draft.model = envelope.model.as_ref().and_then(Value::as_str).map(str::to_owned);
+        draft.model = text(envelope.model);
     }
     // Of several choices the first counts, in a stream as in a whole answer.
     let is_first = |choice: &Choice| choice.index.as_ref().and_then(Value::as_u64).unwrap_or(0) == 0;
@@ -259,10 +204,6 @@ impl Call {
     }
 }
 
-fn text(value: Option<Value>) -> Option<String> {
-    value.as_ref().and_then(Value::as_str).map(str::to_owned)
-}
-
 /// The description of a tool in the protocol's JSON.
 pub(super) fn offered(name: &str, description: &str, schema: &Value) -> Value {
     json!({"type": "function", "function": {"name": name, "description": description, "parameters": schema}})
@@ -275,15 +216,4 @@ fn text_of_parts(parts: &[Value]) -> String {
         .filter(|part| part.get("type").and_then(Value::as_str) == Some("text"))
         .filter_map(|part| part.get("text").and_then(Value::as_str))
         .collect()
-}
-
-/// The token counts of a usage object; counts that it doesn't contain are taken from `known`.
-fn counts(usage: &Value, known: Counts) -> Counts {
-    let count = |pointer: &str| usage.pointer(pointer).and_then(Value::as_u64);
-    Counts {
-        prompt: count("/prompt_tokens").or(known.prompt),
-        completion: count("/completion_tokens").or(known.completion),
-        cached: CACHED_POINTERS.iter().find_map(|pointer| count(pointer)).or(known.cached),
-        written: known.written,
-    }
 }

@@ -1,5 +1,7 @@
 //! An answer while it is received, in any protocol.
 
+use serde_json::Value;
+
 use super::Fault;
 use super::calls::Calls;
 use crate::usage::Counts;
@@ -17,20 +19,13 @@ pub(crate) enum End {
     Other(String),
 }
 
-/// Finish reasons for a complete answer, of OpenAI and other servers.
-const COMPLETE: [&str; 7] = ["stop", "eos", "eos_token", "end_turn", "stop_sequence", "stop_token", "completed"];
-/// Finish reasons for a tool call, of OpenAI and other servers.
-const TOOL: [&str; 3] = ["tool_calls", "function_call", "tool_use"];
-/// Finish reasons for an answer that reached the token limit, of OpenAI and other servers.
-const LENGTH: [&str; 4] = ["length", "max_tokens", "max_output_tokens", "model_context_window_exceeded"];
-
 impl End {
-    /// Reads a finish reason of the endpoint.
+    /// Reads a finish reason of the endpoint, as OpenAI and other servers name them.
     pub(crate) fn of(word: &str) -> Self {
         match word {
-            word if COMPLETE.contains(&word) => Self::Complete,
-            word if TOOL.contains(&word) => Self::Tool,
-            word if LENGTH.contains(&word) => Self::Length,
+            "stop" | "eos" | "eos_token" | "end_turn" | "stop_sequence" | "stop_token" | "completed" => Self::Complete,
+            "tool_calls" | "function_call" | "tool_use" => Self::Tool,
+            "length" | "max_tokens" | "max_output_tokens" | "model_context_window_exceeded" => Self::Length,
             other => Self::Other(other.to_owned()),
         }
     }
@@ -57,23 +52,29 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
+    /// Adds the token counts at JSON pointers of a usage object; counts that it doesn't contain stay.
+    pub(crate) fn count(&mut self, usage: Option<&Value>, prompt: &str, completion: &str, cached: &[&str]) {
+        let count = |pointer: &str| usage?.pointer(pointer).and_then(Value::as_u64);
+        self.counts.prompt = count(prompt).or(self.counts.prompt);
+        self.counts.completion = count(completion).or(self.counts.completion);
+        self.counts.cached = cached.iter().find_map(|pointer| count(pointer)).or(self.counts.cached);
+    }
+
     /// Checks that the answer is complete and not a refusal.
     pub(crate) fn ended(&self) -> Result<(), Fault> {
         if let Some(refusal) = &self.refusal {
             return Err(Fault::Unreadable(format!("the model refused: {refusal}")));
         }
-        match &self.end {
-            None => return Err(Fault::Cut("the answer has no finish_reason".to_owned())),
-            Some(End::Length) => {
-                return Err(Fault::Cut("the token limit was reached (finish_reason length)".to_owned()));
+        let problem = match &self.end {
+            None => "the answer has no finish_reason".to_owned(),
+            Some(End::Length) => "the token limit was reached (finish_reason length)".to_owned(),
+            Some(End::Other(word)) => format!("finish_reason is {word:?}, not stop"),
+            Some(End::Complete | End::Tool) if self.must_close && !self.closed => {
+                "the answer lacks its closing mark".to_owned()
             }
-            Some(End::Other(word)) => return Err(Fault::Cut(format!("finish_reason is {word:?}, not stop"))),
-            Some(End::Complete | End::Tool) => {}
-        }
-        if self.must_close && !self.closed {
-            return Err(Fault::Cut("the answer lacks its closing mark".to_owned()));
-        }
-        Ok(())
+            Some(End::Complete | End::Tool) => return Ok(()),
+        };
+        Err(Fault::Cut(problem))
     }
 
     /// The text of a complete answer; `by_tool` if it is the input of a forced tool call.

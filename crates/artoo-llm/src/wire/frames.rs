@@ -67,13 +67,10 @@ impl Frames {
             None => rest.is_empty().then_some(""),
         });
         if let Some(value) = value {
-            match &mut self.data {
-                Some(data) => {
-                    data.push('\n');
-                    data.push_str(value);
-                }
-                None => self.data = Some(value.to_owned()),
-            }
+            self.data = Some(match self.data.take() {
+                Some(data) => data + "\n" + value,
+                None => value.to_owned(),
+            });
         }
         None
     }

@@ -1,5 +1,7 @@
 //! Wire formats: the request bodies and responses of each protocol, behind one trait. Performs no I/O.
 
+use std::borrow::Cow;
+
 use artoo_proto::{ByTools, ModelRequest, OfferedTool};
 use serde::Serialize;
 use serde_json::Value;
@@ -8,6 +10,7 @@ use crate::structured::{self, Complaint, Dialect, ReplyFormat, ToolCalls};
 use draft::Draft;
 
 mod anthropic;
+mod body;
 pub(crate) mod calls;
 mod chat;
 pub(crate) mod draft;
@@ -102,9 +105,7 @@ impl<'a> Asking<'a> {
             Some(form) => format!("{}\n\n{}", self.request.prompt.user, structured::asked_for(form)),
         }
     }
-}
 
-impl Asking<'_> {
     /// The reply format; with native tool calls the tools describe the reply.
     pub(crate) fn format(&self) -> ReplyFormat {
         if self.by_tools.is_some() { ReplyFormat::PromptOnly } else { self.dialect.format }
@@ -112,23 +113,14 @@ impl Asking<'_> {
 
     /// The offered tools, each formatted by `worded` (name, description, schema).
     pub(crate) fn offered(&self, worded: impl Fn(&str, &str, &Value) -> Value) -> Option<Value> {
-        let word = |tool: &OfferedTool| worded(&native::wire_name(&tool.name), &tool.description, &tool.input_schema);
+        let word =
+            |tool: &OfferedTool| worded(&structured::schema_name(&tool.name), &tool.description, &tool.input_schema);
         self.by_tools.map(|by_tools| native::offered(by_tools).map(word).collect())
     }
 
-    /// The tools of the body: those offered, or the one of a forced reply.
-    pub(crate) fn tools<T>(
-        &self,
-        worded: impl Fn(&str, &str, &Value) -> Value,
-        for_reply: impl FnOnce() -> T,
-    ) -> Option<Tools<T>> {
-        let is_forced = self.format() == ReplyFormat::ForcedTool;
-        self.offered(worded).map(Tools::Native).or_else(|| is_forced.then(|| Tools::Reply([for_reply()])))
-    }
-
-    /// Whether a tool call is required; `None` if no tools are offered.
-    pub(crate) fn must_call(&self) -> Option<bool> {
-        self.by_tools.map(|_| self.dialect.tool_calls == ToolCalls::Required)
+    /// The tool choice: `required` if a call is required, else `auto`; `None` if no tools are offered.
+    pub(crate) fn tool_choice(&self, required: &'static str) -> Option<&'static str> {
+        self.by_tools.map(|_| if self.dialect.tool_calls == ToolCalls::Required { required } else { "auto" })
     }
 
     /// Estimated number of tokens that the call sends.
@@ -143,12 +135,11 @@ impl Asking<'_> {
     }
 }
 
-/// The tools of a body: the one of a forced reply, or those offered.
+/// A message of the prompt.
 #[derive(Serialize)]
-#[serde(untagged)]
-pub(crate) enum Tools<T> {
-    Reply([T; 1]),
-    Native(Value),
+struct Said<'a> {
+    role: &'static str,
+    content: Cow<'a, str>,
 }
 
 /// Paths of a protocol below the base URL.
@@ -158,15 +149,6 @@ pub(crate) struct Paths {
     pub(crate) versioned: bool,
     pub(crate) call: &'static [&'static str],
     pub(crate) models: &'static [&'static str],
-}
-
-/// The HTTP header in which a protocol sends the API key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum KeyHeader {
-    /// The header `authorization: Bearer KEY`.
-    Bearer,
-    /// A header of this name with the key as its value.
-    Named(&'static str),
 }
 
 /// How a response body is divided into JSON values.
@@ -196,8 +178,9 @@ pub(crate) trait Wire: Send + Sync {
     /// Paths of the protocol's calls.
     fn paths(&self) -> Paths;
 
-    fn key_header(&self) -> KeyHeader {
-        KeyHeader::Bearer
+    /// Name and value of the HTTP header with the API key.
+    fn key_header(&self, key: &str) -> (&'static str, String) {
+        ("authorization", format!("Bearer {key}"))
     }
 
     /// Headers that every call of the protocol sends.
@@ -208,8 +191,7 @@ pub(crate) trait Wire: Send + Sync {
     /// The supported reply formats, strongest first.
     fn formats(&self) -> &'static [ReplyFormat];
 
-    /// Writes the body of a call as JSON text directly, since a tree of a long prompt and its schema costs more
-    /// than the rest of the call.
+    /// Writes the body of a call as JSON text.
     fn body(&self, asking: &Asking<'_>) -> String;
 
     /// How a body of this content type (lowercase, without parameters) is divided into JSON values.
@@ -223,16 +205,6 @@ pub(crate) trait Wire: Send + Sync {
     /// Decodes one piece of a streamed response into the draft.
     fn piece(&self, draft: &mut Draft, data: &str) -> Result<(), Fault>;
 
-    /// The context size in the response to [`Self::about_model`].
-    fn context_of(&self, _about: &Value) -> Option<u64> {
-        None
-    }
-
-    /// Path and body of a request for information about a model.
-    fn about_model(&self, _model: &str) -> Option<(&'static [&'static str], Value)> {
-        None
-    }
-
     /// Path at the server's root with information about the server.
     fn about_server(&self) -> Option<&'static str> {
         None
@@ -244,9 +216,9 @@ pub(crate) trait Wire: Send + Sync {
     }
 }
 
-/// Serializes a body; this can't fail for the types used.
-fn text_of(body: &impl Serialize) -> String {
-    serde_json::to_string(body).unwrap_or_default()
+/// The text of a JSON string; `None` if the value is something else.
+fn text(value: Option<Value>) -> Option<String> {
+    value.as_ref().and_then(Value::as_str).map(str::to_owned)
 }
 
 /// Parses JSON into a type of the protocol; `what` names it in the error. JSON that ends early is `Fault::Cut`.

@@ -17,7 +17,7 @@ const NAME_CHARS: usize = 80;
 
 /// Whether the tools can be offered to every endpoint: their names stay unique, and their inputs are objects.
 pub(crate) fn can_be_offered(by_tools: &ByTools) -> bool {
-    let mut names: Vec<String> = offered(by_tools).map(|tool| wire_name(&tool.name)).collect();
+    let mut names: Vec<String> = offered(by_tools).map(|tool| schema_name(&tool.name)).collect();
     let count = names.len();
     names.sort_unstable();
     names.dedup();
@@ -30,17 +30,12 @@ pub(crate) fn offered(by_tools: &ByTools) -> impl Iterator<Item = &OfferedTool> 
     by_tools.tools.iter().chain([&by_tools.ending])
 }
 
-/// A tool's name with the characters that endpoints don't accept replaced.
-pub(crate) fn wire_name(name: &str) -> String {
-    schema_name(name)
-}
-
 /// Converts tool calls to the reply that `schema` describes.
 pub(crate) fn reply(by_tools: &ByTools, calls: &[Called], schema: &Value) -> Result<Value, Fault> {
     if calls.is_empty() {
         return Err(Fault::Unreadable("the model called no tool".to_owned()));
     }
-    let ending = wire_name(&by_tools.ending.name);
+    let ending = schema_name(&by_tools.ending.name);
     let mut made = Vec::new();
     let mut end: Option<Map<String, Value>> = None;
     for call in calls {
@@ -51,7 +46,7 @@ pub(crate) fn reply(by_tools: &ByTools, calls: &[Called], schema: &Value) -> Res
             }
             continue;
         }
-        let tool = by_tools.tools.iter().find(|tool| wire_name(&tool.name) == call.name);
+        let tool = by_tools.tools.iter().find(|tool| schema_name(&tool.name) == call.name);
         let tool = tool.ok_or_else(|| no_such_tool(&call.name, by_tools))?;
         let mut fields = Map::new();
         fields.insert("tool".to_owned(), tool.name.clone().into());
@@ -67,10 +62,8 @@ pub(crate) fn reply(by_tools: &ByTools, calls: &[Called], schema: &Value) -> Res
     fields.extend(end.into_iter().flatten());
     fields.insert("calls".to_owned(), Value::Array(made));
     let value = Value::Object(fields);
-    match schema::fit(&value, schema) {
-        Ok(()) => Ok(value),
-        Err(misfit) => Err(Fault::Unreadable(misfit.to_string())),
-    }
+    schema::fit(&value, schema).map_err(|misfit| Fault::Unreadable(misfit.to_string()))?;
+    Ok(value)
 }
 
 /// Parses the input of a call. Servers send no text for a tool without parameters.
@@ -95,7 +88,7 @@ fn takes_nothing(tool: &OfferedTool) -> bool {
 
 /// The error for an unknown tool name.
 fn no_such_tool(name: &str, by_tools: &ByTools) -> Fault {
-    let known: Vec<String> = offered(by_tools).map(|tool| wire_name(&tool.name)).collect();
+    let known: Vec<String> = offered(by_tools).map(|tool| schema_name(&tool.name)).collect();
     let name = artoo_proto::escape::shorten(name, NAME_CHARS);
     Fault::Unreadable(format!("no such tool here: {name:?}; there are: {}", known.join(", ")))
 }

@@ -1,14 +1,13 @@
 //! Ollama's native protocol: the client sets the context size, and a prompt that doesn't fit is an error.
 
-use std::borrow::Cow;
-
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::body::{Body, OBJECT};
 use super::calls::Piece;
-use super::chat::{Call, Said, messages, offered};
+use super::chat::{Call, messages, offered};
 use super::draft::{Draft, End};
-use super::{Asking, Fault, Framing, Paths, Wire, parsed, refused, text_of};
+use super::{Asking, Fault, Framing, Paths, Wire, parsed, refused, text};
 use crate::structured::ReplyFormat;
 
 pub(super) struct Ollama;
@@ -16,31 +15,6 @@ pub(super) struct Ollama;
 const PATHS: Paths = Paths { versioned: false, call: &["api", "chat"], models: &["v1", "models"] };
 
 const FORMATS: [ReplyFormat; 3] = [ReplyFormat::JsonSchema, ReplyFormat::JsonObject, ReplyFormat::PromptOnly];
-
-#[derive(Serialize)]
-struct Request<'a> {
-    model: &'a str,
-    messages: Vec<Said<'a>>,
-    stream: bool,
-    /// Newer servers refuse a prompt that is too long if this is false; older ones ignore it.
-    truncate: bool,
-    /// Newer servers end an answer that grows too long if this is false; older ones ignore it.
-    shift: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    format: Option<Cow<'a, Value>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tools: Option<Value>,
-    options: Options,
-}
-
-#[derive(Serialize)]
-struct Options {
-    num_predict: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    num_ctx: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    temperature: Option<f64>,
-}
 
 /// A whole response, or one line of a stream.
 #[derive(Deserialize)]
@@ -72,24 +46,24 @@ impl Wire for Ollama {
 
     fn body(&self, asking: &Asking<'_>) -> String {
         let Asking { request, dialect, .. } = asking;
-        text_of(&Request {
-            model: asking.model,
-            messages: messages(asking),
-            stream: dialect.stream,
-            truncate: false,
-            shift: false,
-            tools: asking.offered(offered),
-            format: match asking.format() {
-                ReplyFormat::JsonSchema | ReplyFormat::StrictSchema => Some(Cow::Borrowed(&request.schema)),
-                ReplyFormat::JsonObject => Some(Cow::Owned(json!("json"))),
-                ReplyFormat::ForcedTool | ReplyFormat::PromptOnly => None,
-            },
-            options: Options {
-                num_predict: request.max_tokens,
-                num_ctx: asking.context_tokens,
-                temperature: dialect.temperature,
-            },
-        })
+        let body = Body::new()
+            .with("model", asking.model)
+            .with("messages", messages(asking))
+            .with("stream", dialect.stream)
+            // Newer servers refuse a prompt that is too long, and end an answer that grows too long; older ones ignore
+            // these fields.
+            .with("truncate", false)
+            .with("shift", false);
+        let body = match asking.format() {
+            ReplyFormat::JsonSchema | ReplyFormat::StrictSchema => body.with("format", &request.schema),
+            ReplyFormat::JsonObject => body.with("format", "json"),
+            ReplyFormat::ForcedTool | ReplyFormat::PromptOnly => body,
+        };
+        let body = body.with("tools", asking.offered(offered)).nested("options", OBJECT, |options| {
+            let options = options.with("num_predict", request.max_tokens).with("num_ctx", asking.context_tokens);
+            options.with("temperature", dialect.temperature)
+        });
+        body.text()
     }
 
     /// How a body is divided: streams have one JSON value per line, other responses are one document.
@@ -121,7 +95,7 @@ impl Wire for Ollama {
         draft.counts.prompt = line.prompt_eval_count.or(draft.counts.prompt);
         draft.counts.completion = line.eval_count.or(draft.counts.completion);
         if draft.model.is_none() {
-            draft.model = line.model.as_ref().and_then(Value::as_str).map(str::to_owned);
+            draft.model = text(line.model);
         }
         if line.done == Some(true) {
             draft.closed = true;
@@ -130,16 +104,6 @@ impl Wire for Ollama {
             draft.end = line.done_reason.as_deref().map(End::of);
         }
         Ok(())
-    }
-
-    fn about_model(&self, model: &str) -> Option<(&'static [&'static str], Value)> {
-        Some((&["api", "show"], json!({"model": model})))
-    }
-
-    fn context_of(&self, about: &Value) -> Option<u64> {
-        let info = about.get("model_info")?.as_object()?;
-        let (_, length) = info.iter().find(|(name, _)| name.ends_with(".context_length"))?;
-        length.as_u64()
     }
 
     fn sets_context(&self) -> bool {

@@ -1,15 +1,13 @@
 //! OpenAI's Responses protocol.
 
-use std::borrow::Cow;
-
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::body::{Body, LIST_OF_ONE, OBJECT};
 use super::calls::Piece;
 use super::draft::{Draft, End};
-use super::{Asking, Fault, Paths, Tools, Wire, parsed, refused, text_of};
+use super::{Asking, Fault, Paths, Wire, parsed, refused, text};
 use crate::structured::{ReplyFormat, schema_name, strict};
-use crate::usage::Counts;
 
 pub(super) struct Responses;
 
@@ -17,46 +15,6 @@ const PATHS: Paths = Paths { versioned: true, call: &["responses"], models: &["m
 
 const FORMATS: [ReplyFormat; 4] =
     [ReplyFormat::StrictSchema, ReplyFormat::JsonObject, ReplyFormat::ForcedTool, ReplyFormat::PromptOnly];
-
-#[derive(Serialize)]
-struct Request<'a> {
-    model: &'a str,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    instructions: &'a str,
-    input: String,
-    stream: bool,
-    /// Always false, so that the endpoint doesn't store the response.
-    store: bool,
-    max_output_tokens: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    temperature: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    prompt_cache_key: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<Text<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tools: Option<Tools<Tool<'a>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_choice: Option<Value>,
-}
-
-#[derive(Serialize)]
-struct Text<'a> {
-    format: Format<'a>,
-}
-
-#[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Format<'a> {
-    JsonSchema { name: &'a str, strict: bool, schema: Cow<'a, Value> },
-    JsonObject {},
-}
-
-#[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Tool<'a> {
-    Function { name: &'a str, parameters: &'a Value, strict: bool },
-}
 
 /// A whole response, also in the last event of a stream.
 #[derive(Deserialize)]
@@ -113,32 +71,38 @@ impl Wire for Responses {
     fn body(&self, asking: &Asking<'_>) -> String {
         let Asking { request, dialect, .. } = asking;
         let name = schema_name(&request.schema_name);
-        let by_schema = || match strict::form(&request.schema) {
-            Some(schema) => Format::JsonSchema { name: &name, strict: true, schema: Cow::Owned(schema) },
-            None => Format::JsonSchema { name: &name, strict: false, schema: Cow::Borrowed(&request.schema) },
+        let body = Body::new()
+            .with("model", asking.model)
+            .with("instructions", Some(asking.system()).filter(|system| !system.is_empty()))
+            .with("input", asking.user())
+            .with("stream", dialect.stream)
+            // The endpoint must not store the response.
+            .with("store", false)
+            .with("max_output_tokens", request.max_tokens)
+            .with("temperature", dialect.temperature)
+            .with("prompt_cache_key", asking.cache_key());
+        let body = match asking.format() {
+            ReplyFormat::JsonSchema | ReplyFormat::StrictSchema => body.nested("text", OBJECT, |text| {
+                text.nested("format", OBJECT, |format| {
+                    let format = format.with("type", "json_schema").with("name", &name);
+                    match strict::form(&request.schema) {
+                        Some(schema) => format.with("strict", true).with("schema", schema),
+                        None => format.with("strict", false).with("schema", &request.schema),
+                    }
+                })
+            }),
+            ReplyFormat::JsonObject => body.with("text", json!({"format": {"type": "json_object"}})),
+            ReplyFormat::ForcedTool => body
+                .nested("tools", LIST_OF_ONE, |tool| {
+                    let tool = tool.with("type", "function").with("name", &name);
+                    tool.with("parameters", &request.schema).with("strict", false)
+                })
+                .with("tool_choice", json!({"type": "function", "name": name})),
+            ReplyFormat::PromptOnly => {
+                body.with("tools", asking.offered(offered)).with("tool_choice", asking.tool_choice("required"))
+            }
         };
-        let is_forced = asking.format() == ReplyFormat::ForcedTool;
-        let tool = || Tool::Function { name: &name, parameters: &request.schema, strict: false };
-        text_of(&Request {
-            model: asking.model,
-            instructions: asking.system(),
-            input: asking.user(),
-            stream: dialect.stream,
-            store: false,
-            max_output_tokens: request.max_tokens,
-            temperature: dialect.temperature,
-            prompt_cache_key: asking.cache_key(),
-            text: match asking.format() {
-                ReplyFormat::JsonSchema | ReplyFormat::StrictSchema => Some(Text { format: by_schema() }),
-                ReplyFormat::JsonObject => Some(Text { format: Format::JsonObject {} }),
-                ReplyFormat::ForcedTool | ReplyFormat::PromptOnly => None,
-            },
-            tools: asking.tools(offered, tool),
-            tool_choice: match asking.must_call() {
-                Some(must) => Some(json!(if must { "required" } else { "auto" })),
-                None => is_forced.then(|| json!({"type": "function", "name": name})),
-            },
-        })
+        body.text()
     }
 
     fn whole(&self, draft: &mut Draft, body: &str) -> Result<(), Fault> {
@@ -159,27 +123,24 @@ impl Wire for Responses {
                 };
                 draft.content.clear();
                 draft.calls.clear();
-                take(draft, response)
+                take(draft, response)?;
             }
             Some("error") => {
                 let own = json!({"code": event.code, "message": event.message});
-                Err(refused(event.error.as_ref().unwrap_or(&own)))
+                return Err(refused(event.error.as_ref().unwrap_or(&own)));
             }
-            Some("response.output_text.delta") => {
-                draft.content.push_str(event.delta.as_ref().and_then(Value::as_str).unwrap_or_default());
-                Ok(())
-            }
+            Some("response.output_text.delta") => draft.content.push_str(&text(event.delta).unwrap_or_default()),
             Some("response.function_call_arguments.delta") => {
                 let place = event.output_index;
-                draft.calls.piece(Piece { place, input: event.delta, ..Piece::default() })
+                draft.calls.piece(Piece { place, input: event.delta, ..Piece::default() })?;
             }
             Some(kind) if kind.starts_with("response.reasoning") => {
-                draft.reasoning_chars += event.delta.as_ref().and_then(Value::as_str).map_or(0, str::len);
-                Ok(())
+                draft.reasoning_chars += text(event.delta).map_or(0, |text| text.len());
             }
-            Some(_) => Ok(()),
-            None => event.error.as_ref().map_or(Ok(()), |error| Err(refused(error))),
+            Some(_) => {}
+            None => return event.error.as_ref().map_or(Ok(()), |error| Err(refused(error))),
         }
+        Ok(())
     }
 }
 
@@ -190,35 +151,24 @@ fn offered(name: &str, description: &str, schema: &Value) -> Value {
 
 /// Adds the content, token counts and end reason of a whole response to the draft.
 fn take(draft: &mut Draft, response: Response) -> Result<(), Fault> {
-    if let Some(usage) = &response.usage {
-        let count = |pointer: &str| usage.pointer(pointer).and_then(Value::as_u64);
-        draft.counts = Counts {
-            prompt: count("/input_tokens"),
-            completion: count("/output_tokens"),
-            cached: count("/input_tokens_details/cached_tokens"),
-            written: None,
-        };
-    }
-    if let Some(error) = response.error.filter(|error| !error.is_null()) {
+    let usage = response.usage.as_ref();
+    draft.count(usage, "/input_tokens", "/output_tokens", &["/input_tokens_details/cached_tokens"]);
+    if let Some(error) = response.error {
         return Err(refused(&error));
     }
-    draft.model = response.model.as_ref().and_then(Value::as_str).map(str::to_owned);
+    draft.model = text(response.model);
     for item in response.output {
-        if item.kind.as_deref() == Some("function_call") {
-            let text = |value: Option<Value>| value.as_ref().and_then(Value::as_str).map(str::to_owned);
-            let piece = Piece { place: None, id: text(item.call_id), name: text(item.name), input: item.arguments };
-            draft.calls.whole(piece)?;
-            continue;
-        }
-        if item.kind.as_deref() != Some("message") {
-            continue;
-        }
-        for part in item.content.into_iter().flatten() {
-            match part.kind.as_deref() {
+        match item.kind.as_deref() {
+            Some("function_call") => {
+                let (id, name) = (text(item.call_id), text(item.name));
+                draft.calls.whole(Piece { place: None, id, name, input: item.arguments })?;
+            }
+            Some("message") => item.content.into_iter().flatten().for_each(|part| match part.kind.as_deref() {
                 Some("output_text") => draft.content.push_str(part.text.as_deref().unwrap_or_default()),
                 Some("refusal") => draft.refusal = Some(part.refusal.unwrap_or_default()),
                 Some(_) | None => {}
-            }
+            }),
+            Some(_) | None => {}
         }
     }
     draft.end = match response.status.as_deref() {

@@ -65,7 +65,7 @@ pub(crate) struct Tool {
 /// All tags of an engine; each has a number.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Index {
-    /// All tags; the index of a tag is its number.
+    /// The tags by number; at a number in `free` is the old entry of a removed tag.
     pub(super) tags: Pages<TagEntry, 64>,
     /// Numbers of removed tags, to be used for new tags.
     pub(super) free: Arc<Vec<u32>>,

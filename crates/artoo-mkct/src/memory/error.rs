@@ -24,7 +24,8 @@ pub enum Durability {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The folder, the lock file or the folder of guests' journals cannot be used.
+    /// The folder or a file in it cannot be used, or a thread cannot be started; for the journal see
+    /// [`OpenError::Journal`].
     #[error("{path:?} cannot be used: {source}")]
     Io {
         /// The path that cannot be used.

@@ -80,7 +80,8 @@ pub fn tool_tag(tool: &str) -> String {
     fit(format!("{TOOL}{}", escape(tool)))
 }
 
-/// The entity of a target: `path:<target>`; the target is a path, a query, whatever the tool was pointed at.
+/// The entity of a target: `path:<target>`, escaped and cut if it is too long; the target is what the tool was called
+/// for, such as a path or a query.
 #[must_use]
 pub fn path_tag(target: &str) -> String {
     fit(format!("{PATH}{}", escape(target)))

@@ -68,48 +68,39 @@ impl Pred {
         }
     }
 
-    /// The normal form of an `All`: nested ones flattened, one bound of each sort.
+    /// The normal form of an `All`: nested ones flattened, of the bounds of one sort only the tightest, except those of
+    /// access times.
     fn conjunction(parts: Vec<Self>) -> Self {
-        let mut flat = Vec::new();
-        let (mut min, mut max, mut from, mut before) = (None, None, None, None);
-        let (mut shortest, mut longest) = (None, None);
-        for part in parts {
-            match part.normalise() {
-                // A normalised conjunction holds no conjunction, and at most one bound of each sort.
-                Self::All(inner) => flat.extend(inner),
-                other => flat.push(other),
-            }
-        }
-        flat.retain(|part| match part {
-            // Every length is at least 0.
-            Self::MinBytes(0) => false,
-            Self::MinBytes(bound) => keep_bound(&mut min, *bound, Ord::max),
-            Self::MaxBytes(bound) => keep_bound(&mut max, *bound, Ord::min),
-            Self::ModifiedFrom(bound) => keep_bound(&mut from, *bound, Ord::max),
-            Self::ModifiedBefore(bound) => keep_bound(&mut before, *bound, Ord::min),
-            Self::MinLength(bound) => keep_bound(&mut shortest, *bound, Ord::max),
-            Self::MaxLength(bound) => keep_bound(&mut longest, *bound, Ord::min),
-            _ => true,
+        let parts = parts.into_iter().map(Self::normalise).flat_map(|part| match part {
+            Self::All(inner) => inner,
+            other => vec![other],
         });
-        flat.extend(min.map(Self::MinBytes));
-        flat.extend(max.map(Self::MaxBytes));
-        flat.extend(from.map(Self::ModifiedFrom));
-        flat.extend(before.map(Self::ModifiedBefore));
-        flat.extend(shortest.map(Self::MinLength));
-        flat.extend(longest.map(Self::MaxLength));
+        // Every length is at least 0.
+        let mut flat: Vec<Self> = parts.filter(|part| *part != Self::MinBytes(0)).collect();
+        flat.sort();
+        // Bounds of one sort are now neighbours: of lower bounds the larger stays, of upper bounds the smaller.
+        flat.dedup_by(|larger, smaller| match (&*larger, &*smaller) {
+            (Self::MinBytes(_), Self::MinBytes(_))
+            | (Self::ModifiedFrom(_), Self::ModifiedFrom(_))
+            | (Self::MinLength(_), Self::MinLength(_)) => {
+                std::mem::swap(larger, smaller);
+                true
+            }
+            (Self::MaxBytes(_), Self::MaxBytes(_))
+            | (Self::ModifiedBefore(_), Self::ModifiedBefore(_))
+            | (Self::MaxLength(_), Self::MaxLength(_)) => true,
+            _ => false,
+        });
         Self::single_or(flat, Self::All)
     }
 
     /// The normal form of an `Any`: nested ones flattened.
     fn disjunction(parts: Vec<Self>) -> Self {
-        let mut flat = Vec::new();
-        for part in parts {
-            match part.normalise() {
-                Self::Any(inner) => flat.extend(inner),
-                other => flat.push(other),
-            }
-        }
-        Self::single_or(flat, Self::Any)
+        let parts = parts.into_iter().map(Self::normalise).flat_map(|part| match part {
+            Self::Any(inner) => inner,
+            other => vec![other],
+        });
+        Self::single_or(parts.collect(), Self::Any)
     }
 
     /// The only part, or all parts sorted and without duplicates under `many`.
@@ -123,13 +114,4 @@ impl Pred {
         }
         many(parts)
     }
-}
-
-/// Folds a bound into the tightest one so far; returns `false` so that `retain` removes the predicate.
-fn keep_bound<T>(tightest: &mut Option<T>, bound: T, tighter: fn(T, T) -> T) -> bool {
-    *tightest = Some(match tightest.take() {
-        Some(earlier) => tighter(earlier, bound),
-        None => bound,
-    });
-    false
 }

@@ -66,18 +66,22 @@ impl Query {
             Self::System { fact } => Ok(fact.ty()),
             Self::TextOf { of } => {
                 of.expect("lines of text", Ty::Files)?;
-                of.of_files_only("text").map(|()| Ty::Lines)
+                of_files_only(of.kind(), "text").map(|()| Ty::Lines)
             }
             Self::Filter { of, keep } => {
                 let ty = of.ty()?;
                 keep.check(ty, of.kind()).map(|()| ty)
             }
-            Self::Sort { of, keys } => self.check_order(of, keys.iter().map(|key| key.by)),
+            Self::Sort { of, keys } => {
+                let ty = of.ty()?;
+                match keys.as_slice() {
+                    [] => Err(TypeError::Missing("the key of an order")),
+                    keys => keys.iter().try_for_each(|key| key.by.check(ty, of.kind())).map(|()| ty),
+                }
+            }
             Self::Limit { of, .. } => match of.ty()? {
                 ty @ (Ty::Files | Ty::Groups | Ty::Processes) => Ok(ty),
-                found @ (Ty::Lines | Ty::Rows | Ty::Number | Ty::Text | Ty::Truth) => {
-                    Err(TypeError::Operand { operator: "limit", found })
-                }
+                found => Err(TypeError::Operand { operator: "limit", found }),
             },
             Self::Part { of, .. } => of.expect("a stretch of lines", Ty::Lines),
             Self::Unique { of } | Self::Repeated { of } => of.expect("lines that occur twice", Ty::Lines),
@@ -104,7 +108,7 @@ impl Query {
             }
             Self::Duplicates { of } => {
                 of.expect("duplicates", Ty::Files)?;
-                of.of_files_only("content").map(|()| Ty::Rows)
+                of_files_only(of.kind(), "content").map(|()| Ty::Rows)
             }
             Self::Group { of, by, function } => {
                 by.check(of.ty()?)?;
@@ -113,16 +117,6 @@ impl Query {
             Self::Aggregate { of, function: Function::Any } => Function::Any.check(of).map(|()| Ty::Truth),
             Self::Aggregate { of, function } => function.check(of).map(|()| Ty::Number),
         }
-    }
-
-    /// Checks that there is at least one sort key and that each applies to the operand; returns the operand's type.
-    fn check_order(&self, of: &Self, keys: impl Iterator<Item = Key>) -> Result<Ty, TypeError> {
-        let ty = of.ty()?;
-        let mut keys = keys.peekable();
-        if keys.peek().is_none() {
-            return Err(TypeError::Missing("the key of an order"));
-        }
-        keys.try_for_each(|key| key.check(ty, of.kind())).map(|()| ty)
     }
 
     /// Checks the operand of `Query::Numbered`: no operator in it may reorder, change or add lines.
@@ -134,11 +128,6 @@ impl Query {
         }
     }
 
-    /// Checks that the query yields only regular files, as the property in question needs; else an error that names it.
-    fn of_files_only(&self, property: &'static str) -> Result<(), TypeError> {
-        of_files_only(self.kind(), property)
-    }
-
     /// The query's type, or an error naming the operator if the type is not the wanted one.
     fn expect(&self, operator: &'static str, wanted: Ty) -> Result<Ty, TypeError> {
         let found = self.ty()?;
@@ -148,18 +137,12 @@ impl Query {
 
 /// Checks that elements of this kind are regular files; else an error that names the property they don't have.
 fn of_files_only(kind: Kind, property: &'static str) -> Result<(), TypeError> {
-    match kind {
-        Kind::File => Ok(()),
-        Kind::Folder | Kind::Link | Kind::Any => Err(TypeError::Property { property, of: "a folder" }),
-    }
+    if kind == Kind::File { Ok(()) } else { Err(TypeError::Property { property, of: "a folder" }) }
 }
 
 /// Checks that elements of this kind are folders; else an error that names the property they don't have.
 fn of_folders_only(kind: Kind, property: &'static str) -> Result<(), TypeError> {
-    match kind {
-        Kind::Folder => Ok(()),
-        Kind::File | Kind::Link | Kind::Any => Err(TypeError::Property { property, of: "a file" }),
-    }
+    if kind == Kind::Folder { Ok(()) } else { Err(TypeError::Property { property, of: "a file" }) }
 }
 
 impl Key {
@@ -182,9 +165,9 @@ impl Field {
     /// Checks that the query's elements have this property; the result is always `Ty::Rows`.
     fn check(self, of: &Query) -> Result<Ty, TypeError> {
         match self {
-            Self::Sha256 | Self::Sha1 | Self::Md5 => of.of_files_only("a hash")?,
-            Self::FileType => of.of_files_only("a file type")?,
-            Self::Lines | Self::Words => of.of_files_only("text")?,
+            Self::Sha256 | Self::Sha1 | Self::Md5 => of_files_only(of.kind(), "a hash")?,
+            Self::FileType => of_files_only(of.kind(), "a file type")?,
+            Self::Lines | Self::Words => of_files_only(of.kind(), "text")?,
             Self::TotalSize => of_folders_only(of.kind(), "a total size")?,
             Self::Permissions | Self::Owner | Self::Modified => {}
         }
@@ -214,7 +197,7 @@ impl Function {
             (Self::Count | Self::Any, Ty::Files | Ty::Lines | Ty::Processes | Ty::Groups) => Ok(()),
             (Self::Count | Self::Any, Ty::Rows) if matches!(of, Query::Duplicates { .. }) => Ok(()),
             (Self::TotalBytes | Self::AverageBytes | Self::LargestBytes | Self::SmallestBytes, Ty::Files) => {
-                of.of_files_only("a size")
+                of_files_only(of.kind(), "a size")
             }
             (Self::Words | Self::Characters | Self::Sum | Self::Average | Self::Minimum | Self::Maximum, Ty::Lines) => {
                 Ok(())

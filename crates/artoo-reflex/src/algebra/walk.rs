@@ -1,6 +1,20 @@
 //! Access to the operands and the source of a query, whatever its operator.
 
-use super::{Kind, Query};
+use super::{Kind, Pred, Query, SortKey};
+
+/// The layers of a query for a list, from the outermost in: limit, sort order, conditions, source.
+pub(crate) struct Layers<'a> {
+    /// The limit: the number of elements skipped, and the maximum number after them; `None` without a limit.
+    pub(crate) stretch: Option<(u64, u64)>,
+    /// The sort keys; empty if the query is not sorted.
+    pub(crate) keys: &'a [SortKey],
+    /// The query for the elements before sorting and limiting.
+    pub(crate) members: &'a Query,
+    /// The conditions, all of which an element must satisfy.
+    pub(crate) keep: &'a [Pred],
+    /// The source of the elements below all other layers.
+    pub(crate) source: &'a Query,
+}
 
 /// Expands to the operands of a query's outermost operator: none, one, or both texts of a comparison.
 macro_rules! operands {
@@ -53,6 +67,24 @@ impl Query {
     #[must_use]
     pub fn source(&self) -> &Self {
         self.operand().map_or(self, Self::source)
+    }
+
+    /// Splits the query into its layers.
+    pub(crate) fn layers(&self) -> Layers<'_> {
+        let (stretch, unlimited) = match self {
+            Self::Limit { of, skip, count } => (Some((*skip, *count)), of.as_ref()),
+            other => (None, other),
+        };
+        let (keys, members) = match unlimited {
+            Self::Sort { of, keys } => (keys.as_slice(), of.as_ref()),
+            other => (&[][..], other),
+        };
+        let (keep, source) = match members {
+            Self::Filter { of, keep: Pred::All(parts) } => (parts.as_slice(), of.as_ref()),
+            Self::Filter { of, keep } => (std::slice::from_ref(keep), of.as_ref()),
+            other => (&[][..], other),
+        };
+        Layers { stretch, keys, members, keep, source }
     }
 
     /// The kind of entries that the query's source yields; [`Kind::File`] for a source that is no tree or list of

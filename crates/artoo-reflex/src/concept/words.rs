@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::algebra::{Depth, Part};
+use crate::algebra::Part;
 
 /// A verb for a change of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -42,16 +42,6 @@ pub(crate) enum Reference {
     One,
     /// The word "again": the whole previous request.
     Again,
-}
-
-/// What "how often does each … occur" counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Counted {
-    /// Equal words are counted.
-    Words,
-    /// Equal lines are counted.
-    Lines,
 }
 
 /// A unit that a text is divided into.
@@ -189,28 +179,6 @@ pub(crate) enum Calendar {
     LastMonth,
     ThisYear,
     LastYear,
-}
-
-/// A phrase for the depth of a search.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum DepthWord {
-    /// Everything below a folder: a word such as "recursively".
-    Whole,
-    /// Direct children only: a phrase such as "directly in", before a folder.
-    Direct,
-    /// Direct children only: a phrase such as "not including subfolders", after a folder.
-    DirectAdverb,
-}
-
-impl DepthWord {
-    /// The depth that the phrase means.
-    pub(crate) fn depth(self) -> Depth {
-        match self {
-            Self::Whole => Depth::Whole,
-            Self::Direct | Self::DirectAdverb => Depth::Direct,
-        }
-    }
 }
 
 /// Whether hidden files are included, excluded, or the only ones.

@@ -28,14 +28,13 @@ pub(super) fn predicate(pred: &Pred) -> String {
             }
             said.join(", ")
         }
-        Pred::Any(parts) if is_choice_of_kinds(pred) => {
-            let endings: Vec<String> = parts.iter().map(ending).collect();
+        Pred::Any(parts) if let Some(endings) = parts.iter().map(ending).collect::<Option<Vec<_>>>() => {
             format!("ending in {}", endings.join(" or "))
         }
         Pred::Any(parts) => format!("either {}", parts.iter().map(alternative).collect::<Vec<_>>().join(" or ")),
-        Pred::Not(inner) if matches!(**inner, Pred::Extension(_)) => format!("except {}", ending(inner)),
+        Pred::Not(inner) if let Some(ending) = ending(inner) => format!("except {ending}"),
         Pred::Not(inner) => format!("except {}", alternative(inner)),
-        Pred::Extension(_) => format!("ending in {}", ending(pred)),
+        Pred::Extension(extension) => format!("ending in .{extension}"),
         Pred::Name(test) => name(test),
         Pred::NameIgnoringCase(test) => format!("{}, whatever the case of its letters", name(test)),
         Pred::Inside(folder) => format!("lying below {}", super::quoted_path(folder)),
@@ -107,16 +106,10 @@ fn is_choice_of_kinds(pred: &Pred) -> bool {
 
 /// The extension that a predicate excludes, if it is "not this extension".
 fn excluded_kind(pred: &Pred) -> Option<String> {
-    match pred {
-        Pred::Not(inner) if matches!(**inner, Pred::Extension(_)) => Some(ending(inner)),
-        _ => None,
-    }
+    if let Pred::Not(inner) = pred { ending(inner) } else { None }
 }
 
-/// The extension of a predicate in English, with its dot.
-fn ending(pred: &Pred) -> String {
-    match pred {
-        Pred::Extension(extension) => format!(".{extension}"),
-        other => predicate(other),
-    }
+/// The extension that a predicate tests for, with its dot.
+fn ending(pred: &Pred) -> Option<String> {
+    if let Pred::Extension(extension) = pred { Some(format!(".{extension}")) } else { None }
 }

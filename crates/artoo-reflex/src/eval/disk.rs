@@ -58,7 +58,7 @@ pub struct Space {
 }
 
 /// A file, folder or other entry of the file system.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Entry {
     /// The absolute path of the entry.
     pub path: PathBuf,
@@ -81,7 +81,7 @@ pub struct Entry {
 }
 
 /// The kind of an entry of the file system.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum EntryKind {
     /// A regular file.
     File,
@@ -90,6 +90,7 @@ pub enum EntryKind {
     /// A symbolic link.
     Link,
     /// A device, a pipe or a socket.
+    #[default]
     Other,
 }
 

@@ -3,8 +3,11 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 
-use super::digest::{self, Algorithm};
-use super::{Answer, Entry, EntryKind, EvalError, FileSystem, Row, by_keys, files, number, process, text};
+use md5::Md5;
+use sha1::Sha1;
+use sha2::Sha256;
+
+use super::{Answer, Entry, EntryKind, EvalError, FileSystem, Row, by_keys, digest, files, number, process, text};
 use crate::algebra::{Field, Function, GroupKey, Key, SortKey};
 
 /// One number for each group of a query's elements, sorted by group name.
@@ -86,19 +89,15 @@ pub(super) fn field(files: Vec<Entry>, field: Field, fs: &dyn FileSystem) -> Res
     let row = |of: Entry| {
         let path = of.path.as_path();
         let value = match field {
-            Field::Sha256 => digest::of_file(path, Algorithm::Sha256, fs)?,
-            Field::Sha1 => digest::of_file(path, Algorithm::Sha1, fs)?,
-            Field::Md5 => digest::of_file(path, Algorithm::Md5, fs)?,
+            Field::Sha256 => digest::of_file::<Sha256>(path, fs)?,
+            Field::Sha1 => digest::of_file::<Sha1>(path, fs)?,
+            Field::Md5 => digest::of_file::<Md5>(path, fs)?,
             Field::FileType => return Err(EvalError::NoSecondSource("a file's type")),
             Field::Permissions => format!("{:o}", of.mode),
             Field::Owner => owner(&of, &users),
             Field::Modified => of.modified.to_string(),
             Field::Lines => text::split(text::content(path, fs)?).len().to_string(),
-            Field::Words => {
-                let content = text::content(path, fs)?;
-                let words = content.split(|byte| number::is_blank(*byte)).filter(|word| !word.is_empty());
-                words.count().to_string()
-            }
+            Field::Words => text::count_words(&text::content(path, fs)?).to_string(),
             Field::TotalSize => files::total_size(path, fs)?.to_string(),
         };
         Ok(Row { value, of })
@@ -115,7 +114,7 @@ pub(super) fn duplicates(files: Vec<Entry>, fs: &dyn FileSystem) -> Result<Vec<R
     // Only files of equal length are read, as others can't have equal content.
     let mut by_content: BTreeMap<String, Vec<Entry>> = BTreeMap::new();
     for entry in by_length.into_values().filter(|same| same.len() > 1).flatten() {
-        by_content.entry(digest::of_file(&entry.path, Algorithm::Sha256, fs)?).or_default().push(entry);
+        by_content.entry(digest::of_file::<Sha256>(&entry.path, fs)?).or_default().push(entry);
     }
     let mut rows = Vec::new();
     for (value, mut same) in by_content.into_iter().filter(|(_, same)| same.len() > 1) {

@@ -27,8 +27,7 @@ pub(super) fn aggregate(of: &Query, function: Function, fs: &dyn FileSystem) -> 
     match (function, value) {
         (_, Answer::Files(files)) => of_files(&files, function).map(Answer::Number),
         (Function::Words, Answer::Lines(lines)) => {
-            let words = |line: &Line| line.text.split(|byte| is_blank(*byte)).filter(|word| !word.is_empty()).count();
-            Ok(Answer::Number(lines.iter().map(|line| words(line) as u64).sum()))
+            Ok(Answer::Number(lines.iter().map(|line| text::count_words(&line.text) as u64).sum()))
         }
         (Function::Characters, Answer::Lines(lines)) => {
             Ok(Answer::Number(lines.iter().map(|line| valid_characters(&line.text) + 1).sum()))
@@ -64,11 +63,6 @@ fn of_numbers(lines: &[Line], function: Function) -> Result<i128, EvalError> {
         _ => return Err(EvalError::Meaningless),
     };
     found.ok_or(EvalError::NoNumber)
-}
-
-/// Whether a byte is ASCII white space, vertical tab included.
-pub(super) fn is_blank(byte: u8) -> bool {
-    byte.is_ascii_whitespace() || byte == 0x0b
 }
 
 /// The number of UTF-8 characters in bytes; invalid bytes are not counted.

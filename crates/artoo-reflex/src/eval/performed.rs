@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use artoo_proto::{CallStatus, FOLDER, ToolCall, escape};
 use serde_json::Value;
+use sha2::Sha256;
 
 use super::{EntryKind, EvalError, FileSystem, Verification, digest, unreadable};
 use crate::algebra::Act;
@@ -167,7 +168,7 @@ fn digest_of(path: &Path, fs: &dyn FileSystem) -> Result<String, NotPerformed> {
     let entry = fs.metadata(path).map_err(unreadable(path))?;
     match entry.kind {
         EntryKind::Folder => Ok(FOLDER.to_owned()),
-        EntryKind::File => Ok(digest::of_file(path, digest::Algorithm::Sha256, fs)?),
+        EntryKind::File => Ok(digest::of_file::<Sha256>(path, fs)?),
         EntryKind::Link | EntryKind::Other => not_performed(format!("{} is neither file nor folder", shown(path))),
     }
 }

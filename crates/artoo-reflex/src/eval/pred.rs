@@ -82,7 +82,7 @@ pub(super) fn holds_of_line(pred: &Pred, line: &[u8]) -> bool {
         Pred::Contains { text, ignore_case } => text::holds(line, text.as_bytes(), *ignore_case),
         Pred::Word { text, ignore_case } => !text::occurrences(line, text.as_bytes(), *ignore_case, true).is_empty(),
         Pred::Line(test) => passes(line, test),
-        Pred::Blank => line.iter().all(|byte| byte.is_ascii_whitespace() || *byte == 0x0b),
+        Pred::Blank => line.iter().all(text::is_blank),
         Pred::MinLength(bound) => length() >= *bound,
         Pred::MaxLength(bound) => length() <= *bound,
         _ => false,

@@ -8,7 +8,7 @@ use super::{EvalError, FileSystem, FileSystemError, unreadable};
 /// Maximum number of bytes of text held in memory; larger files are reported as not verified.
 pub(super) const MAX_TEXT_BYTES: usize = 256 << 20;
 
-/// Number of bytes of a file read at a time while searching it.
+/// Number of bytes of a file read at a time.
 const BLOCK_BYTES: usize = 64 << 10;
 
 /// The whole content of a file; an error if it exceeds `MAX_TEXT_BYTES`.
@@ -38,25 +38,46 @@ pub(super) fn split(mut bytes: Vec<u8>) -> Vec<Vec<u8>> {
     bytes.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect()
 }
 
-/// Whether a file contains a text, read block by block; `None` if it can't be read.
-pub(super) fn file_holds(path: &Path, text: &[u8], ignore_case: bool, fs: &dyn FileSystem) -> Option<bool> {
-    let mut reader = fs.open(path).ok()?;
-    let mut window = Vec::new();
+/// Reads a file block by block, until its end or until `go_on` returns `false` for a block.
+pub(super) fn each_block(
+    path: &Path,
+    fs: &dyn FileSystem,
+    mut go_on: impl FnMut(&[u8]) -> bool,
+) -> Result<(), FileSystemError> {
+    let mut file = fs.open(path)?;
     let mut block = vec![0; BLOCK_BYTES];
     loop {
-        let read = match reader.read(&mut block) {
-            Ok(0) => return Some(holds(&window, text, ignore_case)),
-            Ok(read) => read,
-            Err(problem) if problem.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(_) => return None,
-        };
-        window.extend_from_slice(block.get(..read)?);
-        if holds(&window, text, ignore_case) {
-            return Some(true);
+        match file.read(&mut block) {
+            Ok(0) => return Ok(()),
+            Ok(read) if go_on(block.get(..read).unwrap_or_default()) => {}
+            Ok(_) => return Ok(()),
+            Err(problem) if problem.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(_) => return Err(FileSystemError::Failed),
         }
+    }
+}
+
+/// Whether a file contains a text, read block by block; `None` if it can't be read.
+pub(super) fn file_holds(path: &Path, text: &[u8], ignore_case: bool, fs: &dyn FileSystem) -> Option<bool> {
+    let (mut found, mut window) = (text.is_empty(), Vec::new());
+    let read = each_block(path, fs, |block| {
+        window.extend_from_slice(block);
+        found |= holds(&window, text, ignore_case);
         // The end of the window may be the beginning of the text, so it stays for the next block.
         window.drain(..window.len().saturating_sub(text.len().saturating_sub(1)));
-    }
+        !found
+    });
+    read.ok().map(|()| found)
+}
+
+/// Whether a byte is ASCII white space, vertical tab included.
+pub(super) fn is_blank(byte: &u8) -> bool {
+    byte.is_ascii_whitespace() || *byte == 0x0b
+}
+
+/// The number of words in a text, separated by white space.
+pub(super) fn count_words(text: &[u8]) -> usize {
+    text.split(is_blank).filter(|word| !word.is_empty()).count()
 }
 
 /// Whether bytes contain a text, optionally ignoring ASCII case.

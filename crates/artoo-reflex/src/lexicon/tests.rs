@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use artoo_proto::{Abstention, Environment, Now, SessionTurn, Timestamp};
 
 use crate::algebra::{Function, GroupKey, Key, Relation};
-use crate::concept::{ActWord, Bound, Concept, DepthWord, Measure, NameRelation, Relation as TimeRelation, TextUnit};
+use crate::concept::{ActWord, Bound, Concept, Measure, NameRelation, Relation as TimeRelation, TextUnit};
 use crate::lexicon::expand::expand;
 use crate::lexicon::{Meaning, TypeForm, lexicon};
 use crate::parse::{Parsed, parse};
@@ -128,7 +128,7 @@ fn about_conditions(concept: &Concept) -> Option<&'static [&'static str]> {
         Concept::Place(_) | Concept::PlaceAfterPreposition(_) => &["files in @"],
         Concept::Here | Concept::InPlace(_) => &["files @"],
         Concept::Holds => &["how many files does ~/x @"],
-        Concept::Depth(DepthWord::Direct) => &["files @ ~/x"],
+        Concept::DirectlyIn => &["files @ ~/x"],
         Concept::Depth(_) => &["files in ~/x @", "files in ~/x, @"],
         Concept::Hidden(_) => &["@ files in ~/x", "files in ~/x @"],
         Concept::Dotfiles => &["@ in ~/x"],
@@ -217,7 +217,7 @@ fn about_text_and_machine(concept: &Concept) -> Option<&'static [&'static str]> 
             &["list @ a.zip", "list @ of a.zip", "@ a.zip", "how many @ a.zip", "list @ of the archive a.zip"]
         }
         Concept::TextUnit(_) => &["number of @ in a.txt", "@ of a.txt"],
-        Concept::Frequency(_) => &["@ occurs in a.txt", "@ in a.txt", "@ a.txt"],
+        Concept::Frequency { .. } => &["@ occurs in a.txt", "@ in a.txt", "@ a.txt"],
         Concept::Occurs => &["how often each word @ in a.txt", "how often each word in a.txt @"],
         Concept::Characters => &["lines longer than 80 @ in a.txt"],
         Concept::Unique | Concept::Repeated => &["@ lines of a.txt", "lines of a.txt @", "which lines of a.txt @"],

@@ -2,9 +2,9 @@
 
 use super::find::find;
 use super::pipeline::{Argv, Pipeline};
-use super::selection::{Layers, by_field, paths, stretched, unordered};
+use super::selection::{by_field, layers_of_files, paths, stretched, unordered};
 use super::{Programs, Unsupported, folders, lines};
-use crate::algebra::{Field, Function, GroupKey, Key, Order, Query, SortKey};
+use crate::algebra::{Field, Function, GroupKey, Key, Layers, Order, Query, SortKey};
 
 /// The command that prints files, or a property of each.
 pub(super) fn shown(query: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
@@ -64,7 +64,7 @@ pub(super) fn number(of: &Query, function: Function, programs: Programs) -> Resu
     if let Query::Duplicates { .. } = of {
         return shown(of, programs).map(|rows| rows.pipe(lines::count()));
     }
-    let Layers { stretch, keep, source, .. } = Layers::of_files(of)?;
+    let Layers { stretch, keep, source, .. } = layers_of_files(of)?;
     match (function, stretch) {
         (Function::Count, _) => {
             let mut all = unordered(find(source, keep, programs)?);
@@ -106,7 +106,7 @@ pub(super) fn number(of: &Query, function: Function, programs: Programs) -> Resu
 
 /// The command that prints groups as `number name`, in the query's sort order.
 pub(super) fn groups(query: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
-    let Layers { stretch, keys, source, .. } = Layers::of(query);
+    let Layers { stretch, keys, source, .. } = query.layers();
     let groups = unordered_groups(source, programs)?;
     match (stretch, keys) {
         (None, []) => Ok(groups),
@@ -123,7 +123,7 @@ fn unordered_groups(query: &Query, programs: Programs) -> Result<Pipeline, Unsup
         }
         Query::Group { of, by, function: Function::Count } => {
             programs.gnu_only("groups of files")?;
-            let Layers { stretch: None, keep, source, .. } = Layers::of_files(of)? else {
+            let Layers { stretch: None, keep, source, .. } = layers_of_files(of)? else {
                 return Err(Unsupported::Arrangement("groups among the first of an order"));
             };
             let found = find(source, keep, programs)?;

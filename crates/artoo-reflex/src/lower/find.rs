@@ -68,11 +68,9 @@ pub(super) fn find<'a>(source: &Query, keep: &'a [Pred], programs: Programs) -> 
 /// The predicate as a condition on file content; `None` if it tests anything else.
 fn content(pred: &Pred) -> Option<Content<'_>> {
     match pred {
-        Pred::Contains { text, ignore_case } => {
-            Some(Content { text, ignore_case: *ignore_case, whole_word: false, is_wanted: true })
-        }
-        Pred::Word { text, ignore_case } => {
-            Some(Content { text, ignore_case: *ignore_case, whole_word: true, is_wanted: true })
+        Pred::Contains { text, ignore_case } | Pred::Word { text, ignore_case } => {
+            let whole_word = matches!(pred, Pred::Word { .. });
+            Some(Content { text, ignore_case: *ignore_case, whole_word, is_wanted: true })
         }
         Pred::Not(inner) => content(inner).map(|content| Content { is_wanted: !content.is_wanted, ..content }),
         _ => None,
@@ -178,20 +176,16 @@ impl Expression<'_> {
 
     /// Appends a test that some folder between a search root and the file has a name that passes the test.
     fn below(&self, test: &NameTest, argv: Argv) -> Result<Argv, Unsupported> {
+        if matches!(test, NameTest::Glob(_)) {
+            return Err(Unsupported::Predicate("a folder's name by pattern"));
+        }
+        let name = pattern(test)?;
         let mut argv = argv.and("(");
         for (index, root) in self.roots.iter().enumerate() {
             let root = literal(root.trim_end_matches('/'));
-            let text = |text: &String| literal(text);
-            let patterns = match test {
-                NameTest::Is(name) => vec![format!("{root}/{}/*", text(name)), format!("{root}/*/{}/*", text(name))],
-                NameTest::Starts(start) => {
-                    vec![format!("{root}/{}*/*", text(start)), format!("{root}/*/{}*/*", text(start))]
-                }
-                NameTest::Ends(end) => vec![format!("{root}/*{}/*", text(end))],
-                NameTest::Has(part) => vec![format!("{root}/*{}*/*", text(part))],
-                NameTest::Glob(_) => return Err(Unsupported::Predicate("a folder's name by pattern")),
-            };
-            for (inner, pattern) in patterns.into_iter().enumerate() {
+            // A star matches slashes too, so a name that begins with one is found at any depth.
+            let deeper = (!name.starts_with('*')).then(|| format!("{root}/*/{name}/*"));
+            for (inner, pattern) in [format!("{root}/{name}/*")].into_iter().chain(deeper).enumerate() {
                 argv = if index + inner == 0 { argv } else { argv.and("-o") };
                 argv = argv.and("-path").value(pattern);
             }

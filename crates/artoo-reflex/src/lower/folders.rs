@@ -2,9 +2,9 @@
 
 use super::find::{Expression, literal, no_root_in_another};
 use super::pipeline::{Argv, Pipeline};
-use super::selection::{Layers, by_field, stretched};
+use super::selection::{by_field, layers_of_files, stretched};
 use super::{Programs, Unsupported};
-use crate::algebra::{Depth, Key, Kind, Order, Pred, Query, SortKey};
+use crate::algebra::{Depth, Key, Kind, Layers, Order, Pred, Query, SortKey};
 
 /// The `awk` script that adds each file's size to the folders above it and prints the wanted folders.
 const SUM_SCRIPT: &str = "$1 == \"d\" { wanted[$2] = 1; next } { n = split($2, part, \"/\"); path = \"\"; \
@@ -14,7 +14,7 @@ END { for (path in wanted) printf \"%.0f\\t%s\\n\", sum[path], path }";
 /// The command that prints `bytes<tab>folder`, in the query's order.
 pub(super) fn sizes(of: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
     programs.gnu_only("sums of folders")?;
-    let Layers { stretch, keys, keep, source } = Layers::of_files(of)?;
+    let Layers { stretch, keys, keep, source, .. } = layers_of_files(of)?;
     let Query::Tree { roots, depth, hidden, kind: Kind::Folder } = source else {
         return Err(Unsupported::Arrangement("the sums of these folders"));
     };

@@ -129,25 +129,15 @@ pub(super) fn number(of: &Query, function: Function, programs: Programs) -> Resu
     }
 }
 
-/// The command that reports whether two files are equal.
-pub(super) fn identical(query: &Query) -> Result<Pipeline, Unsupported> {
-    match query {
-        Query::Compare { of, with, .. } => match (of.as_ref(), with.as_ref()) {
-            (Query::TextFile { path: one }, Query::TextFile { path: two }) => {
-                Ok(Pipeline::of(Argv::new("diff -q -s").operands([one.as_str(), two.as_str()])))
-            }
-            _ => Err(Unsupported::Arrangement("a comparison of these texts")),
-        },
-        _ => Err(Unsupported::Arrangement("this comparison")),
-    }
+/// The command that compares two whole files with this call of `diff`.
+pub(super) fn difference(diff: Argv, of: &Query, with: &Query) -> Result<Pipeline, Unsupported> {
+    Ok(Pipeline::of(diff.operands(two_files(of, with)?)))
 }
 
-/// The command that prints the changes from one file to another.
-pub(super) fn difference(of: &Query, with: &Query) -> Result<Pipeline, Unsupported> {
+/// The paths of two texts that are whole files.
+fn two_files<'a>(of: &'a Query, with: &'a Query) -> Result<[&'a str; 2], Unsupported> {
     match (of, with) {
-        (Query::TextFile { path: one }, Query::TextFile { path: two }) => {
-            Ok(Pipeline::of(Argv::bytewise("diff -a").operands([one.as_str(), two.as_str()])))
-        }
+        (Query::TextFile { path: one }, Query::TextFile { path: two }) => Ok([one, two]),
         _ => Err(Unsupported::Arrangement("a comparison of these texts")),
     }
 }
@@ -294,16 +284,14 @@ fn replace(find: &str, with: &str) -> Argv {
 
 /// The command that prints the lines of one file that are, or are not, in another.
 fn common(of: &Query, with: &Query, relation: Relation, programs: Programs) -> Result<Pipeline, Unsupported> {
-    let (Query::TextFile { path: first }, Query::TextFile { path: second }) = (of, with) else {
-        return Err(Unsupported::Arrangement("a comparison of these texts"));
-    };
+    let [first, second] = two_files(of, with)?;
     let argv = Argv::bytewise("grep -a -F -x");
     let argv = match relation {
         Relation::Common => argv,
         Relation::OnlyFirst => argv.and("-v"),
         Relation::Identical | Relation::Difference => return Err(Unsupported::Arrangement("this comparison")),
     };
-    let argv = argv.and("-f").value(second.as_str()).operands([first.as_str()]);
+    let argv = argv.and("-f").value(second).operands([first]);
     let sorted = numbered(Pipeline::of(argv), programs)?.pipe(Argv::bytewise("sort -u -k 2"));
     Ok(in_first_order(sorted))
 }

@@ -1,14 +1,14 @@
 //! Lowers lists of processes to command lines.
 
 use super::pipeline::{Argv, Pipeline};
-use super::selection::{Layers, by_field};
+use super::selection::by_field;
 use super::{Programs, Unsupported};
-use crate::algebra::{Key, NameTest, Pred, Query, SortKey};
+use crate::algebra::{Key, Layers, NameTest, Pred, Query, SortKey};
 
 /// The command that prints the processes of a query as `id user kilobytes percent name`.
 pub(super) fn shown(query: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
     programs.gnu_only("the list of processes")?;
-    let Layers { stretch, keys, keep, source: Query::Processes } = Layers::of(query) else {
+    let Layers { stretch, keys, keep, source: Query::Processes, .. } = query.layers() else {
         return Err(Unsupported::Arrangement("this list of processes"));
     };
     let ps = Pipeline::of(Argv::bytewise("ps -e -o pid= -o user:32= -o rss= -o pcpu= -o comm="));

@@ -3,46 +3,14 @@
 use super::find::{Content, Found, find};
 use super::pipeline::{Argv, Pipeline};
 use super::{Programs, Unsupported};
-use crate::algebra::{Key, Order, Pred, Query, SortKey};
+use crate::algebra::{Key, Layers, Order, Query, SortKey};
 
-/// The layers of a file query, from the outermost in: limit, sort order, conditions, source.
-pub(super) struct Layers<'a> {
-    /// The limit: the number of elements skipped, and the maximum number after them; `None` without a limit.
-    pub(super) stretch: Option<(u64, u64)>,
-    /// The sort keys; empty if the query is not sorted.
-    pub(super) keys: &'a [SortKey],
-    /// The conditions, all of which an element must satisfy.
-    pub(super) keep: &'a [Pred],
-    /// The source of the files below all other layers.
-    pub(super) source: &'a Query,
-}
-
-impl<'a> Layers<'a> {
-    /// Splits a query into its layers.
-    pub(super) fn of(query: &'a Query) -> Self {
-        let (stretch, unlimited) = match query {
-            Query::Limit { of, skip, count } => (Some((*skip, *count)), of.as_ref()),
-            other => (None, other),
-        };
-        let (keys, unsorted) = match unlimited {
-            Query::Sort { of, keys } => (keys.as_slice(), of.as_ref()),
-            other => (&[][..], other),
-        };
-        let (keep, source) = match unsorted {
-            Query::Filter { of, keep: Pred::All(parts) } => (parts.as_slice(), of.as_ref()),
-            Query::Filter { of, keep } => (std::slice::from_ref(keep), of.as_ref()),
-            other => (&[][..], other),
-        };
-        Self { stretch, keys, keep, source }
-    }
-
-    /// Splits a query over files into its layers; an error for any other source.
-    pub(super) fn of_files(query: &'a Query) -> Result<Self, Unsupported> {
-        let layers = Self::of(query);
-        match layers.source {
-            Query::Tree { .. } | Query::Paths { .. } => Ok(layers),
-            _ => Err(Unsupported::Arrangement("this combination")),
-        }
+/// The layers of a query over files; an error for any other source.
+pub(super) fn layers_of_files(query: &Query) -> Result<Layers<'_>, Unsupported> {
+    let layers = query.layers();
+    match layers.source {
+        Query::Tree { .. } | Query::Paths { .. } => Ok(layers),
+        _ => Err(Unsupported::Arrangement("this combination")),
     }
 }
 
@@ -86,7 +54,7 @@ fn grep(content: &Content<'_>) -> Argv {
 
 /// The command that prints the paths of a query, sorted and limited as the query says.
 pub(super) fn paths(query: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
-    let Layers { stretch, keys, keep, source } = Layers::of_files(query)?;
+    let Layers { stretch, keys, keep, source, .. } = layers_of_files(query)?;
     let found = find(source, keep, programs)?;
     let order = RecordOrder::of(keys)?;
     let keyed = order.keyed(found, programs)?;

@@ -4,7 +4,7 @@ use artoo_proto::ToolRequest;
 use serde_json::{Map, Value, json};
 
 use super::Unsupported;
-use crate::algebra::{Depth, Function, Key, Kind, NameTest, Order, Part, Pred, Query};
+use crate::algebra::{Depth, Function, Key, Kind, Layers, NameTest, Order, Part, Pred, Query};
 use crate::place::{file_name, parent};
 
 /// The call of a typed tool for a query in normal form.
@@ -68,21 +68,18 @@ fn ascii_case(text: &str, ignore_case: bool) -> Result<bool, Unsupported> {
 /// The call of `glob` for files; `report` says whether they are listed, counted, summed or shown with details.
 fn glob(query: &Query, report: &str) -> Result<ToolRequest, Unsupported> {
     let mut input = Map::new();
-    let unlimited = match query {
-        Query::Limit { .. } if report == "count" || report == "total_bytes" => {
+    let Layers { stretch, keys, keep, source: tree, .. } = query.layers();
+    match stretch {
+        None => {}
+        Some(_) if report == "count" || report == "total_bytes" => {
             return Err(Unsupported::Arrangement("a number over the first of an order"));
         }
-        Query::Limit { of, skip: 0, count } => {
-            input.insert("limit".to_owned(), json!(count));
-            of.as_ref()
-        }
-        other => other,
-    };
-    let unsorted = match unlimited {
-        Query::Sort { of, keys } => {
-            let [key] = keys.as_slice() else {
-                return Err(Unsupported::Arrangement("an order by several keys"));
-            };
+        Some((0, count)) => drop(input.insert("limit".to_owned(), json!(count))),
+        Some(_) => return Err(Unsupported::Arrangement("this combination")),
+    }
+    match keys {
+        [] => {}
+        [key] => {
             let by = match key.by {
                 Key::Size => "size",
                 Key::Modified => "modified",
@@ -91,15 +88,9 @@ fn glob(query: &Query, report: &str) -> Result<ToolRequest, Unsupported> {
                 _ => return Err(Unsupported::Arrangement("this order")),
             };
             input.insert("sort".to_owned(), json!({ "by": by, "descending": key.order == Order::Descending }));
-            of.as_ref()
         }
-        other => other,
-    };
-    let (tree, keep) = match unsorted {
-        Query::Filter { of, keep: Pred::All(parts) } => (of.as_ref(), parts.as_slice()),
-        Query::Filter { of, keep } => (of.as_ref(), std::slice::from_ref(keep)),
-        other => (other, &[][..]),
-    };
+        _ => return Err(Unsupported::Arrangement("an order by several keys")),
+    }
     let kind = source(tree, &mut input)?;
     let root = input.get("root").and_then(Value::as_str).unwrap_or_default().to_owned();
     let kind = match kind {

@@ -29,9 +29,7 @@ impl Antecedent {
             Step::Do(
                 Act::CreateFile { path: made, .. } | Act::Archive { to: made, .. } | Act::Replace { to: made, .. },
             ) => Some(Query::Paths { paths: vec![made.clone()], kind: Kind::File }),
-            Step::Do(
-                Act::Copy { .. } | Act::Move { .. } | Act::Rename { .. } | Act::Extract { .. } | Act::Delete { .. },
-            ) => None,
+            Step::Do(_) => None,
         }
     }
 

@@ -13,7 +13,7 @@ mod tree;
 use super::antecedent::Antecedent;
 use super::draft::{Ask, Draft, LinesWanted, only};
 use super::item::Context;
-use crate::algebra::{Act, Depth, Field, Function, Kind, NameChange, NameTest, Pred, Query, Step, TypeError};
+use crate::algebra::{Act, Depth, Function, Kind, NameChange, NameTest, Pred, Query, Step, TypeError};
 use crate::concept::{Reference, Verb};
 use crate::place::{PathKind, Place, file_name, parent};
 
@@ -260,17 +260,4 @@ fn find(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildErro
 fn is_folder_looked_for(draft: &Draft) -> bool {
     let bare = matches!(draft.object.as_slice(), [place] if place.bare && place.kind == PathKind::Folder);
     bare && !draft.scope.is_empty() && !draft.has_noun() && draft.ask.is_none()
-}
-
-/// The property of files to show if a request asks for the lines or words of each file.
-fn field_of_lines(lines: LinesWanted) -> Option<Field> {
-    match lines {
-        LinesWanted::All => Some(Field::Lines),
-        LinesWanted::Words => Some(Field::Words),
-        LinesWanted::Part(_)
-        | LinesWanted::Rows
-        | LinesWanted::Numbers
-        | LinesWanted::Entries
-        | LinesWanted::Characters => None,
-    }
 }

@@ -4,7 +4,7 @@ use super::draft::{Ask, Draft, LinesWanted, Once, TargetWord};
 use super::item::{Context, Item};
 use super::rules::home_folder;
 use crate::algebra::{Fact, GroupKey, Kind, NamePart, Pred};
-use crate::concept::{Concept, Counted, DepthWord, Hidden, Reference, TextUnit};
+use crate::concept::{Concept, Hidden, Reference, TextUnit};
 use crate::lex::Decimal;
 use crate::lexicon::{Meaning, TypeForm, lexicon};
 
@@ -31,11 +31,9 @@ pub(super) fn items(context: &Context<'_>, meaning: &Meaning, start: usize) -> V
         Concept::Weekday(day) => context.clock.weekday(*day).map(Item::Stretch).into_iter().collect(),
         Concept::Calendar(word) => context.clock.stretch(*word).map(Item::Stretch).into_iter().collect(),
         Concept::Place(name) => home_folder(context, name).map(Item::Path).into_iter().collect(),
-        Concept::Noun { .. }
-        | Concept::Lines { .. }
-        | Concept::Rows { .. }
-        | Concept::Depth(_)
-        | Concept::TextUnit(_) => features(context, concept).map(Item::draft).into_iter().chain([mark]).collect(),
+        Concept::Noun { .. } | Concept::Lines { .. } | Concept::Rows { .. } | Concept::TextUnit(_) => {
+            features(context, concept).map(Item::draft).into_iter().chain([mark]).collect()
+        }
         other => match features(context, other) {
             Some(draft) => vec![Item::draft(draft)],
             None => vec![mark],
@@ -67,9 +65,7 @@ fn features(context: &Context<'_>, concept: &Concept) -> Option<Draft> {
         Concept::Order(order) => Draft { order: Some(*order), ..none() },
         Concept::Empty => Draft::pred(Pred::MaxBytes(0)),
         Concept::NonEmpty => Draft::pred(Pred::MinBytes(1)),
-        Concept::Depth(word @ (DepthWord::Whole | DepthWord::DirectAdverb)) => {
-            Draft { depth: Some(word.depth()), ..none() }
-        }
+        Concept::Depth(depth) => Draft { depth: Some(*depth), ..none() },
         Concept::Hidden(hidden) => Draft { hidden: Some(*hidden), ..none() },
         Concept::Dotfiles => Draft { noun: Some(Kind::File), plural: Some(true), hidden: Some(Hidden::Only), ..none() },
         Concept::InPlace(name) => Draft { scope: home_folder(context, name).into_iter().collect(), ..none() },
@@ -106,8 +102,8 @@ fn later_features(context: &Context<'_>, concept: &Concept) -> Option<Draft> {
             };
             Draft { lines: Some(lines), ..none() }
         }
-        Concept::Frequency(counted) => {
-            let lines = if *counted == Counted::Words { LinesWanted::Words } else { LinesWanted::All };
+        Concept::Frequency { words } => {
+            let lines = if *words { LinesWanted::Words } else { LinesWanted::All };
             Draft { lines: Some(lines), ask: Some(Ask::Count), group: Some(GroupKey::Text), ..none() }
         }
         Concept::Duplicates => Draft { duplicates: Some(()), ..none() },

@@ -57,6 +57,9 @@ pub(crate) enum Item {
     Draft(Box<Draft>),
 }
 
+/// A rule of the grammar: the item that two neighbouring items mean together; `None` if the rule doesn't apply.
+pub(crate) type Rule = fn(&Context<'_>, &Item, &Item) -> Option<Item>;
+
 /// The first part of a construction that needs more words after it; each variant shows the words read so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Partial {

@@ -5,7 +5,7 @@ use super::features::items;
 use super::item::{Context, Item, Text, TextKind};
 use super::rules::home_folder;
 use crate::algebra::{Depth, Fact, Function, NameTest, Pred};
-use crate::concept::{Concept, DepthWord, Hidden, Verb};
+use crate::concept::{Concept, Hidden, Verb};
 use crate::lex::{Class, Token};
 use crate::lexicon::{Meaning, lexicon};
 use crate::place::Place;
@@ -35,12 +35,14 @@ pub(super) fn lexical(context: &Context<'_>, tokens: &[Token], phrases: Phrases)
     let begins = clause_starts(tokens);
     for start in 0..tokens.len() {
         found.extend(spaced_name(context, tokens, start));
-        let (folders, is_only) = existing_folders(context, tokens, start);
-        found.extend(folders.into_iter().map(|item| Lexical { start, end: start + 1, item }));
+        let (mut single, is_only) = existing_folders(context, tokens, start);
+        if !is_only {
+            single.extend(literal(context, tokens, start));
+        }
+        found.extend(single.into_iter().map(|item| Lexical { start, end: start + 1, item }));
         if is_only {
             continue;
         }
-        literal(context, tokens, start, &mut found);
         for end in (start + 1..=tokens.len().min(start + lexicon().longest)).rev() {
             let run = tokens.get(start..end).unwrap_or_default();
             let meanings = meanings(run);
@@ -61,9 +63,7 @@ pub(super) fn lexical(context: &Context<'_>, tokens: &[Token], phrases: Phrases)
                 if matches!(meaning, Meaning::Concept(Concept::Ordinal(_))) && is_one_of_many(tokens, start) {
                     continue;
                 }
-                for item in items(context, meaning, start) {
-                    found.push(Lexical { start, end, item });
-                }
+                found.extend(items(context, meaning, start).into_iter().map(|item| Lexical { start, end, item }));
             }
             if !meanings.is_empty() && phrases == Phrases::Longest {
                 break;
@@ -180,21 +180,11 @@ pub(super) fn clause_starts(tokens: &[Token]) -> Vec<usize> {
                 let means = |concept| lexicon().meanings(&token.folded).contains(&Meaning::Concept(concept));
                 let leads_in = matches!(token.folded.as_str(), "to" | "can" | "could" | "would" | "will" | "then");
                 // "recursively rename …".
-                let adverb = begins && means(Concept::Depth(DepthWord::Whole));
+                let adverb = begins && means(Concept::Depth(Depth::Whole));
                 let joins = adverb || means(Concept::And) || means(Concept::Or) || means(Concept::Then);
                 joins || (begins && means(Concept::Skip)) || leads_in
             }
-            Class::Number(_)
-            | Class::Ordinal(_)
-            | Class::Date(_)
-            | Class::Instant(_)
-            | Class::Quoted
-            | Class::Path
-            | Class::FileName
-            | Class::Glob
-            | Class::Variable
-            | Class::Close
-            | Class::Extension => false,
+            _ => false,
         };
     }
     starts
@@ -220,53 +210,38 @@ fn meanings(run: &[Token]) -> &'static [Meaning] {
     lexicon().meanings(&words.join(" "))
 }
 
-/// Appends the items of a token that is not in the lexicon, such as a path or a number.
-fn literal(context: &Context<'_>, tokens: &[Token], at: usize, found: &mut Vec<Lexical>) {
-    let Some(token) = tokens.get(at) else { return };
-    let mut add = |item| found.push(Lexical { start: at, end: at + 1, item });
+/// The items of a token that is not in the lexicon, such as a path or a number.
+fn literal(context: &Context<'_>, tokens: &[Token], at: usize) -> Vec<Item> {
+    let Some(token) = tokens.get(at) else { return Vec::new() };
     let text = |kind| Item::Text(Text { text: token.raw.clone(), kind });
+    let of_type = |kind| Item::draft(Draft { types: vec![kind], ..Draft::default() });
     match &token.class {
-        Class::Quoted => add(text(TextKind::Quoted)),
-        Class::FileName => add(text(TextKind::FileName)),
+        Class::Quoted => vec![text(TextKind::Quoted)],
+        Class::FileName => vec![text(TextKind::FileName)],
         Class::Extension => {
-            add(text(TextKind::Extension));
             let extension = token.folded.trim_start_matches('.').to_owned();
-            add(Item::draft(Draft { types: vec![Pred::Extension(extension)], ..Draft::default() }));
+            vec![text(TextKind::Extension), of_type(Pred::Extension(extension))]
         }
-        Class::Glob => {
-            add(text(TextKind::Glob));
-            add(Item::draft(Draft { types: vec![Pred::Name(NameTest::Glob(token.raw.clone()))], ..Draft::default() }));
-        }
-        Class::Path => {
-            add(text(TextKind::Path));
-            found.extend(path(context, &token.raw).map(|item| Lexical { start: at, end: at + 1, item }));
-        }
-        Class::Number(value) => {
-            add(text(TextKind::Digits));
-            add(Item::Number(*value, false));
-        }
-        Class::Ordinal(value) if !is_one_of_many(tokens, at) => add(Item::Ordinal(*value)),
-        Class::Ordinal(_) => {}
-        Class::Date(date) => found.extend(context.clock.day(*date).map(|day| Lexical {
-            start: at,
-            end: at + 1,
-            item: Item::Stretch(day),
-        })),
-        Class::Instant(moment) => add(Item::Moment(*moment)),
-        Class::Comma => add(Item::Comma),
-        Class::Stop => add(Item::Skip),
-        Class::Open => add(Item::Open),
-        Class::Close => add(Item::Close),
+        Class::Glob => vec![text(TextKind::Glob), of_type(Pred::Name(NameTest::Glob(token.raw.clone())))],
+        Class::Path => [text(TextKind::Path)].into_iter().chain(path(context, &token.raw)).collect(),
+        Class::Number(value) => vec![text(TextKind::Digits), Item::Number(*value, false)],
+        Class::Ordinal(value) if !is_one_of_many(tokens, at) => vec![Item::Ordinal(*value)],
+        Class::Date(date) => context.clock.day(*date).map(Item::Stretch).into_iter().collect(),
+        Class::Instant(moment) => vec![Item::Moment(*moment)],
+        Class::Comma => vec![Item::Comma],
+        Class::Stop => vec![Item::Skip],
+        Class::Open => vec![Item::Open],
+        Class::Close => vec![Item::Close],
         Class::Variable => {
-            add(Item::draft(Draft { fact: Some(Fact::Variable { name: token.raw.clone() }), ..Draft::default() }));
+            let fact = Some(Fact::Variable { name: token.raw.clone() });
             // "in $HOME" names a folder.
-            if token.raw == "HOME" {
-                add(Item::Mark(Concept::PlaceAfterPreposition("~".to_owned())));
-            }
+            let home = Item::Mark(Concept::PlaceAfterPreposition("~".to_owned()));
+            let home = (token.raw == "HOME").then_some(home);
+            [Item::draft(Draft { fact, ..Draft::default() })].into_iter().chain(home).collect()
         }
-        Class::Word => add(text(word_kind(token))),
+        Class::Word => vec![text(word_kind(token))],
         // A separator of two steps belongs to neither.
-        Class::Symbol | Class::Step => {}
+        Class::Ordinal(_) | Class::Symbol | Class::Step => Vec::new(),
     }
 }
 

@@ -43,10 +43,11 @@ pub(super) fn too_many_readings() -> Abstention {
     abstention(String::new(), Vec::new(), "The request can be read in too many ways; put it in fewer words.")
 }
 
-/// The refusal for a request whose verb asks for an unknown kind of change.
-pub(super) fn act(verb: &str) -> Abstention {
+/// The refusal for a clause whose verb asks for an unknown kind of change; `None` without one.
+pub(super) fn act(text: &str, tokens: &[Token]) -> Option<Abstention> {
+    let verb = clause_starts(tokens).into_iter().find_map(|at| act_at(text, tokens, at))?;
     let advice = "Without a language model artoo does not change the machine in this way.";
-    abstention(String::new(), vec![verb.to_owned()], advice)
+    Some(abstention(String::new(), vec![verb.to_owned()], advice))
 }
 
 /// The refusal for a change with a corrected typo, as the correction may be wrong.
@@ -77,11 +78,6 @@ pub(super) fn ambiguous(readings: &[Vec<Built>]) -> Abstention {
     let both: Vec<String> = readings.iter().take(2).map(|reading| format!("“{}”", english_of(reading))).collect();
     let advice = format!("The request can mean {}; say which.", both.join(" or "));
     abstention(String::new(), Vec::new(), &advice)
-}
-
-/// The verb of an unknown kind of change at the start of a clause, if there is one.
-pub(super) fn acting_verb<'a>(text: &'a str, tokens: &[Token]) -> Option<&'a str> {
-    clause_starts(tokens).into_iter().find_map(|at| act_at(text, tokens, at))
 }
 
 /// The verb of an unknown kind of change at a token, unless a longer phrase there is a question.

@@ -10,9 +10,22 @@ mod quantity;
 mod text;
 mod time;
 
-use super::item::{Context, Item};
+use super::item::{Context, Item, Rule};
 
 pub(super) use self::place::home_folder;
+
+/// The rules of all modules, in the order in which they are tried.
+const GRAMMAR: [&[Rule]; 9] = [
+    quantity::RULES,
+    time::RULES,
+    place::RULES,
+    name::RULES,
+    list::RULES,
+    boolean::RULES,
+    text::RULES,
+    act::RULES,
+    machine::RULES,
+];
 
 /// All items that the neighbours `left` and `right` mean together; `at_end` if `right` ends the request.
 pub(crate) fn combine(context: &Context<'_>, left: &Item, right: &Item, at_end: bool) -> Vec<Item> {
@@ -27,15 +40,7 @@ pub(crate) fn combine(context: &Context<'_>, left: &Item, right: &Item, at_end: 
         }
         return found;
     }
-    quantity::combine(left, right, &mut found);
-    time::combine(context, left, right, &mut found);
-    place::combine(context, left, right, &mut found);
-    name::combine(context, left, right, &mut found);
-    list::combine(context, left, right, &mut found);
-    boolean::combine(context, left, right, &mut found);
-    text::combine(context, left, right, &mut found);
-    act::combine(context, left, right, &mut found);
-    machine::combine(context, left, right, &mut found);
+    found.extend(GRAMMAR.iter().copied().flatten().filter_map(|rule| rule(context, left, right)));
     if let (Some(left), Some(right)) = (left.as_draft(context), right.as_draft(context))
         && let Some(merged) = left.merge(&right)
     {

@@ -110,22 +110,26 @@ pub(super) fn readings(
     for boundary_count in 0..MAX_STEPS.min(boundaries.between.len() + 1) {
         let mut found: Vec<Vec<Built>> = Vec::new();
         for sequence in explore(context, chart, boundaries, (0, boundary_count), before, errors) {
-            let sequence = without_names(sequence);
-            let same = |known: &&mut Vec<Built>| {
-                known.len() == sequence.len() && known.iter().zip(&sequence).all(|(a, b)| a.step == b.step)
-            };
-            let notes = |steps: &[Built]| steps.iter().map(|built| built.assumptions.len()).sum::<usize>();
-            match found.iter_mut().find(same) {
-                Some(known) if notes(known) > notes(&sequence) => *known = sequence,
-                Some(_) => {}
-                None => found.push(sequence),
-            }
+            add(&mut found, without_names(sequence));
         }
         if !found.is_empty() {
             return found;
         }
     }
     Vec::new()
+}
+
+/// Adds a reading; of two with the same steps, the one with fewer assumptions stays.
+fn add(found: &mut Vec<Vec<Built>>, reading: Vec<Built>) {
+    let notes = |reading: &[Built]| reading.iter().map(|built| built.assumptions.len()).sum::<usize>();
+    match found
+        .iter_mut()
+        .find(|known| known.iter().map(|built| &built.step).eq(reading.iter().map(|built| &built.step)))
+    {
+        Some(known) if notes(known) > notes(&reading) => *known = reading,
+        Some(_) => {}
+        None => found.push(reading),
+    }
 }
 
 /// The readings of the tokens from a position on, split at this number of boundaries.
@@ -169,13 +173,7 @@ fn stretch(
             continue;
         }
         match build(context, before, draft) {
-            Ok(built) => match found.iter_mut().find(|known| known.iter().all(|known| known.step == built.step)) {
-                Some(known) if known.iter().any(|known| known.assumptions.len() > built.assumptions.len()) => {
-                    *known = vec![built];
-                }
-                Some(_) => {}
-                None => found.push(vec![built]),
-            },
+            Ok(built) => add(&mut found, vec![built]),
             Err(error) => errors.push(error),
         }
     }

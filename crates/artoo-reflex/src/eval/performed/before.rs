@@ -32,17 +32,7 @@ impl<'a> Before<'a> {
     /// The entry that was at a removed path; of a deleted entry only path and kind are known.
     fn removed_entry(&self, path: &Path) -> Option<Entry> {
         let (kind, now_at) = self.gone.get(path)?;
-        let unknown = Entry {
-            path: path.to_owned(),
-            kind: *kind,
-            bytes: 0,
-            modified: Timestamp::default(),
-            mode: 0,
-            owner: 0,
-            group: 0,
-            accessed: Timestamp::default(),
-            disk_bytes: 0,
-        };
+        let unknown = Entry { path: path.to_owned(), kind: *kind, ..Entry::default() };
         let moved = now_at.as_ref().and_then(|now_at| self.fs.metadata(now_at).ok());
         Some(moved.map_or(unknown, |entry| Entry { path: path.to_owned(), ..entry }))
     }

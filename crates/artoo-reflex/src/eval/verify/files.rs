@@ -5,40 +5,9 @@ use std::collections::{HashMap, HashSet};
 use artoo_proto::{Timestamp, escape};
 
 use super::{SHOWN, Verification};
-use crate::algebra::{Field, Pred, Query, SortKey};
+use crate::algebra::{Field, Layers, Pred, Query};
 use crate::eval::files::{compare, totals};
 use crate::eval::{Answer, Entry, EntryKind, EvalError, FileSystem, Row, evaluate, pred};
-
-/// The layers of a file query, from the outermost in: details, limit, sort order, and the selected files.
-struct Selection<'a> {
-    with_details: bool,
-    stretch: Option<(u64, u64)>,
-    order: Option<&'a [SortKey]>,
-    /// The query for the selected files before sorting and limiting.
-    members: &'a Query,
-}
-
-/// Splits a file query into its layers.
-fn selection(query: &Query) -> Selection<'_> {
-    let mut found = Selection { with_details: false, stretch: None, order: None, members: query };
-    loop {
-        found.members = match found.members {
-            Query::Details { of } if found.stretch.is_none() && found.order.is_none() => {
-                found.with_details = true;
-                of
-            }
-            Query::Limit { of, skip, count } if found.stretch.is_none() && found.order.is_none() => {
-                found.stretch = Some((*skip, *count));
-                of
-            }
-            Query::Sort { of, keys } if found.order.is_none() => {
-                found.order = Some(keys);
-                of
-            }
-            _ => return found,
-        };
-    }
-}
 
 /// The entries by the spelling of their path in a tool's output: escaped as typed tools do, or raw if unambiguous.
 struct Spellings<'a>(HashMap<String, Option<&'a Entry>>);
@@ -78,12 +47,13 @@ impl<'a> Spellings<'a> {
 
 /// Checks that the output is the list of files that the query selects.
 pub(super) fn listed(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
-    let selection = selection(query);
-    let Answer::Files(members) = evaluate(selection.members, fs)? else { return Err(EvalError::Meaningless) };
+    let details_of = if let Query::Details { of } = query { Some(of.as_ref()) } else { None };
+    let layers = details_of.unwrap_or(query).layers();
+    let Answer::Files(members) = evaluate(layers.members, fs)? else { return Err(EvalError::Meaningless) };
     let spellings = Spellings::of(members.iter());
     let mut shown: Vec<&Entry> = Vec::new();
     for line in output.lines().filter(|line| !line.is_empty()) {
-        let read = if selection.with_details { details(line) } else { Some((None, line)) };
+        let read = if details_of.is_some() { details(line) } else { Some((None, line)) };
         let Some((facts, path)) = read else {
             return Ok(Verification::fail("a line of the output is not size, time and path"));
         };
@@ -96,17 +66,17 @@ pub(super) fn listed(query: &Query, output: &str, fs: &dyn FileSystem) -> Result
         if facts.is_some_and(|(bytes, modified)| !same_size(bytes) || !same_second(entry.modified, modified)) {
             return Ok(Verification::fail(format!("size or time of {} is not what was read again", entry.shown())));
         }
-        if let Some(problem) = broken_condition(selection.members, entry, fs)? {
+        if let Some(problem) = broken_condition(layers.members, entry, fs)? {
             return Ok(Verification::fail(format!("{}: {problem}", entry.shown())));
         }
         shown.push(entry);
     }
-    complete(&selection, &members, &shown, fs)
+    complete(&layers, &members, &shown, fs)
 }
 
 /// Checks that the output has no duplicates, lacks no selected file, and is sorted as the query says.
 fn complete(
-    selection: &Selection<'_>,
+    layers: &Layers<'_>,
     members: &[Entry],
     shown: &[&Entry],
     fs: &dyn FileSystem,
@@ -116,7 +86,7 @@ fn complete(
         return Ok(Verification::fail("an element is listed twice"));
     }
     let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
-    let (skip, count) = selection.stretch.map_or((0, usize::MAX), |(skip, count)| (size(skip), size(count)));
+    let (skip, count) = layers.stretch.map_or((0, usize::MAX), |(skip, count)| (size(skip), size(count)));
     let wanted = members.len().saturating_sub(skip).min(count);
     let missing: Vec<&Entry> = members.iter().filter(|entry| !distinct.contains(entry.path_bytes())).collect();
     if shown.len() != wanted {
@@ -127,9 +97,9 @@ fn complete(
             names.join(", ")
         )));
     }
-    if let Some(keys) = selection.order {
-        let totals = totals(members, keys, fs)?;
-        let goes_before = |a: &Entry, b: &Entry| compare(keys, a, b, &totals).is_lt();
+    if !layers.keys.is_empty() {
+        let totals = totals(members, layers.keys, fs)?;
+        let goes_before = |a: &Entry, b: &Entry| compare(layers.keys, a, b, &totals).is_lt();
         if shown.windows(2).any(|pair| matches!(pair, [a, b] if goes_before(b, a))) {
             return Ok(Verification::fail("the output is not in the order asked for"));
         }
@@ -141,14 +111,14 @@ fn complete(
                 return Ok(Verification::fail("others come before those that are listed and are left out"));
             }
         }
-    } else if selection.stretch.is_some() {
+    } else if layers.stretch.is_some() {
         // Without a sort order, the first elements are the first by path.
         let expected = members.iter().skip(skip).take(count);
         if !expected.eq(shown.iter().copied()) {
             return Ok(Verification::fail("these are not the first in the order of paths"));
         }
     }
-    Ok(Verification::pass(match selection.stretch {
+    Ok(Verification::pass(match layers.stretch {
         Some((0, _)) => format!("found again: the same first {wanted} of {}", members.len()),
         Some((skip, _)) => format!("found again: the same {wanted} after the first {skip} of {}", members.len()),
         None => format!("found again: the same {wanted}"),

@@ -1,7 +1,7 @@
 //! Checks lists and counts of processes, which start and end between the command and the check.
 
 use super::{Verification, judged, shown};
-use crate::algebra::{Query, SortKey};
+use crate::algebra::{Layers, Query};
 use crate::eval::{Answer, EvalError, FileSystem, Process, evaluate, process};
 
 /// Tolerance for the number of processes, in addition to a tenth of them.
@@ -23,7 +23,7 @@ fn tolerance(count: u64) -> usize {
 
 /// Checks a printed list of processes with lines `id user kilobytes percent name`.
 pub(super) fn list(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
-    let (keys, stretch, members) = parts(query);
+    let Layers { stretch, keys, members, .. } = query.layers();
     let Answer::Processes(known) = evaluate(members, fs)? else { return Err(EvalError::Meaningless) };
     let mut said: Vec<Process> = Vec::new();
     let mut gone = 0;
@@ -50,18 +50,6 @@ pub(super) fn list(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<V
     }
     let (there, all) = (said.len() - gone, said.len());
     Ok(Verification::pass(format!("looked again: {there} of {all} are there, and they come and go")))
-}
-
-/// The sort keys, the limit (skipped and maximum number), and the query below both, of a query for processes.
-fn parts(query: &Query) -> (&[SortKey], Option<(u64, u64)>, &Query) {
-    match query {
-        Query::Limit { of, skip, count } => {
-            let (keys, _, members) = parts(of);
-            (keys, Some((*skip, *count)), members)
-        }
-        Query::Sort { of, keys } => (keys, None, of),
-        members => (&[], None, members),
-    }
 }
 
 /// Parses an output line of `ps`: id, user, resident kilobytes, percent of a processor, name.

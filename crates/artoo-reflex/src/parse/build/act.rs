@@ -1,7 +1,7 @@
 //! Builds acts from features.
 
 use super::super::draft::{Draft, TargetWord, of_line};
-use super::files::{inside, selection};
+use super::files::{paths_in, selection};
 use super::{BuildContext, BuildError};
 use crate::algebra::{Act, Depth, Kind, NameChange, NameTest, Pred, Query, Step, Target};
 use crate::concept::ActWord;
@@ -74,12 +74,8 @@ fn without_lines(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step, B
 fn create(draft: &mut Draft) -> Result<Step, BuildError> {
     draft.act = None;
     let objects = std::mem::take(&mut draft.object);
-    let folder = match std::mem::take(&mut draft.scope).as_slice() {
-        [] => None,
-        [folder] if objects.iter().all(|place| place.bare) => Some(folder.path.clone()),
-        _ => return Err(BuildError::Incomplete("in which folder")),
-    };
-    let paths: Vec<String> = objects.iter().map(|place| inside(folder.as_deref(), place)).collect();
+    let scope = std::mem::take(&mut draft.scope);
+    let paths = paths_in(&scope, &objects).ok_or(BuildError::Incomplete("in which folder"))?;
     let all = |kind: PathKind| !objects.is_empty() && objects.iter().all(|place| place.kind == kind);
     if all(PathKind::Folder) {
         // A new folder is always empty, so "an empty folder" adds no condition.
@@ -260,16 +256,13 @@ fn replace(draft: &mut Draft) -> Result<Step, BuildError> {
     let missing = BuildError::Incomplete("the new file the text goes to (“and save it as …”)");
     draft.act = None;
     let (find, with) = draft.replace.take().ok_or(BuildError::Incomplete("what is replaced with what"))?;
-    let place = draft.object.pop().filter(|_| draft.object.is_empty()).ok_or(BuildError::NoFile)?;
-    let folder = match std::mem::take(&mut draft.scope).as_slice() {
-        [] => None,
-        [folder] if place.bare => Some(folder.path.clone()),
-        _ => return Err(BuildError::NoFile),
-    };
+    let (scope, objects) = (std::mem::take(&mut draft.scope), std::mem::take(&mut draft.object));
+    let paths = paths_in(&scope, &objects).unwrap_or_default();
+    let [path] = paths.as_slice() else { return Err(BuildError::NoFile) };
     let to = match draft.target.take() {
         Some(TargetWord::File(to)) => to,
         Some(TargetWord::Open(to)) if to.kind == PathKind::File => to,
         _ => return Err(missing),
     };
-    Ok(Step::Do(Act::Replace { path: inside(folder.as_deref(), &place), find, with, to: to.path }))
+    Ok(Step::Do(Act::Replace { path: path.clone(), find, with, to: to.path }))
 }

@@ -12,16 +12,11 @@ pub(super) fn predicates(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Vec<Pr
     if !types.is_empty() {
         preds.push(Pred::Any(types));
     }
-    if draft.whole_word.take_if(|()| preds.iter().any(has_content)).is_some() {
-        preds = preds.into_iter().map(as_word).collect();
-    }
+    let says_case = draft.ignore_case.is_some();
+    preds = as_worded(draft, preds);
     let has_names = preds.iter().any(|pred| pred.has(&|property| matches!(property, Pred::Name(_))));
-    if preds.iter().any(has_content) {
-        if let Some(ignore) = draft.ignore_case.take() {
-            preds = preds.into_iter().map(|pred| with_case(pred, ignore)).collect();
-        } else {
-            cx.notes.push("upper and lower case differ in the text looked for".to_owned());
-        }
+    if !says_case && preds.iter().any(has_content) {
+        cx.notes.push("upper and lower case differ in the text looked for".to_owned());
     }
     if has_names
         && let Some(true) = draft.ignore_case
@@ -36,13 +31,24 @@ pub(super) fn predicates(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Vec<Pr
     preds
 }
 
+/// The predicates with their texts in content matched as the draft says: as whole words, with or without regard to case.
+pub(super) fn as_worded(draft: &mut Draft, mut preds: Vec<Pred>) -> Vec<Pred> {
+    if draft.whole_word.take_if(|()| preds.iter().any(has_content)).is_some() {
+        preds = preds.into_iter().map(as_word).collect();
+    }
+    match draft.ignore_case.take_if(|_| preds.iter().any(has_content)) {
+        Some(ignore) => preds.into_iter().map(|pred| with_case(pred, ignore)).collect(),
+        None => preds,
+    }
+}
+
 /// Whether a predicate tests the content of files.
-pub(super) fn has_content(pred: &Pred) -> bool {
+fn has_content(pred: &Pred) -> bool {
     pred.has(&|property| matches!(property, Pred::Contains { .. } | Pred::Word { .. }))
 }
 
 /// The predicate with its texts in content matched with or without regard to case.
-pub(super) fn with_case(pred: Pred, ignore_case: bool) -> Pred {
+fn with_case(pred: Pred, ignore_case: bool) -> Pred {
     pred.map(&|property| match property {
         Pred::Contains { text, .. } => Pred::Contains { text, ignore_case },
         Pred::Word { text, .. } => Pred::Word { text, ignore_case },
@@ -51,7 +57,7 @@ pub(super) fn with_case(pred: Pred, ignore_case: bool) -> Pred {
 }
 
 /// The predicate with its texts in content matched as whole words.
-pub(super) fn as_word(pred: Pred) -> Pred {
+fn as_word(pred: Pred) -> Pred {
     pred.map(&|property| match property {
         Pred::Contains { text, ignore_case } => Pred::Word { text, ignore_case },
         other => other,

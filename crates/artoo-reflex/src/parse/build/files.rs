@@ -60,9 +60,7 @@ fn referred(cx: &mut BuildContext<'_>, draft: &mut Draft, reference: Reference) 
     }
     draft.noun = None;
     // "which is the largest" and "the newest of them" mean a single element.
-    if draft.plural.is_none() {
-        draft.plural = Some(false);
-    }
+    draft.plural.get_or_insert(false);
     let preds = predicates(cx, draft);
     Ok(Query::Filter { of: Box::new(before), keep: Pred::All(preds) }.normalise())
 }
@@ -82,11 +80,7 @@ fn paths(draft: &mut Draft) -> Option<Query> {
     if !is_named || !asks || is_counted {
         return None;
     }
-    let folder = match draft.scope.as_slice() {
-        [] => None,
-        [folder] if draft.object.iter().all(|place| place.bare) => Some(folder.path.clone()),
-        _ => return None,
-    };
+    let paths = paths_in(&draft.scope, &draft.object)?;
     draft.scope.clear();
     draft.plural = None;
     let objects = std::mem::take(&mut draft.object);
@@ -96,7 +90,17 @@ fn paths(draft: &mut Draft) -> Option<Query> {
         (_, true) => Kind::Folder,
         _ => Kind::Any,
     };
-    Some(Query::Paths { paths: objects.iter().map(|place| inside(folder.as_deref(), place)).collect(), kind })
+    Some(Query::Paths { paths, kind })
+}
+
+/// The paths of the places that a draft names, bare names within its folder; `None` if the folder is unclear.
+pub(super) fn paths_in(scope: &[Place], objects: &[Place]) -> Option<Vec<String>> {
+    let folder = match scope {
+        [] => None,
+        [folder] if objects.iter().all(|place| place.bare) => Some(folder.path.as_str()),
+        _ => return None,
+    };
+    Some(objects.iter().map(|place| inside(folder, place)).collect())
 }
 
 /// The path of a place; a bare name is resolved within the folder, if one is given.
@@ -150,9 +154,8 @@ pub(super) fn ranked_groups(draft: &mut Draft, groups: Query, ranked: bool, plur
         }
         _ => groups,
     };
-    match draft.limit.take() {
+    match draft.limit.take().or((ranked && plural == Some(false)).then_some(1)) {
         Some(count) => Query::Limit { of: Box::new(sorted), skip: 0, count },
-        None if ranked && plural == Some(false) => Query::Limit { of: Box::new(sorted), skip: 0, count: 1 },
         None => sorted,
     }
 }

@@ -1,13 +1,13 @@
 //! Builds queries about lines of text from features.
 
 use super::super::draft::{Ask, Draft, LinesWanted, Once, of_line};
-use super::conditions::{as_word, has_content, with_case};
+use super::conditions::as_worded;
 use super::files::{inside, ranked_groups, selection};
 use super::order::keys;
-use super::{BuildContext, BuildError, field_of_lines, table};
+use super::{BuildContext, BuildError, table};
 use crate::algebra::{
-    Fact, Function, GroupKey, Key, Kind, NameChange, Order, Part, Pred, Query, Relation, Rewrite, Separator, SortKey,
-    Ty,
+    Fact, Field, Function, GroupKey, Key, Kind, NameChange, Order, Part, Pred, Query, Relation, Rewrite, Separator,
+    SortKey, Ty,
 };
 use crate::concept::Verb;
 use crate::place::{PathKind, Place, is_archive};
@@ -46,9 +46,7 @@ pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Quer
     }
     if draft.group == Some(GroupKey::Text) && draft.ask == Some(Ask::Count) {
         draft.once.take_if(|once| *once == Once::Unique);
-        if draft.lines.is_none() {
-            draft.lines = Some(LinesWanted::All);
-        }
+        draft.lines.get_or_insert(LinesWanted::All);
     }
     // "a.txt and b.txt in ~/x": both files are in the folder.
     let folder = if let [folder] = draft.scope.as_slice() { Some(folder.path.clone()) } else { None };
@@ -69,7 +67,10 @@ pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Quer
     let text_order = draft.rewrite.take_if(|how| *how == Rewrite::Reversed && verb == Some(Verb::Sort));
     if text_order.is_some() || (draft.rewrite == Some(Rewrite::Reversed) && !draft.sort.is_empty()) {
         draft.rewrite = None;
-        in_descending_order(draft)?;
+        // "sorted in reverse order".
+        if draft.order.replace(Order::Descending).is_some() {
+            return Err(BuildError::Leftover);
+        }
     }
     // Duplicates are removed or counted after the text is transformed.
     let is_part = matches!(draft.lines, Some(LinesWanted::Part(_)));
@@ -117,14 +118,6 @@ fn compared(draft: &mut Draft, text: Query, second: Option<Place>, folder: Optio
     Ok(Query::Compare { of: Box::new(text), with, relation })
 }
 
-/// Makes the sort order of the draft descending, for "sorted in reverse order".
-fn in_descending_order(draft: &mut Draft) -> Result<(), BuildError> {
-    if draft.order.replace(Order::Descending).is_some() {
-        return Err(BuildError::Leftover);
-    }
-    Ok(())
-}
-
 /// Adds the draft's transformations to a text: "occurrences of 'x'", "in upper case", "wrapped at 40 characters".
 fn rewritten(cx: &mut BuildContext<'_>, draft: &mut Draft, text: Query) -> Result<Query, BuildError> {
     let mut text = text;
@@ -167,23 +160,21 @@ fn is_names(text: &Query) -> bool {
 
 /// The query for a number per element: "how many lines does each file have", "how often does each word occur".
 fn each(cx: &mut BuildContext<'_>, draft: &mut Draft, keep: &[Pred]) -> Result<Query, BuildError> {
-    let wanted = draft.lines.and_then(field_of_lines);
     let frequency = draft.ask == Some(Ask::Count) && !draft.has_noun() && draft.object.len() == 1;
     if frequency && keep.is_empty() {
         draft.each = None;
         draft.group = Some(GroupKey::Text);
         return build(cx, draft);
     }
-    match (draft.ask.take(), wanted) {
-        (Some(Ask::Count), Some(field)) if keep.is_empty() => {
-            draft.lines = None;
-            draft.each = None;
-            draft.verb = None;
-            let of = selection(cx, draft)?;
-            Ok(Query::Field { of: Box::new(of), field })
-        }
-        _ => Err(BuildError::Leftover),
-    }
+    let field = match (draft.ask.take(), draft.lines.take()) {
+        (Some(Ask::Count), Some(LinesWanted::All)) if keep.is_empty() => Field::Lines,
+        (Some(Ask::Count), Some(LinesWanted::Words)) if keep.is_empty() => Field::Words,
+        _ => return Err(BuildError::Leftover),
+    };
+    draft.each = None;
+    draft.verb = None;
+    let of = selection(cx, draft)?;
+    Ok(Query::Field { of: Box::new(of), field })
 }
 
 /// Removes the predicates on lines from the draft and returns them.
@@ -210,15 +201,7 @@ fn conditions(draft: &mut Draft) -> Vec<Pred> {
         draft.loose = false;
     }
     keep.extend(draft.needle.take().map(|text| Pred::Contains { text, ignore_case: false }));
-    if draft.whole_word.take_if(|()| keep.iter().any(has_content)).is_some() {
-        keep = keep.into_iter().map(as_word).collect();
-    }
-    if keep.iter().any(has_content)
-        && let Some(ignore) = draft.ignore_case.take()
-    {
-        keep = keep.into_iter().map(|pred| with_case(pred, ignore)).collect();
-    }
-    keep
+    as_worded(draft, keep)
 }
 
 /// The query for the lines: of an earlier result, one file, an archive, or several files.
@@ -229,9 +212,7 @@ fn source(cx: &mut BuildContext<'_>, draft: &mut Draft, has_match: bool) -> Resu
         if before.ty() == Ok(Ty::Lines) && !draft.has_noun() {
             draft.reference = None;
             draft.plural = None;
-            if draft.lines == Some(LinesWanted::All) {
-                draft.lines = None;
-            }
+            draft.lines.take_if(|lines| *lines == LinesWanted::All);
             return Ok(before);
         }
     }
@@ -264,9 +245,7 @@ fn source(cx: &mut BuildContext<'_>, draft: &mut Draft, has_match: bool) -> Resu
         draft.order = order;
         (draft.plural, draft.sort, draft.group) = (plural.filter(|_| superlative.is_some()), sort, group);
         (draft.superlative, draft.limit) = (superlative, limit.or(draft.limit));
-        if draft.lines == Some(LinesWanted::All) {
-            draft.lines = None;
-        }
+        draft.lines.take_if(|lines| *lines == LinesWanted::All);
         return Ok(match of {
             Query::Paths { paths, .. } if paths.len() == 1 => {
                 Query::TextFile { path: paths.into_iter().next().unwrap_or_default() }
@@ -275,52 +254,33 @@ fn source(cx: &mut BuildContext<'_>, draft: &mut Draft, has_match: bool) -> Resu
         });
     }
     let path = path(draft, has_match)?;
-    match draft.lines {
-        Some(LinesWanted::Entries) => {
-            if !is_archive(&path) {
-                return Err(BuildError::Question { question: "what is packed in it", of: "a file that is no archive" });
-            }
-            draft.lines = None;
-            Ok(Query::ArchiveEntries { path })
-        }
-        Some(LinesWanted::All) => {
-            draft.lines = None;
-            Ok(Query::TextFile { path })
-        }
-        _ => Ok(Query::TextFile { path }),
+    if wants_entries && !is_archive(&path) {
+        return Err(BuildError::Question { question: "what is packed in it", of: "a file that is no archive" });
     }
+    draft.lines.take_if(|lines| wants_entries || *lines == LinesWanted::All);
+    Ok(if wants_entries { Query::ArchiveEntries { path } } else { Query::TextFile { path } })
 }
 
 /// The path of the file whose lines the draft means; an error if it names none or several.
 fn path(draft: &mut Draft, has_match: bool) -> Result<String, BuildError> {
     let says_lines = draft.lines.is_some() || draft.column.is_some() || draft.relation.is_some();
-    match (draft.object.as_slice(), draft.scope.as_slice()) {
-        ([file], [folder]) if file.bare && folder.kind != PathKind::File => {
-            let path = inside(Some(&folder.path), file);
-            draft.object.clear();
-            draft.scope.clear();
-            Ok(path)
-        }
+    let path = match (draft.object.as_slice(), draft.scope.as_slice()) {
+        ([file], [folder]) if file.bare && folder.kind != PathKind::File => inside(Some(&folder.path), file),
         ([place], []) if place.kind == PathKind::Folder => {
-            Err(BuildError::Question { question: "lines of text", of: "a folder" })
+            return Err(BuildError::Question { question: "lines of text", of: "a folder" });
         }
         // Without a word for lines, "read x" or "the contents of x" may mean a folder.
         ([place], []) if place.kind == PathKind::Unknown && !says_lines && !has_match => {
-            Err(BuildError::FolderOrFile { path: place.path.clone() })
+            return Err(BuildError::FolderOrFile { path: place.path.clone() });
         }
-        ([place], []) => {
-            let path = place.path.clone();
-            draft.object.clear();
-            Ok(path)
-        }
-        ([], [place]) if place.kind != PathKind::Folder && says_lines => {
-            let path = place.path.clone();
-            draft.scope.clear();
-            Ok(path)
-        }
-        ([], _) => Err(BuildError::NoFile),
-        _ => Err(BuildError::Leftover),
-    }
+        ([place], []) => place.path.clone(),
+        ([], [place]) if place.kind != PathKind::Folder && says_lines => place.path.clone(),
+        ([], _) => return Err(BuildError::NoFile),
+        _ => return Err(BuildError::Leftover),
+    };
+    draft.object.clear();
+    draft.scope.clear();
+    Ok(path)
 }
 
 /// Adds the column, words or other units that the draft asks for to a text.
@@ -377,8 +337,7 @@ fn ordered(cx: &mut BuildContext<'_>, draft: &mut Draft, verb: Option<Verb>, tex
         let order = reversed.unwrap_or(Order::Ascending);
         keys.push(SortKey { by: Key::Text, order });
     }
-    if let Some((Key::Length, order)) = draft.superlative {
-        draft.superlative = None;
+    if let Some((_, order)) = draft.superlative.take_if(|(key, _)| *key == Key::Length) {
         let plural = draft.plural.take();
         let count = draft.limit.take().unwrap_or(if plural == Some(true) { LINES_WITHOUT_A_NUMBER } else { 1 });
         let sorted = Query::Sort { of: Box::new(text), keys: vec![SortKey { by: Key::Length, order }] };

@@ -1,19 +1,15 @@
 //! Grammar rules for destinations, contents of new files, and changes of names.
 
 use super::super::draft::{Draft, TargetWord, only};
-use super::super::item::{Context, Item, Partial, Text, TextKind};
+use super::super::item::{Context, Item, Partial, Rule, Text, TextKind};
 use super::name::{literal_extension, name_text};
 use super::place::home_folder;
 use crate::algebra::{NameChange, Pred};
 use crate::concept::{ActWord, Concept};
 use crate::place::{PathKind, Place};
 
-/// Adds the items that two neighbouring items mean together by the rules of this module.
-pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
-    found.extend(target(context, left, right));
-    found.extend(content(left, right));
-    found.extend(change(left, right));
-}
+/// The rules of this module.
+pub(super) const RULES: &[Rule] = &[target, content, change];
 
 /// The item for phrases such as "to ~/x", "into the folder x", "as y.txt".
 fn target(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
@@ -65,18 +61,15 @@ fn named_folder(context: &Context<'_>, item: &Item) -> Option<Place> {
 }
 
 /// The item for phrases such as "with the text 'x'".
-fn content(left: &Item, right: &Item) -> Option<Item> {
-    match (left, right) {
-        (
-            Item::Mark(Concept::WithContent),
-            Item::Text(Text { text, kind: TextKind::Quoted | TextKind::Bare | TextKind::Digits }),
-        ) => Some(Item::draft(Draft { text: Some(text.clone()), ..Draft::default() })),
-        _ => None,
-    }
+fn content(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
+    let Item::Text(Text { text, kind: TextKind::Quoted | TextKind::Bare | TextKind::Digits }) = right else {
+        return None;
+    };
+    left.is_mark(&Concept::WithContent).then(|| Item::draft(Draft { text: Some(text.clone()), ..Draft::default() }))
 }
 
 /// The item for phrases such as "with the prefix 'x'", "with the new extension md".
-fn change(left: &Item, right: &Item) -> Option<Item> {
+fn change(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let changed = |change| Some(Item::draft(Draft { change: Some(change), ..Draft::default() }));
     let added = |change| {
         let act = Some(ActWord::Rename);

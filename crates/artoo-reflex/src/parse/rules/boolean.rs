@@ -1,19 +1,15 @@
 //! Grammar rules for "or", "either … or", brackets and "except".
 
 use super::super::draft::{Draft, LinesWanted, of_line, only};
-use super::super::item::{Context, Item, Partial, Text, TextKind};
+use super::super::item::{Context, Item, Partial, Rule, Text, TextKind};
+use super::list::stretch_of;
 use super::name::{content_text, name_text, test};
 use crate::algebra::{NameTest, Part, Pred};
 use crate::concept::{Concept, NameRelation};
 use crate::place::{PathKind, file_name};
 
-/// Adds the items that two neighbouring items mean together by the rules of this module.
-pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
-    found.extend(either(left, right));
-    found.extend(grouped_choice(left, right));
-    found.extend(by_place(context, left, right));
-    found.extend(without(context, left, right));
-}
+/// The rules of this module.
+pub(super) const RULES: &[Rule] = &[either, grouped_choice, by_place, without];
 
 /// Whether the predicate tests the content of files or lines.
 fn is_content(pred: &Pred) -> bool {
@@ -27,7 +23,7 @@ fn is_condition(draft: &Draft) -> bool {
 
 /// The item for phrases such as "larger than 1 MB or older than 3 days", "PDFs over 1 MB or images over 5 MB", "named
 /// a or b".
-fn either(left: &Item, right: &Item) -> Option<Item> {
+fn either(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         // "except PDFs or images" excludes both.
         (Item::Draft(draft), Item::Mark(Concept::Or)) if draft.excepts => None,
@@ -138,7 +134,7 @@ fn again(first: &Pred, item: &Item) -> Option<Pred> {
 }
 
 /// The item for phrases such as "either a or b", "(a and b)".
-fn grouped_choice(left: &Item, right: &Item) -> Option<Item> {
+fn grouped_choice(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let tight = |item: &Item| match item {
         Item::Draft(draft) if draft.only_types_with_conditions() && draft.noun.is_none() => {
             Item::draft(Draft { notes: draft.notes.clone(), ..Draft::pred(draft.condition()) })
@@ -201,11 +197,11 @@ fn without(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
     let not = |draft: &Draft| {
         let pred = Pred::Not(Box::new(draft.condition())).normalise();
-        Item::draft(Draft { preds: vec![pred], notes: draft.notes.clone(), ..Draft::default() })
+        Draft { preds: vec![pred], notes: draft.notes.clone(), ..Draft::default() }
     };
     match right {
         Item::Partial(Partial::NeitherNor(both)) => {
-            both.as_draft(context).filter(Draft::only_types).map(|draft| not(&draft))
+            both.as_draft(context).filter(Draft::only_types).map(|draft| Item::draft(not(&draft)))
         }
         Item::TypeWord(types, notes) => {
             let kinds = Draft { types: types.clone(), notes: notes.iter().cloned().collect(), ..Draft::default() };
@@ -214,31 +210,22 @@ fn without(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         // "without the first line".
         Item::Draft(draft) if only!(draft, lines) => match draft.lines {
             Some(LinesWanted::Part(Part::First(count))) => {
-                let lines = Some(LinesWanted::Part(Part::From(count.checked_add(1)?)));
-                Some(Item::draft(Draft { lines, ..Draft::default() }))
+                Some(Item::draft(stretch_of(Part::From(count.checked_add(1)?))))
             }
             _ => None,
         },
         // "ignoring empty lines".
         Item::Draft(draft) if draft.only_lines_with_conditions() => {
             let preds = draft.preds.iter().cloned().map(of_line).collect::<Vec<_>>();
-            is_one_condition(&preds).then(|| not(&Draft { preds, lines: None, ..(**draft).clone() }))
+            is_one_condition(&preds).then(|| Item::draft(not(&Draft { preds, lines: None, ..(**draft).clone() })))
         }
-        Item::Draft(draft) if draft.only_types() => {
-            let pred = Pred::Not(Box::new(draft.condition())).normalise();
-            Some(Item::draft(Draft {
-                preds: vec![pred],
-                excepts: true,
-                notes: draft.notes.clone(),
-                ..Draft::default()
-            }))
-        }
+        Item::Draft(draft) if draft.only_types() => Some(Item::draft(Draft { excepts: true, ..not(draft) })),
         Item::Draft(draft) if draft.only_preds() && is_one_condition(&draft.preds) => {
-            (!draft.loose).then(|| not(draft))
+            (!draft.loose).then(|| Item::draft(not(draft)))
         }
         Item::Draft(draft) if draft.only_types_with_conditions() && !draft.loose => {
             let is_plain = !draft.preds.iter().any(|pred| matches!(pred, Pred::Not(_)));
-            is_plain.then(|| not(draft))
+            is_plain.then(|| Item::draft(not(draft)))
         }
         Item::Draft(draft) if draft.only_scope() => {
             let [place] = draft.scope.as_slice() else { return None };
@@ -249,14 +236,12 @@ fn without(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         }
         // "ignoring empty files", "ignoring blank lines".
         Item::Draft(draft) if draft.plural != Some(false) && draft.only_preds_of_a_noun() => {
-            let pred = Pred::Not(Box::new(Pred::All(draft.preds.clone()))).normalise();
-            Some(Item::draft(Draft { preds: vec![pred], notes: draft.notes.clone(), ..Draft::default() }))
+            Some(Item::draft(not(draft)))
         }
-        Item::Text(Text { kind: TextKind::Quoted, text }) if context.resolve(text)?.kind == PathKind::File => {
-            Some(not(&Draft::pred(Pred::Name(NameTest::Is(text.clone())))))
-        }
-        Item::Text(Text { kind: TextKind::FileName, text }) => {
-            Some(not(&Draft::pred(Pred::Name(NameTest::Is(text.clone())))))
+        Item::Text(Text { kind: kind @ (TextKind::Quoted | TextKind::FileName), text })
+            if *kind == TextKind::FileName || context.resolve(text)?.kind == PathKind::File =>
+        {
+            Some(Item::draft(not(&Draft::pred(Pred::Name(NameTest::Is(text.clone()))))))
         }
         _ => None,
     }
@@ -285,10 +270,7 @@ fn below(context: &Context<'_>, item: &Item) -> Option<String> {
                 | TextKind::Extension
                 | TextKind::KindWord
                 | TextKind::Known,
-        }) => (!text.contains('/'))
-            .then(|| context.resolve(text))
-            .flatten()
-            .and_then(|place| file_name(&place.path).map(str::to_owned)),
+        }) if !text.contains('/') => file_name(&context.resolve(text)?.path).map(str::to_owned),
         _ => None,
     }
 }

@@ -1,22 +1,16 @@
 //! Grammar rules for sort orders, limits, ranges of lines, and lists joined by "and" and "or".
 
 use super::super::draft::{Ask, Draft, LinesWanted, only};
-use super::super::item::{Context, Item, Partial, Text, TextKind};
+use super::super::item::{Context, Item, Partial, Rule, Text, TextKind};
 use crate::algebra::{Key, Kind, NameTest, Order, Part, Pred};
 use crate::concept::{Concept, Edge};
 use crate::place::{PathKind, Place, file_name};
 
-/// Adds the items that two neighbouring items mean together by the rules of this module.
-pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
-    found.extend(numbered(left, right));
-    found.extend(lines(left, right));
-    found.extend(stretch(left, right));
-    found.extend(order(left, right));
-    found.extend(joined(context, left, right));
-}
+/// The rules of this module.
+pub(super) const RULES: &[Rule] = &[numbered, lines, stretch, order, joined];
 
 /// The item for phrases such as "first 5", "5 largest", "5 PDFs", "newest 3", "last 5 modified".
-fn numbered(left: &Item, right: &Item) -> Option<Item> {
+fn numbered(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let limited = |draft: &Draft, limit: u64| {
         let fits = draft.limit.is_none() && draft.ask.is_none() && draft.verb.is_none() && draft.lines.is_none();
         let counts =
@@ -59,9 +53,14 @@ fn numbered(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
+/// A draft with this range of lines.
+pub(super) fn stretch_of(part: Part) -> Draft {
+    Draft { lines: Some(LinesWanted::Part(part)), ..Draft::default() }
+}
+
 /// The item for phrases such as "first 5 lines", "the last line", "lines 5 to 10", "line 7", "the 7th line".
-fn lines(left: &Item, right: &Item) -> Option<Item> {
-    let part = |part| Some(Item::draft(Draft { lines: Some(LinesWanted::Part(part)), ..Draft::default() }));
+fn lines(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
+    let part = |part| Some(Item::draft(stretch_of(part)));
     match (left, right) {
         (Item::Partial(Partial::Numbered(edge, count)), Item::Mark(Concept::Lines { .. })) => part(edge.part(*count)),
         (Item::Mark(Concept::Edge(edge)), Item::Mark(Concept::Lines { plural: false })) => part(edge.part(1)),
@@ -76,8 +75,7 @@ fn lines(left: &Item, right: &Item) -> Option<Item> {
         (Item::Partial(Partial::NumberedOf { edge, count, exact, draft }), Item::Mark(Concept::Lines { plural }))
             if *exact || !*plural =>
         {
-            let lines = Some(LinesWanted::Part(edge.part(*count)));
-            draft.merge(&Draft { lines, ..Draft::default() }).map(Item::draft)
+            draft.merge(&stretch_of(edge.part(*count))).map(Item::draft)
         }
         (Item::Ordinal(n), Item::Mark(Concept::Lines { plural: false })) if *n > 0 => {
             part(Part::Range { from: *n, to: *n })
@@ -91,14 +89,10 @@ fn lines(left: &Item, right: &Item) -> Option<Item> {
             Some(Item::Partial(Partial::LinesFromTo(*from)))
         }
         (Item::Partial(Partial::LinesFrom { from, .. }), Item::Mark(Concept::Onward)) => part(Part::From(*from)),
+        // "the lines between line 5 and line 9", "the lines from line 5 on".
         (Item::Mark(Concept::Lines { plural: true }), Item::Draft(draft))
-            if matches!(draft.lines, Some(LinesWanted::Part(Part::From(_)))) && only!(draft, lines) =>
-        {
-            Some(right.clone())
-        }
-        // "the lines between line 5 and line 9".
-        (Item::Mark(Concept::Lines { plural: true }), Item::Draft(draft))
-            if matches!(draft.lines, Some(LinesWanted::Part(Part::Range { .. }))) && only!(draft, lines) =>
+            if matches!(draft.lines, Some(LinesWanted::Part(Part::Range { .. } | Part::From(_))))
+                && only!(draft, lines) =>
         {
             Some(right.clone())
         }
@@ -110,19 +104,16 @@ fn lines(left: &Item, right: &Item) -> Option<Item> {
             Some(Item::draft(Draft { lines: Some(plain), plural: Some(*plural), ..(**draft).clone() }))
         }
         // "line 7" may be the start of a range; it is complete if no second number follows.
-        (Item::Partial(Partial::LinesFrom { from, plural: false }), Item::Draft(draft)) => draft
-            .merge(&Draft {
-                lines: Some(LinesWanted::Part(Part::Range { from: *from, to: *from })),
-                ..Draft::default()
-            })
-            .map(Item::draft),
+        (Item::Partial(Partial::LinesFrom { from, plural: false }), Item::Draft(draft)) => {
+            draft.merge(&stretch_of(Part::Range { from: *from, to: *from })).map(Item::draft)
+        }
         _ => None,
     }
 }
 
 /// The item for phrases such as "lines between 5 and 9", "between line 5 and line 9", "lines 5 to 10".
-fn stretch(left: &Item, right: &Item) -> Option<Item> {
-    let part = |part| Some(Item::draft(Draft { lines: Some(LinesWanted::Part(part)), ..Draft::default() }));
+fn stretch(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
+    let part = |part| Some(Item::draft(stretch_of(part)));
     match (left, right) {
         (Item::Mark(Concept::Between), Item::Partial(Partial::LinesFrom { from, .. })) => {
             Some(Item::Partial(Partial::LinesBetween(*from)))
@@ -146,7 +137,7 @@ fn stretch(left: &Item, right: &Item) -> Option<Item> {
 }
 
 /// The item for phrases such as "by size", "newest first" after a noun, "how much space … take up".
-fn order(left: &Item, right: &Item) -> Option<Item> {
+fn order(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Mark(Concept::SortBy), Item::Mark(Concept::Key(key))) => {
             Some(Item::draft(Draft { sort: vec![(*key, None)], ..Draft::default() }))
@@ -239,7 +230,7 @@ fn either_lines(first: &Draft, second: &Draft) -> Option<Item> {
     both.then(|| Item::draft(Draft { preds, ..first.clone() }))
 }
 
-/// The item for two kinds of file or two nouns joined by "and" or "or".
+/// The item for two kinds of file, "files" and "folders", or two conditions on lines, joined by "and", "or" or "nor".
 fn union(first: &Item, second: &Item) -> Option<Item> {
     match (first, second) {
         (Item::TypeWord(a, notes), Item::TypeWord(b, more)) => {

@@ -1,15 +1,12 @@
 //! Grammar rules for facts with an argument, for owners and for permissions.
 
 use super::super::draft::{Ask, Draft, only};
-use super::super::item::{Context, Item, Partial, Text, TextKind};
+use super::super::item::{Context, Item, Partial, Rule, Text, TextKind};
 use crate::algebra::{Fact, Function, Pred};
 use crate::concept::{Concept, TimeUnit, Verb};
 
-/// Adds the items that two neighbouring items mean together by the rules of this module.
-pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
-    found.extend(facts(context, left, right));
-    found.extend(rights(left, right));
-}
+/// The rules of this module.
+pub(super) const RULES: &[Rule] = &[facts, rights];
 
 /// The item for phrases such as "environment variable HOME", "groups of the user ada", "date in 3 days".
 fn facts(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
@@ -96,7 +93,7 @@ fn program(text: &Text) -> Option<Fact> {
 }
 
 /// The item for phrases such as "owned by root", "with permissions 644", "with 777 permissions".
-fn rights(left: &Item, right: &Item) -> Option<Item> {
+fn rights(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let pred = |pred| Some(Item::draft(Draft::pred(pred)));
     match (left, right) {
         (Item::Mark(Concept::OwnedBy), Item::Text(text)) => pred(Pred::Owner(account(text, ["root", "nobody"])?)),

@@ -1,17 +1,13 @@
 //! Grammar rules for names, kinds and content of files.
 
 use super::super::draft::{Draft, LinesWanted, only};
-use super::super::item::{Context, Item, Partial, Text, TextKind};
+use super::super::item::{Context, Item, Partial, Rule, Text, TextKind};
 use crate::algebra::{Kind, NameTest, Pred};
 use crate::concept::{Concept, NameRelation, Verb};
 use crate::lexicon::{Meaning, lexicon};
 
-/// Adds the items that two neighbouring items mean together by the rules of this module.
-pub(super) fn combine(_context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
-    found.extend(named(left, right));
-    found.extend(content(left, right));
-    found.extend(kinds(left, right));
-}
+/// The rules of this module.
+pub(super) const RULES: &[Rule] = &[named, content, kinds];
 
 /// The item's text, if it can be a file name or a part of one.
 pub(super) fn name_text(item: &Item) -> Option<&Text> {
@@ -50,7 +46,7 @@ pub(super) fn test(relation: NameRelation, text: &Text) -> Option<NameTest> {
 }
 
 /// The item for phrases such as "named x", "starting with x", "x in the name".
-fn named(left: &Item, right: &Item) -> Option<Item> {
+fn named(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let name = |test: NameTest| Item::draft(Draft::pred(Pred::Name(test)));
     match (left, right) {
         (Item::Mark(Concept::Name(NameRelation::Ends)), Item::Draft(draft)) if draft.only_types() => {
@@ -133,7 +129,7 @@ fn is_looked_for(text: &Text) -> bool {
 }
 
 /// The item for phrases such as "containing 'x'", "with 'x' in it", "the word x", "grep x".
-fn content(left: &Item, right: &Item) -> Option<Item> {
+fn content(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let contains = |text: &str| Pred::Contains { text: text.to_owned(), ignore_case: false };
     match (left, right) {
         (Item::Mark(Concept::Contains), item) => Some(Item::draft(Draft::pred(contains(content_text(item)?)))),
@@ -153,13 +149,11 @@ fn content(left: &Item, right: &Item) -> Option<Item> {
             ..(**draft).clone()
         })),
         // "lines with 'x'"; "files with 'x'" could mean the name or the content.
-        (Item::Mark(Concept::With), Item::Text(Text { text, kind: TextKind::Quoted | TextKind::Phrase })) => {
-            Some(Item::draft(Draft { needle: Some(text.clone()), ..Draft::default() }))
-        }
         // A word in capitals is text.
-        (Item::Mark(Concept::With), Item::Text(Text { text, kind: TextKind::Bare }))
-            if text.chars().all(|c| c.is_ascii_uppercase()) =>
-        {
+        (
+            Item::Mark(Concept::With),
+            Item::Text(Text { text, kind: kind @ (TextKind::Quoted | TextKind::Phrase | TextKind::Bare) }),
+        ) if *kind != TextKind::Bare || text.chars().all(|c| c.is_ascii_uppercase()) => {
             Some(Item::draft(Draft { needle: Some(text.clone()), ..Draft::default() }))
         }
         (Item::Partial(Partial::SearchFor(place)), item) => Some(Item::draft(Draft {
@@ -185,7 +179,7 @@ fn content(left: &Item, right: &Item) -> Option<Item> {
 }
 
 /// The item for phrases such as "python files", "with extension rs", "of type pdf", "with a .rs extension".
-fn kinds(left: &Item, right: &Item) -> Option<Item> {
+fn kinds(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let of_types = |types: &[Pred], notes: &[String], plural: Option<bool>, noun: Option<Kind>| {
         let notes = notes.iter().cloned().collect();
         Item::draft(Draft { types: types.to_vec(), plural, noun, notes, ..Draft::default() })

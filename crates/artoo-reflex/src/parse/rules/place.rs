@@ -1,9 +1,9 @@
 //! Grammar rules for the folders and files a request names.
 
 use super::super::draft::{Ask, Draft, only};
-use super::super::item::{Context, Item, Partial, Text, TextKind};
+use super::super::item::{Context, Item, Partial, Rule, Text, TextKind};
 use crate::algebra::{Depth, Kind};
-use crate::concept::{Concept, DepthWord, Verb};
+use crate::concept::{Concept, Verb};
 use crate::place::{PathKind, Place};
 
 /// The concept of the noun "folder", in the singular.
@@ -11,15 +11,8 @@ const FOLDER: Concept = Concept::Noun { kind: Kind::Folder, plural: false };
 /// The concept of the noun "file", in the singular.
 const FILE: Concept = Concept::Noun { kind: Kind::File, plural: false };
 
-/// Adds the items that two neighbouring items mean together by the rules of this module.
-pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
-    found.extend(named(context, left, right));
-    found.extend(within(context, left, right));
-    found.extend(about(context, left, right));
-    found.extend(only(left, right));
-    found.extend(search(context, left, right));
-    found.extend(several(context, left, right));
-}
+/// The rules of this module.
+pub(super) const RULES: &[Rule] = &[named, within, about, only, search, several];
 
 /// The file or folder that an item names, if it names a single one.
 fn only_object(context: &Context<'_>, item: &Item) -> Option<Place> {
@@ -78,8 +71,8 @@ fn several(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             joined.scope.extend(later);
             Some(Item::Draft(joined))
         }
-        (Item::Mark(Concept::Within | Concept::Inside | Concept::Depth(DepthWord::Direct)), Item::Paths(places)) => {
-            let depth = matches!(left, Item::Mark(Concept::Depth(_))).then_some(Depth::Direct);
+        (Item::Mark(Concept::Within | Concept::Inside | Concept::DirectlyIn), Item::Paths(places)) => {
+            let depth = left.is_mark(&Concept::DirectlyIn).then_some(Depth::Direct);
             let folders = places.iter().all(|place| place.kind != PathKind::File);
             let files = places.iter().all(|place| place.kind == PathKind::File);
             let (scope, object) = if folders { (places.clone(), Vec::new()) } else { (Vec::new(), places.clone()) };
@@ -141,7 +134,7 @@ fn name(item: &Item) -> Option<&str> {
     usable.then_some(text.text.as_str())
 }
 
-/// Whether a text means a kind of file before the word "file".
+/// Whether an item before the word "file" is an extension or a quoted pattern (".txt file"), and so not a file's name.
 fn is_kind(item: &Item) -> bool {
     match item {
         Item::Text(Text { kind: TextKind::Extension, .. }) => true,
@@ -159,7 +152,7 @@ fn is_bare(item: &Item) -> bool {
 fn within(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let depth = match left {
         Item::Mark(Concept::Within | Concept::Inside) => None,
-        Item::Mark(Concept::Depth(DepthWord::Direct)) => Some(Depth::Direct),
+        Item::Mark(Concept::DirectlyIn) => Some(Depth::Direct),
         _ => return None,
     };
     let (place, note) = match right {
@@ -226,7 +219,7 @@ fn about(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
 }
 
 /// The item for phrases such as "only PDFs", "PDFs only", "only in ~/x", "in ~/x only".
-fn only(left: &Item, right: &Item) -> Option<Item> {
+fn only(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let (draft, is_before) = match (left, right) {
         (Item::Mark(Concept::Only), Item::Draft(draft)) => (draft, true),
         (Item::Draft(draft), Item::Mark(Concept::Only)) => (draft, false),

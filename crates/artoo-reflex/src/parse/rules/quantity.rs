@@ -3,20 +3,16 @@
 use std::collections::BTreeSet;
 
 use super::super::draft::Draft;
-use super::super::item::{Item, Partial};
+use super::super::item::{Context, Item, Partial, Rule};
 use crate::algebra::Pred;
 use crate::concept::{Bound, Concept, Measure};
 use crate::lex::Decimal;
 
-/// Adds the items that two neighbouring items mean together by the rules of this module.
-pub(super) fn combine(left: &Item, right: &Item, found: &mut Vec<Item>) {
-    found.extend(number(left, right));
-    found.extend(size(left, right));
-    found.extend(between(left, right));
-}
+/// The rules of this module.
+pub(super) const RULES: &[Rule] = &[number, size, between];
 
 /// The item for phrases such as "two hundred", "twenty five", "10 MB", "3 days".
-fn number(left: &Item, right: &Item) -> Option<Item> {
+fn number(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Number(a, _), Item::Number(b, true)) => {
             let (a, b) = (a.whole()?, b.whole()?);
@@ -38,17 +34,18 @@ fn number(left: &Item, right: &Item) -> Option<Item> {
 }
 
 /// The item for phrases such as "larger than 10 MB", "10 MB or more", "with a size over 10 MB", "over 10 MB in size".
-fn size(left: &Item, right: &Item) -> Option<Item> {
+fn size(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
+    let bytes = |bound: &Bound, value| bounds(*bound, value, Pred::MinBytes, Pred::MaxBytes);
     match (left, right) {
         (Item::Mark(Concept::Compare { bound, of: Measure::Size | Measure::Either }), Item::Bytes { value, unit })
         | (Item::Bytes { value, unit }, Item::Mark(Concept::OrBound { bound, of: Measure::Size | Measure::Either })) => {
-            Some(Item::draft(Draft { preds: bytes(*bound, *value)?, notes: unit_note(*unit), ..Draft::default() }))
+            Some(Item::draft(Draft { preds: bytes(bound, *value)?, notes: unit_note(*unit), ..Draft::default() }))
         }
         // The size 0 needs no unit: "with size 0".
         (
             Item::Mark(Concept::Compare { bound: bound @ (Bound::Exactly | Bound::Above), of: Measure::Size }),
             number,
-        ) if number.whole() == Some(0) => Some(Item::draft(Draft { preds: bytes(*bound, 0)?, ..Draft::default() })),
+        ) if number.whole() == Some(0) => Some(Item::draft(Draft { preds: bytes(bound, 0)?, ..Draft::default() })),
         (Item::Mark(Concept::SizeField), Item::Draft(draft))
         | (Item::Draft(draft), Item::Mark(Concept::SizeSuffix))
             if draft.only_preds_of(|pred| matches!(pred, Pred::MinBytes(_) | Pred::MaxBytes(_))) =>
@@ -71,19 +68,19 @@ fn unit_note(unit: u64) -> BTreeSet<String> {
     BTreeSet::from([note.to_owned()])
 }
 
-/// The conditions of a comparison of sizes; `None` if nothing can satisfy it.
-fn bytes(bound: Bound, value: u64) -> Option<Vec<Pred>> {
+/// The conditions of a comparison with a number, made of a lower and an upper bound; `None` if nothing can satisfy it.
+pub(super) fn bounds(bound: Bound, value: u64, min: fn(u64) -> Pred, max: fn(u64) -> Pred) -> Option<Vec<Pred>> {
     Some(match bound {
-        Bound::Above => vec![Pred::MinBytes(value.checked_add(1)?)],
-        Bound::AtLeast => vec![Pred::MinBytes(value)],
-        Bound::Exactly => vec![Pred::MinBytes(value), Pred::MaxBytes(value)],
-        Bound::AtMost => vec![Pred::MaxBytes(value)],
-        Bound::Below => vec![Pred::MaxBytes(value.checked_sub(1)?)],
+        Bound::Above => vec![min(value.checked_add(1)?)],
+        Bound::AtLeast => vec![min(value)],
+        Bound::Exactly => vec![min(value), max(value)],
+        Bound::AtMost => vec![max(value)],
+        Bound::Below => vec![max(value.checked_sub(1)?)],
     })
 }
 
 /// The item for phrases such as "between 1 MB and 5 MB", "from 1 to 5 MB": both ends included.
-fn between(left: &Item, right: &Item) -> Option<Item> {
+fn between(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (
             Item::Mark(Concept::Between),

@@ -1,24 +1,17 @@
 //! Grammar rules for columns, words, replacements, comparisons and groups.
 
 use super::super::draft::{Ask, Draft, LinesWanted, only};
-use super::super::item::{Context, Item, Partial, Text, TextKind};
+use super::super::item::{Context, Item, Partial, Rule, Text, TextKind};
 use super::name::{content_text, test};
+use super::quantity::bounds;
 use crate::algebra::{GroupKey, Key, Kind, NameTest, Pred, Relation, Rewrite, Separator};
-use crate::concept::{Bound, Concept, Edge, Measure, NameRelation};
+use crate::concept::{Concept, Edge, Measure, NameRelation};
 
-/// Adds the items that two neighbouring items mean together by the rules of this module.
-pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
-    found.extend(columns(left, right));
-    found.extend(conditions(left, right));
-    found.extend(replacing(left, right));
-    found.extend(versus(context, left, right));
-    found.extend(groups(left, right));
-    found.extend(many_files(left, right));
-    found.extend(rewritten(left, right));
-}
+/// The rules of this module.
+pub(super) const RULES: &[Rule] = &[columns, conditions, replacing, versus, groups, many_files, rewritten];
 
 /// The item for phrases such as "column 2", "the second column", "separated by ';'".
-fn columns(left: &Item, right: &Item) -> Option<Item> {
+fn columns(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let column = |number: u64| (number > 0).then(|| Item::draft(Draft { column: Some(number), ..Draft::default() }));
     let separator = |text: &str| {
         let separator = if text.trim().is_empty() && !text.contains('\t') {
@@ -53,7 +46,7 @@ fn columns(left: &Item, right: &Item) -> Option<Item> {
 }
 
 /// The item for phrases such as "where the line starts with 'x'", "longer than 80 characters".
-fn conditions(left: &Item, right: &Item) -> Option<Item> {
+fn conditions(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Mark(Concept::LineTest(relation)), item) => {
             let quoted = Text { text: content_text(item)?.to_owned(), kind: TextKind::Quoted };
@@ -67,13 +60,7 @@ fn conditions(left: &Item, right: &Item) -> Option<Item> {
         }
         (number @ Item::Number(..), Item::Mark(Concept::Characters)) => Some(Item::Characters(number.whole()?)),
         (Item::Mark(Concept::Compare { bound, of: Measure::Either | Measure::Size }), Item::Characters(count)) => {
-            let preds = match bound {
-                Bound::Above => vec![Pred::MinLength(count.checked_add(1)?)],
-                Bound::AtLeast => vec![Pred::MinLength(*count)],
-                Bound::Exactly => vec![Pred::MinLength(*count), Pred::MaxLength(*count)],
-                Bound::AtMost => vec![Pred::MaxLength(*count)],
-                Bound::Below => vec![Pred::MaxLength(count.checked_sub(1)?)],
-            };
+            let preds = bounds(*bound, *count, Pred::MinLength, Pred::MaxLength)?;
             Some(Item::draft(Draft { preds, ..Draft::default() }))
         }
         _ => None,
@@ -81,7 +68,7 @@ fn conditions(left: &Item, right: &Item) -> Option<Item> {
 }
 
 /// The item for phrases such as "replace x with y".
-fn replacing(left: &Item, right: &Item) -> Option<Item> {
+fn replacing(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let is_replace = match left {
         Item::Mark(Concept::Replacing) => true,
         Item::Draft(draft) => only!(draft, act) && draft.act == Some(crate::concept::ActWord::Replace),
@@ -140,7 +127,7 @@ fn versus(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
 }
 
 /// The item for phrases such as "per extension", "by folder", "for each line", "grouped by day".
-fn groups(left: &Item, right: &Item) -> Option<Item> {
+fn groups(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let grouped = |by| Some(Item::draft(Draft { group: Some(by), ..Draft::default() }));
     match (left, right) {
         // "changed per day".
@@ -182,7 +169,7 @@ fn is_ranking(draft: &Draft) -> bool {
 }
 
 /// The item for phrases such as "occurrences of 'x'", "wrapped at 40 characters", "joined by ','".
-fn rewritten(left: &Item, right: &Item) -> Option<Item> {
+fn rewritten(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let written = |how| Some(Item::draft(Draft { rewrite: Some(how), ..Draft::default() }));
     match (left, right) {
         (Item::Mark(Concept::Occurrences { counted, whole }), item) => {
@@ -206,7 +193,7 @@ fn rewritten(left: &Item, right: &Item) -> Option<Item> {
 }
 
 /// The item for phrases such as "lines in python files", "words of the PDFs": text of many files.
-fn many_files(left: &Item, right: &Item) -> Option<Item> {
+fn many_files(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Mark(Concept::Within | Concept::Inside), Item::Draft(draft)) => {
             let speaks_of_files = draft.has_noun() || draft.reference.is_some();

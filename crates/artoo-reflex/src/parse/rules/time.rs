@@ -3,18 +3,13 @@
 use artoo_proto::Timestamp;
 
 use super::super::draft::Draft;
-use super::super::item::{Context, Item, Partial};
+use super::super::item::{Context, Item, Partial, Rule};
 use crate::algebra::Pred;
 use crate::calendar::Stretch;
 use crate::concept::{Bound, Concept, Measure, Relation, TimeUnit};
 
-/// Adds the items that two neighbouring items mean together by the rules of this module.
-pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
-    found.extend(date(context, left, right));
-    found.extend(age(context, left, right));
-    found.extend(relation(context, left, right));
-    found.extend(changed(context, left, right));
-}
+/// The rules of this module.
+pub(super) const RULES: &[Rule] = &[date, age, relation, changed];
 
 /// Whether the predicate is a lower or upper bound on the modification time.
 fn is_time(pred: &Pred) -> bool {
@@ -69,10 +64,8 @@ fn date(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
 fn age(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let ago = |(amount, unit): (u64, TimeUnit)| context.clock.before_now(amount, unit);
     match (left, right) {
-        (Item::Mark(Concept::Compare { bound, of: Measure::Age }), item) => {
-            compared(*bound, ago(item.age()?)?).map(Item::draft)
-        }
-        (item, Item::Mark(Concept::OrBound { bound, of: Measure::Age | Measure::Either })) => {
+        (Item::Mark(Concept::Compare { bound, of: Measure::Age }), item)
+        | (item, Item::Mark(Concept::OrBound { bound, of: Measure::Age | Measure::Either })) => {
             compared(*bound, ago(item.age()?)?).map(Item::draft)
         }
         (Item::Mark(Concept::Compare { bound, of: Measure::Either }), Item::Moment(moment)) => {
