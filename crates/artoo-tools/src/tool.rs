@@ -128,19 +128,19 @@ impl Machine {
         let rules = config.data_dir.as_ref().map(RuleBook::new);
         let (tasks, unswept) = (Tasks::default(), AtomicU64::new(0));
         // It takes some milliseconds, in which the first call of a model can be on its way.
-        fence::try_early(&config);
+        fence::try_early();
         let sight = Arc::new(Sight::new(&protected));
         Self { config, protected, sight, child_environment, journal, tasks, rules, unswept }
     }
 
     /// What this machine can hold a command to. Waits until that has been tried: nothing is decided before.
     pub(crate) fn fence(&self) -> FenceReport {
-        fence::report(&self.config)
+        fence::report()
     }
 
     /// Whether a program can have changed nothing but files in the places it was given. `network`: it was let onto it.
     pub(crate) fn has_held(&self, network: bool, ended: &std::io::Result<Ended>) -> bool {
-        fence::holds() && (!network || ended.as_ref().is_ok_and(|ended| ended.stayed_off))
+        self.fence().holds && (!network || ended.as_ref().is_ok_and(|ended| ended.stayed_off))
     }
 }
 

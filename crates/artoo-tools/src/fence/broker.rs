@@ -28,6 +28,9 @@ const NAMED_MAX: usize = 5;
 /// Paths remembered for it; a program that tries more is told of these.
 const REMEMBERED_MAX: usize = 1000;
 
+/// Renamed folders remembered; of a program that renames more, the rest is seen as deleted and new.
+const RENAMED_MAX: usize = 10_000;
+
 /// What a program was kept from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Kept {
@@ -191,10 +194,14 @@ impl Broker {
                 self.must_wait(asked)?;
                 let most = moved::Most { bytes: self.file_bytes };
                 let renamed = moved::rename(&from, &to, RenameFlags::from_bits_retain(flags), most)?;
-                if renamed == Renamed::ByCopy {
-                    self.notes.seen().renamed.push((from.path, to.path));
+                if renamed == Renamed::Not {
+                    return Ok(Answer::GoOn);
                 }
-                Ok(if renamed == Renamed::Not { Answer::GoOn } else { Answer::Done })
+                let mut seen = self.notes.seen();
+                if seen.renamed.len() < RENAMED_MAX {
+                    seen.renamed.push((from.path, to.path));
+                }
+                Ok(Answer::Done)
             }
             Call::Rename { from, to, flags } => self.both(asked, from, to, |from, to| {
                 let flags = RenameFlags::from_bits_retain(flags);

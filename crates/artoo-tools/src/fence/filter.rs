@@ -354,6 +354,37 @@ mod tests {
         }
     }
 
+    /// In a view files may be changed in any way; what acts on others is refused there too.
+    #[doc = "holds: law 1.17"]
+    #[test]
+    fn only_files_are_free_in_a_view() {
+        let program = joined(KNOWN, &parts(false, true, true).unwrap());
+        let denied = libc::SECCOMP_RET_ERRNO | libc::EPERM.unsigned_abs();
+        let (allowed, asked) = (libc::SECCOMP_RET_ALLOW, libc::SECCOMP_RET_USER_NOTIF);
+        for (call, argument, expected) in [
+            (libc::SYS_openat, u64::from(libc::O_CREAT.unsigned_abs()) | 0o4000, allowed),
+            (libc::SYS_fchmod, 0o4755, allowed),
+            (libc::SYS_mknodat, 0o4755, allowed),
+            (libc::SYS_unlinkat, 0, allowed),
+            (libc::SYS_fsetxattr, 0, allowed),
+            (libc::SYS_renameat2, 0, asked),
+            (libc::SYS_setsid, 0, asked),
+            (libc::SYS_socket, 1, asked),
+            (libc::SYS_socketpair, 2, libc::SECCOMP_RET_ERRNO | libc::EACCES.unsigned_abs()),
+            (libc::SYS_mount, 0, denied),
+            (libc::SYS_umount2, 0, denied),
+            (libc::SYS_setns, 0, denied),
+            (libc::SYS_unshare, 0x1000_0000, denied),
+            (libc::SYS_ptrace, 0, denied),
+            (libc::SYS_shmat, 0, denied),
+            (libc::SYS_setpriority, 7, denied),
+            (libc::SYS_ioctl, 0x5412, libc::SECCOMP_RET_ERRNO | libc::ENOTTY.unsigned_abs()),
+        ] {
+            let said = decision(&program, ARCHITECTURE, u32::try_from(call).unwrap(), argument);
+            assert_eq!(said, expected, "call {call} with {argument:#x}: {said:#x}");
+        }
+    }
+
     #[doc = "holds: law 1.17"]
     #[test]
     fn what_is_not_known_is_refused_before_anything_else() {

@@ -52,8 +52,9 @@ pub(crate) use layers::{Layers, hold_signals};
 pub use report::FenceReport;
 #[cfg(target_os = "linux")]
 pub(crate) use report::signals_are_held;
-pub(crate) use report::{holds, report, try_early};
+pub(crate) use report::{report, try_early};
 pub(crate) use sight::Sight;
+pub(crate) use views::{clean_views, views_in_words};
 
 /// What one command may do.
 #[derive(Debug, Clone, Default)]

@@ -32,10 +32,8 @@ const ATTRIBUTES_MAX_BYTES: usize = 64 * 1024;
 pub(super) enum Renamed {
     /// Nothing: the kernel makes the call.
     Not,
-    /// The kernel renamed it.
-    ByKernel,
-    /// It was copied, and the old one was deleted.
-    ByCopy,
+    /// It has its new name.
+    Done,
 }
 
 /// Limits of a copy.
@@ -58,7 +56,7 @@ pub(super) fn rename(from: &Place, to: &Place, flags: RenameFlags, most: Most) -
         return Err(Errno::BUSY.into());
     }
     match renameat_with(&from.folder, &from.name, &to.folder, &to.name, flags) {
-        Ok(()) => return Ok(Renamed::ByKernel),
+        Ok(()) => return Ok(Renamed::Done),
         Err(Errno::XDEV) => {}
         Err(error) => return Err(error.into()),
     }
@@ -80,7 +78,7 @@ pub(super) fn rename(from: &Place, to: &Place, flags: RenameFlags, most: Most) -
         return Err(error);
     }
     delete(&from.folder, &from.name, 0)?;
-    Ok(Renamed::ByCopy)
+    Ok(Renamed::Done)
 }
 
 /// A copy under way.

@@ -3,9 +3,6 @@
 use std::sync::OnceLock;
 use std::thread;
 
-use super::views;
-use crate::config::ToolConfig;
-
 /// What the fence holds on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FenceReport {
@@ -31,17 +28,12 @@ fn tried() -> Tried {
     *TRIED.get_or_init(try_out)
 }
 
-/// Begins to try the fence and views on a thread of its own, so that whoever needs the outcome first need not wait for all
-/// of it. What views of ended processes have left is deleted there too.
-pub(crate) fn try_early(config: &ToolConfig) {
-    let config = config.clone();
-    let work = move || {
-        tried();
-        views::words(&config);
-        views::clean(&config);
-    };
-    // Where no thread can be had, whoever asks first tries it.
-    drop(thread::Builder::new().name("artoo-fence".to_owned()).spawn(work));
+/// Begins to try the fence on a thread of its own, so that whoever needs the outcome first need not wait for all of it.
+pub(crate) fn try_early() {
+    if TRIED.get().is_none() {
+        // Where no thread can be had, whoever asks first tries it.
+        drop(thread::Builder::new().name("artoo-fence".to_owned()).spawn(tried));
+    }
 }
 
 /// Whether a fenced thread can signal nobody outside. Killing everyone it can signal rests on this.
@@ -50,8 +42,8 @@ pub(crate) fn signals_are_held() -> bool {
     tried().signals
 }
 
-/// What is held here, for tools set up like this.
-pub(crate) fn report(config: &ToolConfig) -> FenceReport {
+/// What is held here.
+pub(crate) fn report() -> FenceReport {
     let Tried { files, network, signals } = tried();
     let words = [
         (
@@ -70,14 +62,10 @@ pub(crate) fn report(config: &ToolConfig) -> FenceReport {
             "a process that leaves its session and its parents is not found again (Linux 6.12 or later finds it)",
         ),
     ];
-    let words = words.iter().map(|(held, yes, no)| (*if *held { yes } else { no }).to_owned());
-    FenceReport { holds: holds(), words: words.chain([views::words(config)]).collect() }
-}
-
-/// Whether files and network are held.
-pub(crate) fn holds() -> bool {
-    let Tried { files, network, .. } = tried();
-    files && network
+    FenceReport {
+        holds: files && network,
+        words: words.iter().map(|(held, yes, no)| (*if *held { yes } else { no }).to_owned()).collect(),
+    }
 }
 
 /// The profile denies files, the network and signals alike, or the program does not start at all.

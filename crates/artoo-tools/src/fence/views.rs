@@ -1,6 +1,9 @@
 //! Views for commands: which folders, where their changes lie, and whether this machine has views at all.
 
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use crate::config::ToolConfig;
 use crate::protect::Protected;
@@ -21,7 +24,7 @@ impl View {
 }
 
 /// Whether commands run in views, in a sentence.
-pub(crate) fn words(config: &ToolConfig) -> String {
+pub(crate) fn views_in_words(config: &ToolConfig) -> String {
     match tried(config) {
         Ok(_) => "commands change files in a view first, and only what is approved reaches the real ones".to_owned(),
         Err(problem) => {
@@ -30,10 +33,14 @@ pub(crate) fn words(config: &ToolConfig) -> String {
     }
 }
 
-/// Deletes what views of ended processes have left.
-pub(crate) fn clean(config: &ToolConfig) {
-    if let Some(views) = folder(config) {
-        view::clean(&views);
+/// Makes the folder of all views, so that none appears while a program looks, and begins to delete what views of ended
+/// processes have left there.
+pub(crate) fn clean_views(config: &ToolConfig) {
+    let Some(views) = folder(config).filter(|_| config.views) else { return };
+    // Where it can't be made, the first view tells why.
+    let _ = DirBuilder::new().mode(0o700).create(&views);
+    if std::fs::read_dir(&views).is_ok_and(|mut entries| entries.next().is_some()) {
+        drop(thread::Builder::new().name("artoo-views".to_owned()).spawn(move || view::clean(&views)));
     }
 }
 

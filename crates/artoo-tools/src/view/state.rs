@@ -176,3 +176,71 @@ fn remove(folder: &Path) -> io::Result<()> {
     }
     fs::remove_dir_all(folder)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// A view's folder with changes in it, some of them closed to their owner, and a link out of it.
+    fn changed(views: &Path, lower: &Path) -> State {
+        let state = State::new(views).unwrap();
+        let upper = state.upper(0, lower).unwrap();
+        fs::create_dir_all(upper.join("closed/inner")).unwrap();
+        symlink(lower, upper.join("closed/link")).unwrap();
+        fs::set_permissions(upper.join("closed"), Permissions::from_mode(0)).unwrap();
+        state
+    }
+
+    #[test]
+    fn changes_are_deleted_with_their_process_unless_kept() {
+        let dir = TempDir::new().unwrap();
+        let (views, lower) = (dir.path().join("views"), dir.path().join("lower"));
+        fs::create_dir(&lower).unwrap();
+        fs::write(lower.join("f"), "held dear").unwrap();
+        let count = || fs::read_dir(&views).map_or(0, Iterator::count);
+        drop(changed(&views, &lower));
+        assert_eq!(count(), 0);
+        let used = changed(&views, &lower);
+        clean(&views);
+        assert_eq!(count(), 1, "it is in use");
+        // As a killed process leaves it.
+        let folder = used.folder.clone();
+        fs::rename(&folder, views.join("x")).unwrap();
+        drop(used);
+        fs::rename(views.join("x"), &folder).unwrap();
+        clean(&views);
+        assert_eq!(count(), 0, "nobody uses it any more");
+        let kept = changed(&views, &lower);
+        kept.keep().unwrap();
+        let folder = kept.folder.clone();
+        drop(kept);
+        clean(&views);
+        assert_eq!(count(), 1, "it was kept");
+        File::open(&folder).unwrap().set_modified(SystemTime::now() - KEPT_FOR * 2).unwrap();
+        clean(&views);
+        assert_eq!(count(), 0, "it is too old");
+        assert_eq!(fs::read_to_string(lower.join("f")).unwrap(), "held dear");
+    }
+
+    #[test]
+    fn an_upper_folder_looks_like_the_real_one() {
+        let dir = TempDir::new().unwrap();
+        let lower = dir.path().join("lower");
+        fs::create_dir(&lower).unwrap();
+        fs::set_permissions(&lower, Permissions::from_mode(0o1750)).unwrap();
+        File::open(&lower).unwrap().set_modified(UNIX_EPOCH + Duration::from_secs(1_000_000)).unwrap();
+        let state = State::new(&dir.path().join("views")).unwrap();
+        let upper = state.upper(0, &lower).unwrap();
+        let facts = |path: &Path| {
+            let found = fs::metadata(path).unwrap();
+            (found.mode(), found.uid(), found.gid(), found.modified().unwrap())
+        };
+        assert_eq!(facts(&upper), facts(&lower));
+        let views = fs::metadata(dir.path().join("views")).unwrap();
+        assert_eq!(views.mode() & 0o777, 0o700);
+    }
+}

@@ -45,16 +45,24 @@ pub(super) fn run(orders: Orders, ends: Ends, seen: &Notes, tell: &mpsc::Sender<
         Ok(entry) => entry,
         Err(problem) => return fail(problem),
     };
-    let within = entry.as_ref();
+    let namespaces = entry.as_ref().map_or(0, Entry::namespaces);
+    let mut verdict = None;
     let monitor = || {
-        monitor(orders, within, control, Streams { stdout, stderr }, seen, tell);
+        verdict = monitor(orders, entry.as_ref(), control, Streams { stdout, stderr }, seen, tell);
         0
     };
-    let namespaces = entry.as_ref().map_or(0, Entry::namespaces);
     match child::start(libc::CLONE_FILES | namespaces, monitor) {
-        Ok(pid) => drop(waitpid(Some(pid), WaitOptions::empty())),
-        Err(error) if namespaces == 0 => drop(tell.send(Stage::Started(Err(error)))),
-        Err(error) => fail(Step::Namespaces.io()(error)),
+        Ok(pid) => {
+            let _ = waitpid(Some(pid), WaitOptions::empty());
+        }
+        Err(error) if namespaces == 0 => return drop(tell.send(Stage::Started(Err(error)))),
+        Err(error) => return fail(Step::Namespaces.io()(error)),
+    }
+    // Told only now: the monitor was the last process in the view.
+    drop(entry);
+    drop(view);
+    if let Some(verdict) = verdict {
+        let _ = tell.send(Stage::Ended(verdict));
     }
 }
 
@@ -64,6 +72,7 @@ struct Streams {
     stderr: PipeWriter,
 }
 
+/// The monitor's work; what became of the program.
 fn monitor(
     orders: Orders,
     entry: Option<&Entry<'_>>,
@@ -71,21 +80,19 @@ fn monitor(
     streams: Streams,
     seen: &Notes,
     tell: &mpsc::Sender<Stage>,
-) {
-    let started = match begin(orders, entry, control, streams, seen, tell) {
-        Ok(started) => started,
-        Err(error) => {
-            let _ = tell.send(Stage::Started(Err(error)));
-            return;
-        }
+) -> Option<Verdict> {
+    let started = begin(orders, entry, control, streams, seen, tell);
+    let (outcome, started) = match started {
+        Ok(started) => (Ok(()), Some(started)),
+        Err(error) => (Err(error), None),
     };
-    let _ = tell.send(Stage::Started(Ok(())));
-    let _ = tell.send(Stage::Ended(started.see_through()));
+    let _ = tell.send(Stage::Started(outcome));
+    started.map(Started::see_through)
 }
 
 /// Enters the view, holds the calling process and starts the program.
 fn begin<'a>(
-    orders: Orders,
+    mut orders: Orders,
     entry: Option<&Entry<'_>>,
     control: &PipeReader,
     streams: Streams,
@@ -99,7 +106,7 @@ fn begin<'a>(
     let nothing = File::open("/dev/null")?;
     let (mut listener, mut failed) = (None, None);
     let body = || {
-        failed = execute(orders, &open, &streams, &nothing, &mut listener).err();
+        failed = execute(&mut orders, &open, &streams, &nothing, &mut listener).err();
         child::FAILED
     };
     let pid = child::start(libc::CLONE_FILES, body)?;
@@ -112,7 +119,7 @@ fn begin<'a>(
         let _ = tell.send(Stage::Listener(listener));
     }
     // Their readers must see the end when the program closes them.
-    drop((streams, nothing, open));
+    drop((orders, streams, nothing, open));
     keep_control(control)?;
     let pidfd = pidfd_open(pid, PidfdFlags::empty())?;
     let census = Census::new(pid, signals_are_held);
@@ -120,9 +127,9 @@ fn begin<'a>(
 }
 
 /// Makes the calling child what the program is to run in, and executes it. `open` are the folders that may be changed in
-/// a view. Returns only if that fails.
+/// a view. Returns only if that fails: until then, everything that must be freed belongs to the caller.
 fn execute(
-    orders: Orders,
+    orders: &mut Orders,
     open: &[OwnedFd],
     streams: &Streams,
     nothing: &File,
@@ -130,7 +137,9 @@ fn execute(
 ) -> io::Result<()> {
     setsid()?;
     rustix::process::chdir(&orders.cwd)?;
-    orders.layers.with_open(open)?.restrict_self().map_err(io::Error::other)?;
+    if let Some(layers) = orders.layers.take() {
+        layers.with_open(open)?.restrict_self().map_err(io::Error::other)?;
+    }
     // Memory may be limited to less than is used here: nothing is allocated from now on.
     limits::apply(getpid(), &orders.limits)?;
     *listener = orders.filters.apply()?;

@@ -58,7 +58,7 @@ struct Orders {
     cwd: PathBuf,
     scratch: PathBuf,
     limits: ProcessLimits,
-    layers: Layers,
+    layers: Option<Layers>,
     filters: Filters,
     fence: Fence,
     view: Option<Arc<View>>,
@@ -112,7 +112,7 @@ impl Ward {
 }
 
 fn outer(order: Order, ends: Ends, started: oneshot::Sender<io::Result<()>>, verdict: oneshot::Sender<Verdict>) {
-    let (fence, file_bytes, view) = (order.fence.clone(), order.limits.file_bytes, order.view.clone());
+    let (fence, file_bytes, mut view) = (order.fence.clone(), order.limits.file_bytes, order.view.clone());
     // Its folder is removed when everything is over.
     let (scratch, orders) = match prepare(order) {
         Ok(prepared) => prepared,
@@ -145,7 +145,8 @@ fn outer(order: Order, ends: Ends, started: oneshot::Sender<io::Result<()>>, ver
                 }
                 Stage::Ended(how) => {
                     let mut seen = notes.seen();
-                    if let Some(view) = &view {
+                    // Whoever gets the verdict may be the last one to have the view.
+                    if let Some(view) = view.take() {
                         view.note_renamed(std::mem::take(&mut seen.renamed));
                     }
                     // Where nobody could be asked, nothing was seen.
@@ -182,7 +183,7 @@ fn prepare(order: Order) -> io::Result<(Scratch, Orders)> {
         cwd: order.cwd,
         scratch: scratch.path().to_path_buf(),
         limits: order.limits,
-        layers,
+        layers: Some(layers),
         filters: filters.map_err(io::Error::other)?,
         fence: order.fence,
         view: order.view,
