@@ -102,6 +102,8 @@ pub struct ToolConfig {
     pub(crate) evidence: Option<EvidenceStore>,
     /// Paths no tool may read or write, besides the built-in list (keys, artoo's own data).
     pub protected: Vec<PathBuf>,
+    /// Whether commands that change files run in a view of them first, where the machine allows it.
+    pub views: bool,
     /// Whether what tools read stays on this machine, or a model is trusted with secrets: then nobody is asked before
     /// the content of a file that may hold some is given to it.
     pub trusts_model: bool,
@@ -136,6 +138,7 @@ impl ToolConfig {
             data_dir: None,
             evidence: None,
             protected: Vec::new(),
+            views: true,
             trusts_model: false,
             session: crate::session::environment(),
             custom: None,

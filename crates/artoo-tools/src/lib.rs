@@ -78,6 +78,7 @@ mod tool;
 mod trash;
 pub mod trust;
 pub mod undo;
+mod view;
 #[cfg(feature = "web")]
 mod web;
 mod write_file;

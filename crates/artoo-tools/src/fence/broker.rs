@@ -14,21 +14,22 @@ use rustix::fs::{
     AtFlags, CWD, Gid, Mode, OFlags, RenameFlags, Timespec, Timestamps, Uid, chmodat, chownat, fstat, linkat, mkdirat,
     openat, renameat_with, statat, symlinkat, unlinkat, utimensat,
 };
-use rustix::process::Pid;
 
 use super::Fence;
 use super::call::{self, Call, PathArgument, Subject, TimeFormat};
 use super::kernel::{self, Answer, Asked};
+use super::moved::{self, Renamed};
 use super::place::{self, Caller, Place};
 use super::syscalls::ACTING_BITS;
-use crate::config::ProcessLimits;
-use crate::process::limits;
 
 /// Paths named in a remark; the rest is counted.
 const NAMED_MAX: usize = 5;
 
 /// Paths remembered for it; a program that tries more is told of these.
 const REMEMBERED_MAX: usize = 1000;
+
+/// Renamed folders remembered; of a program that renames more, the rest is seen as deleted and new.
+const RENAMED_MAX: usize = 10_000;
 
 /// What a program was kept from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -47,6 +48,8 @@ pub(crate) struct Seen {
     pub(crate) reached_out: bool,
     /// One of its processes has, or may have, left the group and session in which the first one began.
     pub(crate) left_group: bool,
+    /// Folders it renamed in a view, from where to where.
+    pub(crate) renamed: Vec<(PathBuf, PathBuf)>,
 }
 
 /// What is seen, shared between the one who writes and those who read.
@@ -66,9 +69,10 @@ pub(crate) struct Broker {
     granted: Vec<PathBuf>,
     kept_back: Vec<PathBuf>,
     network: bool,
-    limits: ProcessLimits,
-    /// The first process has a session of its own, made before the program's first instruction.
-    has_session: bool,
+    /// Bytes that are copied for the program at most.
+    file_bytes: u64,
+    /// The program runs in a view.
+    in_view: bool,
     /// Files the program has made beside those it may change, by device and number: its own temporary files.
     made: BTreeSet<(u64, u64)>,
     notes: Notes,
@@ -86,7 +90,7 @@ enum Standing {
 
 impl Broker {
     /// `scratch` is the program's own temporary folder.
-    pub(crate) fn new(listener: OwnedFd, fence: &Fence, scratch: &Path, limits: ProcessLimits, notes: Notes) -> Self {
+    pub(crate) fn new(listener: OwnedFd, fence: &Fence, scratch: &Path, file_bytes: u64, notes: Notes) -> Self {
         let writable = fence.writable.iter().map(PathBuf::as_path).chain([scratch]).map(Path::to_path_buf).collect();
         Self {
             listener,
@@ -94,11 +98,16 @@ impl Broker {
             granted: fence.granted.clone(),
             kept_back: fence.kept_back.clone(),
             network: fence.network,
-            limits,
-            has_session: false,
+            file_bytes,
+            in_view: false,
             made: BTreeSet::new(),
             notes,
         }
+    }
+
+    /// The same for a program that runs in a view.
+    pub(crate) fn in_view(self) -> Self {
+        Self { in_view: true, ..self }
     }
 
     /// Answers until nobody is left who could ask, or `is_over` says so.
@@ -140,16 +149,8 @@ impl Broker {
 
     fn other(&mut self, asked: Asked, call: Call) -> io::Result<Answer> {
         match call {
-            Call::NewSession => {
-                if let Some(pid) = Pid::from_raw(asked.thread) {
-                    limits::apply(pid, &self.limits)?;
-                }
-                if std::mem::replace(&mut self.has_session, true) {
-                    self.notes.seen().left_group = true;
-                }
-                Ok(Answer::GoOn)
-            }
-            Call::NewGroup => {
+            // The first process has a session of its own, made before the program's first instruction.
+            Call::NewSession | Call::NewGroup => {
                 self.notes.seen().left_group = true;
                 Ok(Answer::GoOn)
             }
@@ -187,6 +188,21 @@ impl Broker {
             }),
             Call::Symlink { target, path } => self
                 .entry(asked, path, |place, caller| Ok(symlinkat(caller.path(target)?, &place.folder, &place.name)?)),
+            Call::Rename { from, to, flags } if self.in_view => {
+                let caller = Caller::in_view(asked.thread)?;
+                let (Some(from), Some(to)) = (look(&caller, from), look(&caller, to)) else { return Ok(Answer::GoOn) };
+                self.must_wait(asked)?;
+                let most = moved::Most { bytes: self.file_bytes };
+                let renamed = moved::rename(&from, &to, RenameFlags::from_bits_retain(flags), most)?;
+                if renamed == Renamed::Not {
+                    return Ok(Answer::GoOn);
+                }
+                let mut seen = self.notes.seen();
+                if seen.renamed.len() < RENAMED_MAX {
+                    seen.renamed.push((from.path, to.path));
+                }
+                Ok(Answer::Done)
+            }
             Call::Rename { from, to, flags } => self.both(asked, from, to, |from, to| {
                 let flags = RenameFlags::from_bits_retain(flags);
                 renameat_with(&from.folder, &from.name, &to.folder, &to.name, flags)

@@ -14,7 +14,7 @@ use seccompiler::{
 use super::joined::{Known, Part, RETURN, Says, joined};
 use super::syscalls::{
     ABSENT, ACTING_BITS, ATTRIBUTES, CLONE_NEWTIME, DENIED, ENTRIES, FACTS, FIRST_UNKNOWN, KIND_MASK, MAKING,
-    NAMESPACES, ON_PROCESSES, REQUESTS,
+    NAMESPACES, ON_PROCESSES, RENAMING, REQUESTS,
 };
 use super::{Fence, kernel};
 
@@ -31,9 +31,23 @@ pub(crate) struct Filters {
 impl Filters {
     /// The filters of a fence; compiled once, since there are only two kinds.
     pub(crate) fn of(fence: &Fence) -> Result<Self, BackendError> {
-        static WITHOUT_NETWORK: OnceLock<Filters> = OnceLock::new();
-        static WITH_NETWORK: OnceLock<Filters> = OnceLock::new();
-        let kept = if fence.network { &WITH_NETWORK } else { &WITHOUT_NETWORK };
+        Self::kind(fence.network, false)
+    }
+
+    /// The filters of a fence in a view, where files may be changed and only renaming them is asked about.
+    pub(crate) fn of_view(fence: &Fence) -> Result<Self, BackendError> {
+        Self::kind(fence.network, true)
+    }
+
+    fn kind(network: bool, in_view: bool) -> Result<Self, BackendError> {
+        static KINDS: [OnceLock<Filters>; 4] = [const { OnceLock::new() }; 4];
+        let [no_network, no_network_view, network_alone, network_view] = &KINDS;
+        let kept = match (network, in_view) {
+            (false, false) => no_network,
+            (false, true) => no_network_view,
+            (true, false) => network_alone,
+            (true, true) => network_view,
+        };
         if let Some(filters) = kept.get() {
             return Ok(filters.clone());
         }
@@ -44,7 +58,7 @@ impl Filters {
             TargetArch::riscv64 => 0xc000_00f3,
         };
         let known = Known { architecture, first_unknown: FIRST_UNKNOWN };
-        let program = |asks| Ok(Arc::new(joined(known, &parts(fence.network, asks)?)));
+        let program = |asks| Ok(Arc::new(joined(known, &parts(network, in_view, asks)?)));
         let filters = Self { asking: program(true)?, denying: program(false)? };
         Ok(kept.get_or_init(|| filters).clone())
     }
@@ -61,9 +75,9 @@ impl Filters {
 }
 
 /// The parts for a fence, the strictest first.
-fn parts(network: bool, asks: bool) -> Result<Vec<Part>, BackendError> {
+fn parts(network: bool, in_view: bool, asks: bool) -> Result<Vec<Part>, BackendError> {
     let mut parts = Vec::new();
-    for (rules, answer) in answers(network, asks)? {
+    for (rules, answer) in answers(network, in_view, asks)? {
         let (always, by_arguments): (Rules, Rules) = rules.into_iter().partition(|(_, rules)| rules.is_empty());
         // What is said whatever the arguments are needs no program that looks for the number once more.
         parts.push(Part { calls: numbers(&always), says: Says::Always(answer.action()) });
@@ -73,19 +87,27 @@ fn parts(network: bool, asks: bool) -> Result<Vec<Part>, BackendError> {
 }
 
 /// What is refused, each in its own words, and at last what is asked about or, where nobody can be asked, refused too.
-fn answers(network: bool, asks: bool) -> Result<Vec<(Rules, Answer)>, BackendError> {
+fn answers(network: bool, in_view: bool, asks: bool) -> Result<Vec<(Rules, Answer)>, BackendError> {
     let mut denied = always(DENIED);
     denied.extend(namespaces()?);
     denied.extend(on_others()?);
-    denied.extend(acting_modes()?);
+    if !in_view {
+        denied.extend(acting_modes()?);
+    }
     denied.insert(libc::SYS_prlimit64, limits_of_others()?);
+    let attributes = if in_view { Rules::new() } else { always(ATTRIBUTES) };
+    let last = match (asks, in_view) {
+        (true, true) => (always(RENAMING), Answer::IsAsked),
+        (true, false) => (asked()?, Answer::IsAsked),
+        (false, _) => (denied_instead(network, in_view), Answer::Fails(libc::EPERM)),
+    };
     Ok(vec![
         (denied, Answer::Fails(libc::EPERM)),
         ([(libc::SYS_ioctl, vec![other_requests()?])].into(), Answer::Fails(libc::ENOTTY)),
         (always(ABSENT), Answer::Fails(libc::ENOSYS)),
-        (always(ATTRIBUTES), Answer::Fails(libc::EOPNOTSUPP)),
+        (attributes, Answer::Fails(libc::EOPNOTSUPP)),
         (if network { network_allowed()? } else { pairs()? }, Answer::Fails(libc::EACCES)),
-        if asks { (asked()?, Answer::IsAsked) } else { (denied_instead(network), Answer::Fails(libc::EPERM)) },
+        last,
     ])
 }
 
@@ -150,8 +172,8 @@ fn asked() -> Result<Rules, BackendError> {
 }
 
 /// What is denied where nobody can be asked.
-fn denied_instead(network: bool) -> Rules {
-    let mut rules = always(FACTS);
+fn denied_instead(network: bool, in_view: bool) -> Rules {
+    let mut rules = if in_view { Rules::new() } else { always(FACTS) };
     if !network {
         rules.extend(always(&[libc::SYS_socket]));
     }
@@ -258,9 +280,10 @@ mod tests {
     #[doc = "holds: law 1.17"]
     #[test]
     fn the_joined_filter_says_what_the_strictest_of_many_would_say() {
-        for (network, asks) in [(false, false), (false, true), (true, false), (true, true)] {
-            let program = joined(KNOWN, &parts(network, asks).unwrap());
-            let apart: Vec<BpfProgram> = answers(network, asks)
+        for kind in 0..8 {
+            let [network, in_view, asks] = [1, 2, 4].map(|bit| kind & bit != 0);
+            let program = joined(KNOWN, &parts(network, in_view, asks).unwrap());
+            let apart: Vec<BpfProgram> = answers(network, in_view, asks)
                 .unwrap()
                 .into_iter()
                 .map(|(rules, answer)| compile(rules, answer).unwrap())
@@ -270,11 +293,11 @@ mod tests {
                 for argument in [0, 1, 2, 3, 10, 16, 0x40, 0x5412, 0x241, 0x1000_0000, u64::MAX] {
                     let expected = strictest(apart.iter().map(|part| decision(part, ARCHITECTURE, call, argument)));
                     let said = decision(&program, ARCHITECTURE, call, argument);
-                    assert_eq!(said, expected, "call {call} with {argument:#x}, network {network}, asks {asks}");
+                    assert_eq!(said, expected, "call {call} with {argument:#x}, kind {kind}");
                     refused += u32::from(said != libc::SECCOMP_RET_ALLOW);
                 }
             }
-            assert!(refused > 900, "{refused} of all were refused or asked about");
+            assert!(refused > if in_view { 800 } else { 900 }, "{refused} of all were refused or asked about, {kind}");
         }
     }
 
@@ -325,7 +348,38 @@ mod tests {
             (libc::SYS_mknodat, 0o4000, denied),
             (libc::SYS_mknodat, 0o600, allowed),
         ] {
-            let program = joined(KNOWN, &parts(false, true).unwrap());
+            let program = joined(KNOWN, &parts(false, false, true).unwrap());
+            let said = decision(&program, ARCHITECTURE, u32::try_from(call).unwrap(), argument);
+            assert_eq!(said, expected, "call {call} with {argument:#x}: {said:#x}");
+        }
+    }
+
+    /// In a view files may be changed in any way; what acts on others is refused there too.
+    #[doc = "holds: law 1.17"]
+    #[test]
+    fn only_files_are_free_in_a_view() {
+        let program = joined(KNOWN, &parts(false, true, true).unwrap());
+        let denied = libc::SECCOMP_RET_ERRNO | libc::EPERM.unsigned_abs();
+        let (allowed, asked) = (libc::SECCOMP_RET_ALLOW, libc::SECCOMP_RET_USER_NOTIF);
+        for (call, argument, expected) in [
+            (libc::SYS_openat, u64::from(libc::O_CREAT.unsigned_abs()) | 0o4000, allowed),
+            (libc::SYS_fchmod, 0o4755, allowed),
+            (libc::SYS_mknodat, 0o4755, allowed),
+            (libc::SYS_unlinkat, 0, allowed),
+            (libc::SYS_fsetxattr, 0, allowed),
+            (libc::SYS_renameat2, 0, asked),
+            (libc::SYS_setsid, 0, asked),
+            (libc::SYS_socket, 1, asked),
+            (libc::SYS_socketpair, 2, libc::SECCOMP_RET_ERRNO | libc::EACCES.unsigned_abs()),
+            (libc::SYS_mount, 0, denied),
+            (libc::SYS_umount2, 0, denied),
+            (libc::SYS_setns, 0, denied),
+            (libc::SYS_unshare, 0x1000_0000, denied),
+            (libc::SYS_ptrace, 0, denied),
+            (libc::SYS_shmat, 0, denied),
+            (libc::SYS_setpriority, 7, denied),
+            (libc::SYS_ioctl, 0x5412, libc::SECCOMP_RET_ERRNO | libc::ENOTTY.unsigned_abs()),
+        ] {
             let said = decision(&program, ARCHITECTURE, u32::try_from(call).unwrap(), argument);
             assert_eq!(said, expected, "call {call} with {argument:#x}: {said:#x}");
         }
@@ -334,7 +388,7 @@ mod tests {
     #[doc = "holds: law 1.17"]
     #[test]
     fn what_is_not_known_is_refused_before_anything_else() {
-        let program = joined(KNOWN, &parts(true, true).unwrap());
+        let program = joined(KNOWN, &parts(true, false, true).unwrap());
         let absent = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs();
         for call in [FIRST_UNKNOWN, 464, 1000, 0x4000_0000, 0x4000_0000 + 59, u32::MAX] {
             assert_eq!(decision(&program, ARCHITECTURE, call, 0), absent, "{call}");

@@ -16,6 +16,10 @@ mod joined;
 #[cfg(target_os = "linux")]
 pub(crate) mod kernel;
 #[cfg(target_os = "linux")]
+mod layers;
+#[cfg(target_os = "linux")]
+mod moved;
+#[cfg(target_os = "linux")]
 mod place;
 mod readable;
 mod report;
@@ -25,8 +29,9 @@ pub(crate) mod seatbelt;
 mod sight;
 #[cfg(target_os = "linux")]
 mod syscalls;
+mod views;
 #[cfg(target_os = "linux")]
-mod view;
+mod visible;
 #[cfg(target_os = "linux")]
 mod watched;
 
@@ -42,13 +47,14 @@ pub(crate) use broker::{Broker, Notes};
 pub(crate) use capabilities::drop_capabilities;
 #[cfg(target_os = "linux")]
 pub(crate) use filter::Filters;
+#[cfg(target_os = "linux")]
+pub(crate) use layers::{Layers, hold_signals};
 pub use report::FenceReport;
 #[cfg(target_os = "linux")]
 pub(crate) use report::signals_are_held;
 pub(crate) use report::{report, try_early};
-#[cfg(target_os = "linux")]
-pub(crate) use rules::Layers;
 pub(crate) use sight::Sight;
+pub(crate) use views::{clean_views, views_in_words};
 
 /// What one command may do.
 #[derive(Debug, Clone, Default)]

@@ -19,6 +19,8 @@ const WORKING_FOLDER: i32 = libc::AT_FDCWD;
 pub(super) struct Caller {
     thread: i32,
     memory: File,
+    /// Its root folder, where that is another one than ours.
+    root: Option<OwnedFd>,
 }
 
 /// An entry of a folder: the folder held open, and where the entry really lies.
@@ -30,7 +32,14 @@ pub(super) struct Place {
 
 impl Caller {
     pub(super) fn new(thread: i32) -> io::Result<Self> {
-        Ok(Self { thread, memory: File::open(format!("/proc/{thread}/mem"))? })
+        Ok(Self { thread, memory: File::open(format!("/proc/{thread}/mem"))?, root: None })
+    }
+
+    /// A thread with mounts of its own: its paths are looked up among those.
+    pub(super) fn in_view(thread: i32) -> io::Result<Self> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let root = open(format!("/proc/{thread}/root"), flags, Mode::empty())?;
+        Ok(Self { root: Some(root), ..Self::new(thread)? })
     }
 
     /// Bytes at an address of its memory.
@@ -94,6 +103,14 @@ impl Caller {
         let flags = OFlags::PATH | OFlags::CLOEXEC | more;
         // Links of /proc that are no paths would lead to our own files instead of the program's.
         let resolve = ResolveFlags::NO_MAGICLINKS;
+        if let Some(root) = &self.root {
+            let start = match folder {
+                WORKING_FOLDER => format!("/proc/{}/cwd", self.thread),
+                number => format!("/proc/{}/fd/{number}", self.thread),
+            };
+            let path = if path.is_absolute() { path.to_path_buf() } else { std::fs::read_link(start)?.join(path) };
+            return Ok(openat2(root, path, flags, Mode::empty(), resolve | ResolveFlags::IN_ROOT)?);
+        }
         if path.is_absolute() {
             return Ok(openat2(CWD, path, flags, Mode::empty(), resolve)?);
         }

@@ -8,7 +8,7 @@ use std::{
 };
 
 #[cfg(target_os = "linux")]
-use super::view::View;
+use super::visible::Visible;
 use crate::protect::Protected;
 
 /// The places that stay hidden, and on Linux what was found beside them.
@@ -17,7 +17,7 @@ pub(crate) struct Sight {
     /// In order: a folder before what lies in it.
     hidden: Vec<PathBuf>,
     #[cfg(target_os = "linux")]
-    view: Mutex<Option<Arc<View>>>,
+    visible: Mutex<Option<Arc<Visible>>>,
 }
 
 impl Sight {
@@ -25,7 +25,7 @@ impl Sight {
         Self {
             hidden: protected.hidden_places().into_iter().collect(),
             #[cfg(target_os = "linux")]
-            view: Mutex::default(),
+            visible: Mutex::default(),
         }
     }
 
@@ -36,13 +36,13 @@ impl Sight {
 
     /// What lies beside the hidden places now. Who asks meanwhile waits, instead of looking for the same.
     #[cfg(target_os = "linux")]
-    pub(super) fn view(&self) -> io::Result<Arc<View>> {
-        let mut kept = self.view.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(view) = kept.as_ref().filter(|view| view.is_current()) {
-            return Ok(Arc::clone(view));
+    pub(super) fn visible(&self) -> io::Result<Arc<Visible>> {
+        let mut kept = self.visible.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(visible) = kept.as_ref().filter(|visible| visible.is_current()) {
+            return Ok(Arc::clone(visible));
         }
-        let view = Arc::new(View::of(&self.hidden)?);
-        *kept = view.can_be_kept().then(|| Arc::clone(&view));
-        Ok(view)
+        let visible = Arc::new(Visible::of(&self.hidden)?);
+        *kept = visible.can_be_kept().then(|| Arc::clone(&visible));
+        Ok(visible)
     }
 }

@@ -147,6 +147,19 @@ pub(super) const ENTRIES: &[c_long] = &[
     libc::SYS_creat,
 ];
 
+/// What is asked about in a view: renaming, which an overlay refuses for folders that were there before, and what is to
+/// be told afterwards.
+pub(super) const RENAMING: &[c_long] = &[
+    libc::SYS_renameat2,
+    libc::SYS_setpgid,
+    libc::SYS_setsid,
+    libc::SYS_socket,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_rename,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_renameat,
+];
+
 /// New namespaces: in one of its own a program would have rights it has not got here.
 pub(super) const NAMESPACES: u64 = (libc::CLONE_NEWCGROUP
     | libc::CLONE_NEWIPC

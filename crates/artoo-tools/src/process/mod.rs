@@ -25,6 +25,7 @@ use crate::config::{CAPTURE_END_BYTES, CONSENTED_PATH, ProcessLimits, ToolConfig
 use crate::evidence::EvidenceStore;
 use crate::fence::{Fence, Sight};
 use crate::record::Record;
+use crate::view::View;
 
 pub(crate) use capture::Captured;
 use running::Running;
@@ -76,6 +77,7 @@ impl Invocation {
             is_held: true,
             sight: Arc::clone(sight),
             limits: config.limits.clone(),
+            view: None,
         }
     }
 }
@@ -194,6 +196,8 @@ pub(crate) struct Order {
     pub(crate) is_held: bool,
     pub(crate) sight: Arc<Sight>,
     pub(crate) limits: ProcessLimits,
+    /// The view in which it runs, where it does.
+    pub(crate) view: Option<Arc<View>>,
 }
 
 /// How a program ended.

@@ -15,7 +15,7 @@ use crate::config::ToolConfig;
 use crate::consent::{CallKey, Grant, looks};
 use crate::custom::{self, Custom, ToolProblem};
 use crate::evidence::EvidenceStore;
-use crate::fence::FenceReport;
+use crate::fence::{self, FenceReport};
 use crate::files::{Files, Trash};
 use crate::glob::Glob;
 use crate::limit::{Limit, Stopped};
@@ -53,6 +53,7 @@ impl Registry {
             // A store that can't be used is no reason not to work: then no record names any.
             drop(evidence.prepare(leave::now()));
         }
+        fence::clean_views(&config);
         let mut tools = installed(&config);
         #[cfg_attr(not(feature = "mcp"), expect(unused_mut, reason = "only servers add to them"))]
         let mut problems = add_own(&config, &mut tools);
@@ -70,7 +71,9 @@ impl Registry {
     /// What this machine can hold a running command to, found out by trying.
     #[must_use]
     pub fn fence_report(&self) -> FenceReport {
-        self.machine.fence()
+        let mut report = self.machine.fence();
+        report.words.push(fence::views_in_words(&self.machine.config));
+        report
     }
 
     /// Where the whole outputs of calls are kept; `None` without a data folder.

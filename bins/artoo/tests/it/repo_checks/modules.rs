@@ -11,7 +11,7 @@ use std::path::Path as FilePath;
 use super::{name_of, packages, same};
 
 /// Modules that still need each other: the crate, their parent module, and their names in order.
-const CIRCLES: [(&str, &str, &str); 10] = [
+const CIRCLES: [(&str, &str, &str); 9] = [
     ("artoo-roles", "agent_validator", "evidence judgement"),
     ("artoo-roles", "executor", "prompt toolbox"),
     ("artoo-roles", "runtime", "builder driver handle"),
@@ -22,7 +22,6 @@ const CIRCLES: [(&str, &str, &str); 10] = [
         "blocked config consent fence files input process protect record recording rules tool trash undo \
          web",
     ),
-    ("artoo-tools", "fence", "rules sight view"),
     (
         "artoo-tools",
         "guard",

@@ -1,41 +1,97 @@
-//! What the fence costs: the same program started with it and without, in one run.
+//! What the fence and a view cost: the same program started in turns with them and without, in one run.
 
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::yard::Yard;
-use crate::process::{self, Invocation};
+use crate::process::{self, Invocation, Order};
+use crate::view::View;
 
-/// Starts taken each way, in turns, so that a busy moment hits both.
-const TURNS: usize = 100;
+/// Starts taken each way, in turns, so that a busy moment hits all.
+const TURNS: usize = 200;
+
+/// The same of a command that makes many files.
+const FEW_TURNS: usize = 5;
+
+/// How a program is started.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    Bare,
+    Fenced,
+    View,
+}
+
+/// How long a program takes from start to end, with making and throwing away the view where it runs in one.
+fn time(yard: &Yard, way: Way, command: &[&str]) -> Duration {
+    let (program, arguments) = command.split_first().unwrap();
+    let workspace = &yard.config.environment.workspace;
+    let begun = Instant::now();
+    if way == Way::Bare {
+        let mut command = Command::new(program);
+        let output = command.args(arguments).current_dir(workspace).stdin(Stdio::null()).output().unwrap();
+        assert!(output.status.success());
+        return begun.elapsed();
+    }
+    let invocation = Invocation {
+        program: program.into(),
+        name: program.into(),
+        arguments: arguments.iter().map(Into::into).collect(),
+        environment: Vec::new(),
+    };
+    let environment = process::environment(&yard.config);
+    let prepare = || Arc::new(View::prepare(&yard.config, &yard.protected, &[]).unwrap());
+    let view = (way == Way::View).then(prepare);
+    let order = Order { view, ..invocation.order(&yard.config, &yard.sight, &environment, yard.fence()) };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let ended = runtime.block_on(process::run(&yard.config, order, Duration::from_secs(60))).unwrap();
+    assert_eq!(ended.exit_code, Some(0), "{}", ended.text(1000).0);
+    begun.elapsed()
+}
+
+fn medians(yard: &Yard, turns: usize, command: &[&str], between: impl Fn()) -> [Duration; 3] {
+    let mut times = [Way::Bare, Way::Fenced, Way::View].map(|way| (way, Vec::new()));
+    for _ in 0..turns {
+        for (way, times) in &mut times {
+            times.push(time(yard, *way, command));
+            between();
+        }
+    }
+    times.map(|(_, mut times)| {
+        times.sort();
+        times[turns / 2]
+    })
+}
 
 #[test]
 #[ignore = "a measurement"]
 fn cost_of_a_start() {
-    let yard = Yard::new();
-    let environment = process::environment(&yard.config);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let (mut fenced, mut open) = (Vec::new(), Vec::new());
-    for _ in 0..TURNS {
-        let invocation = Invocation {
-            program: "/bin/true".into(),
-            name: "true".into(),
-            arguments: Vec::new(),
-            environment: Vec::new(),
-        };
-        let order = invocation.order(&yard.config, &yard.sight, &environment, yard.fence());
-        let begun = Instant::now();
-        let ended = runtime.block_on(process::run(&yard.config, order, Duration::from_secs(20))).unwrap();
-        fenced.push(begun.elapsed());
-        assert_eq!(ended.exit_code, Some(0));
-        let begun = Instant::now();
-        let output = Command::new("/bin/true").stdin(Stdio::null()).output().unwrap();
-        open.push(begun.elapsed());
-        assert!(output.status.success());
+    let yard = super::view::home();
+    for place in [".ssh/id", ".aws/credentials", ".bashrc", ".config/gh/hosts.yml", ".mozilla/x", ".netrc", ".gnupg/x"]
+    {
+        yard.file(place, "secret");
     }
-    fenced.sort();
-    open.sort();
-    let (fenced, open) = (fenced[TURNS / 2], open[TURNS / 2]);
-    let ratio = fenced.as_secs_f64() / open.as_secs_f64();
-    super::say(&format!("median start to end: fenced {fenced:?}, without {open:?}, ratio {ratio:.1}"));
+    for way in [Way::Bare, Way::Fenced, Way::View] {
+        time(&yard, way, &["/bin/true"]);
+    }
+    let [bare, fenced, view] = medians(&yard, TURNS, &["/bin/true"], || ());
+    super::say(&format!(
+        "median start to end: bare {bare:?}, fenced {fenced:?} (+{:?}), in a view {view:?} (+{:?})",
+        fenced.saturating_sub(bare),
+        view.saturating_sub(bare)
+    ));
+}
+
+#[test]
+#[ignore = "a measurement"]
+fn cost_of_many_files() {
+    let mut yard = super::view::home();
+    yard.config.environment.cwd = yard.config.environment.workspace.clone();
+    let command = "mkdir n && cd n && perl -e 'for (1..20000) { open(F, q(>), $_); print F q(x); close F }'";
+    let folder = format!("{}/n", yard.config.environment.workspace);
+    let [bare, fenced, view] = medians(&yard, FEW_TURNS, &["/bin/sh", "-c", command], || {
+        let _ = std::fs::remove_dir_all(&folder);
+    });
+    let ratio = view.as_secs_f64() / bare.as_secs_f64();
+    super::say(&format!("20,000 new files: bare {bare:?}, fenced {fenced:?}, in a view {view:?}, ratio {ratio:.2}"));
 }

@@ -27,7 +27,7 @@ fn seen() -> Yard {
     for _ in 0..50 {
         thread::sleep(LONGER_THAN_A_TICK);
         assert_eq!(yard.run("cat ~/notes").exit_code, Some(0));
-        if Arc::ptr_eq(&yard.sight.view().unwrap(), &yard.sight.view().unwrap()) {
+        if Arc::ptr_eq(&yard.sight.visible().unwrap(), &yard.sight.visible().unwrap()) {
             return yard;
         }
     }

@@ -9,6 +9,7 @@ mod escapes;
 mod grants;
 mod kept;
 mod table;
+mod view;
 mod yard;
 
 /// Characters of what a command put out; no row puts out more.

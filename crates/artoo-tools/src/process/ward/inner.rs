@@ -1,22 +1,23 @@
-//! The thread that fences itself in, starts the program and ends what came of it.
+//! The monitor: a process that holds itself to signals of its own, starts the program and ends what came of it.
 
 use std::fs::File;
-use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, RawFd};
+use std::io::{self, PipeReader, PipeWriter};
+use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, pidfd_open, test_kill_process_group, waitpid};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitOptions, getpid, pidfd_open, setsid, test_kill_process_group, waitpid,
+};
 
 use super::census::Census;
-use super::spawn::spawn;
 use super::{Ends, Orders, Stage, Word};
-use crate::fence::{Notes, drop_capabilities, kernel};
+use crate::fence::{Notes, drop_capabilities, hold_signals, kernel};
 use crate::process::{Verdict, limits};
+use crate::view::{Entry, NoView, Step, child};
 
 /// Files are moved out of the way of 0 to 2 to here or above.
 const ABOVE_STANDARD: RawFd = 16;
@@ -31,78 +32,149 @@ const LOOK_LATER: Duration = Duration::from_millis(32);
 /// A killed process that does not go sits in the kernel; it is not waited for longer than this.
 const GONE_GRACE: Duration = Duration::from_secs(1);
 
-/// The pipes' ends by number: the files themselves belong to the outer thread.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Numbers {
-    control: RawFd,
-    stdout: RawFd,
-    stderr: RawFd,
-}
-
-impl Numbers {
-    pub(super) fn of(ends: &Ends) -> Self {
-        Self { control: ends.control.as_raw_fd(), stdout: ends.stdout.as_raw_fd(), stderr: ends.stderr.as_raw_fd() }
+/// The whole life of one program, in a process that shares this one's memory and, until the program has started, its
+/// files.
+pub(super) fn run(orders: Orders, ends: Ends, seen: &Notes, tell: &mpsc::Sender<Stage>) {
+    let Ends { control, stdout, stderr } = ends;
+    // Closed here at the end: the monitor closes it in its own table.
+    let control = &control;
+    let fail = |problem: NoView| drop(tell.send(Stage::Started(Err(io::Error::other(problem)))));
+    let (view, fence) = (orders.view.clone(), orders.fence.clone());
+    let entry = view.as_deref().map(|view| Entry::new(view, &fence.left_out, &fence.readable));
+    let entry = match entry.transpose() {
+        Ok(entry) => entry,
+        Err(problem) => return fail(problem),
+    };
+    let namespaces = entry.as_ref().map_or(0, Entry::namespaces);
+    let mut verdict = None;
+    let monitor = || {
+        verdict = monitor(orders, entry.as_ref(), control, Streams { stdout, stderr }, seen, tell);
+        0
+    };
+    match child::start(libc::CLONE_FILES | namespaces, monitor) {
+        Ok(pid) => {
+            let _ = waitpid(Some(pid), WaitOptions::empty());
+        }
+        Err(error) if namespaces == 0 => return drop(tell.send(Stage::Started(Err(error)))),
+        Err(error) => return fail(Step::Namespaces.io()(error)),
+    }
+    // Told only now: the monitor was the last process in the view.
+    drop(entry);
+    drop(view);
+    if let Some(verdict) = verdict {
+        let _ = tell.send(Stage::Ended(verdict));
     }
 }
 
-/// The whole life of one program.
-pub(super) fn run(orders: Orders, numbers: Numbers, seen: &Notes, tell: &mpsc::Sender<Stage>) {
-    let program = match begin(orders, numbers, seen, tell) {
-        Ok(program) => program,
-        Err(error) => {
-            let _ = tell.send(Stage::Started(Err(error)));
-            return;
-        }
-    };
-    let _ = tell.send(Stage::Started(Ok(())));
-    let _ = tell.send(Stage::Ended(program.see_through()));
+/// The program's ends of the pipes.
+struct Streams {
+    stdout: PipeWriter,
+    stderr: PipeWriter,
 }
 
-/// Fences the thread in and starts the program.
-fn begin<'a>(orders: Orders, numbers: Numbers, seen: &'a Notes, tell: &mpsc::Sender<Stage>) -> io::Result<Program<'a>> {
+/// The monitor's work; what became of the program.
+fn monitor(
+    orders: Orders,
+    entry: Option<&Entry<'_>>,
+    control: &PipeReader,
+    streams: Streams,
+    seen: &Notes,
+    tell: &mpsc::Sender<Stage>,
+) -> Option<Verdict> {
+    let started = begin(orders, entry, control, streams, seen, tell);
+    let (outcome, started) = match started {
+        Ok(started) => (Ok(()), Some(started)),
+        Err(error) => (Err(error), None),
+    };
+    let _ = tell.send(Stage::Started(outcome));
+    started.map(Started::see_through)
+}
+
+/// Enters the view, holds the calling process and starts the program.
+fn begin<'a>(
+    mut orders: Orders,
+    entry: Option<&Entry<'_>>,
+    control: &PipeReader,
+    streams: Streams,
+    seen: &'a Notes,
+    tell: &mpsc::Sender<Stage>,
+) -> io::Result<Started<'a>> {
+    // Before Landlock, which allows no mounts.
+    let open = entry.map_or(Ok(Vec::new()), |entry| entry.enter(Some(&orders.scratch))).map_err(io::Error::other)?;
     drop_capabilities()?;
-    let is_fenced = orders.layers.restrict_self().map_err(io::Error::other)?;
-    let listener = orders.filters.apply()?;
+    let signals_are_held = hold_signals()? && orders.signals_are_held;
+    let nothing = File::open("/dev/null")?;
+    let (mut listener, mut failed) = (None, None);
+    let body = || {
+        failed = execute(&mut orders, &open, &streams, &nothing, &mut listener).err();
+        child::FAILED
+    };
+    let pid = child::start(libc::CLONE_FILES, body)?;
+    if let Some(error) = failed {
+        let _ = waitpid(Some(pid), WaitOptions::empty());
+        return Err(error);
+    }
     let is_asked = listener.is_some();
     if let Some(listener) = listener {
         let _ = tell.send(Stage::Listener(listener));
     }
-    kernel::unshare_files()?;
-    take_files(numbers)?;
-    let _ = tell.send(Stage::HasFiles);
-    std::env::set_current_dir(&orders.cwd)?;
-    let nothing = File::open("/dev/null")?;
-    let pid = spawn(&nothing, &orders.program, &orders.arguments, &orders.environment)?;
-    if !is_asked {
-        // With somebody to ask this was done before the program's first instruction. One that has ended already has no
-        // limits to be set.
-        let _ = limits::apply(pid, &orders.limits);
-    }
-    // Their readers must see the end when the program closes them, not when this thread does.
-    rustix::stdio::dup2_stdout(&nothing)?;
-    rustix::stdio::dup2_stderr(&nothing)?;
-    let census = Census::new(pid, orders.signals_are_held && is_fenced);
-    let told = is_asked.then_some(seen);
-    Ok(Program { pid, pidfd: pidfd_open(pid, PidfdFlags::empty())?, census, told })
+    // Their readers must see the end when the program closes them.
+    drop((orders, streams, nothing, open));
+    keep_control(control)?;
+    let pidfd = pidfd_open(pid, PidfdFlags::empty())?;
+    let census = Census::new(pid, signals_are_held);
+    Ok(Started { pid, pidfd, census, told: is_asked.then_some(seen) })
 }
 
-/// Puts the three pipes at 0, 1 and 2 of the thread's own table and closes everything else there, whoever opened it.
-fn take_files(numbers: Numbers) -> io::Result<()> {
-    let moved = |number: RawFd| -> io::Result<OwnedFd> {
-        let file = kernel::borrowed(number);
-        Ok(rustix::io::fcntl_dupfd_cloexec(file, ABOVE_STANDARD)?)
-    };
-    let (control, stdout, stderr) = (moved(numbers.control)?, moved(numbers.stdout)?, moved(numbers.stderr)?);
-    rustix::stdio::dup2_stdin(&control)?;
+/// Makes the calling child what the program is to run in, and executes it. `open` are the folders that may be changed in
+/// a view. Returns only if that fails: until then, everything that must be freed belongs to the caller.
+fn execute(
+    orders: &mut Orders,
+    open: &[OwnedFd],
+    streams: &Streams,
+    nothing: &File,
+    listener: &mut Option<OwnedFd>,
+) -> io::Result<()> {
+    setsid()?;
+    rustix::process::chdir(&orders.cwd)?;
+    if let Some(layers) = orders.layers.take() {
+        layers.with_open(open)?.restrict_self().map_err(io::Error::other)?;
+    }
+    // Memory may be limited to less than is used here: nothing is allocated from now on.
+    limits::apply(getpid(), &orders.limits)?;
+    *listener = orders.filters.apply()?;
+    // The listener stays in the table that was shared until here.
+    kernel::unshare_files()?;
+    take_files(streams, nothing)?;
+    Err(orders.program.execute())
+}
+
+/// Puts standard input, output and error at 0, 1 and 2 of the program's own table and closes everything else there,
+/// whoever opened it.
+fn take_files(streams: &Streams, nothing: &File) -> io::Result<()> {
+    let moved = |number: RawFd| rustix::io::fcntl_dupfd_cloexec(kernel::borrowed(number), ABOVE_STANDARD);
+    let [stdin, stdout, stderr] =
+        [nothing.as_raw_fd(), streams.stdout.as_raw_fd(), streams.stderr.as_raw_fd()].map(moved);
+    let (stdin, stdout, stderr) = (stdin?, stdout?, stderr?);
+    rustix::stdio::dup2_stdin(&stdin)?;
     rustix::stdio::dup2_stdout(&stdout)?;
     rustix::stdio::dup2_stderr(&stderr)?;
     // Closed with the rest.
-    let _ = [control.into_raw_fd(), stdout.into_raw_fd(), stderr.into_raw_fd()];
+    let _ = [stdin, stdout, stderr].map(OwnedFd::into_raw_fd);
     kernel::close_from(3)
 }
 
+/// Gives the monitor a table of files of its own, with nothing in it but the control pipe at 0: the other end of the
+/// pipe is closed when this process is.
+fn keep_control(control: &PipeReader) -> io::Result<()> {
+    kernel::unshare_files()?;
+    // The standard library's own handles of 0 to 2 belong to the table that is shared no more.
+    rustix::stdio::dup2_stdin(control)?;
+    kernel::close_from(1)
+}
+
 /// The started program.
-struct Program<'a> {
+struct Started<'a> {
     pid: Pid,
     pidfd: OwnedFd,
     census: Census,
@@ -110,7 +182,7 @@ struct Program<'a> {
     told: Option<&'a Notes>,
 }
 
-impl Program<'_> {
+impl Started<'_> {
     /// Waits for its end, passes on what the other side says, and leaves nobody behind.
     fn see_through(self) -> Verdict {
         while !self.has_ended() {}

@@ -1,12 +1,11 @@
-//! A program held by the kernel: started by a thread that has fenced itself in, and ended with all that came of it.
+//! A program held by the kernel: started from a process that is held itself, and ended with all that came of it.
 //!
-//! Two threads a program. The *outer* one stays free: it prepares the rules and holds this side's ends of the pipes.
-//! The *inner* one gets a table of files of its own, fences itself in, starts the program, waits for it, and ends what is
-//! left: being inside the fence it can tell who else is, by whom the kernel lets it signal.
+//! A thread a program prepares the rules and answers for it. A *monitor*, a process that shares our memory, holds itself to
+//! signals of its own, starts the program, waits for it, and ends what is left: it can tell which processes came of the
+//! program, since the kernel lets it signal those alone. It does so too when this process is killed: then its pipe ends.
 
 mod census;
 mod inner;
-mod spawn;
 
 use std::ffi::{CString, NulError, OsString};
 use std::fs::File;
@@ -15,7 +14,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 
 use tokio::process::{ChildStderr, ChildStdout};
@@ -24,9 +23,11 @@ use tokio::sync::oneshot;
 use super::scratch::Scratch;
 use super::{Order, Verdict};
 use crate::config::ProcessLimits;
-use crate::fence::{self, Broker, Filters, Layers, Notes};
+use crate::fence::{self, Broker, Fence, Filters, Layers, Notes};
+use crate::view::View;
+use crate::view::child::Program;
 
-/// What the outer side says to the inner one, a byte each. The end of the pipe means: kill.
+/// What we say to the monitor, a byte each. The end of the pipe means: kill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Word {
     /// Ask every process to end.
@@ -42,31 +43,30 @@ pub(crate) struct Ward {
     verdict: oneshot::Receiver<Verdict>,
 }
 
-/// How far the inner thread is.
+/// How far the monitor is.
 #[derive(Debug)]
 enum Stage {
-    /// What the program will ask is answered through this.
+    /// What the program asks is answered through this.
     Listener(OwnedFd),
-    /// It has its own copies of the pipes' ends.
-    HasFiles,
     Started(io::Result<()>),
     Ended(Verdict),
 }
 
-/// What the inner thread needs.
+/// What the monitor needs.
 struct Orders {
-    program: CString,
-    arguments: Vec<CString>,
-    environment: Vec<CString>,
+    program: Program,
     cwd: PathBuf,
+    scratch: PathBuf,
     limits: ProcessLimits,
-    layers: Layers,
+    layers: Option<Layers>,
     filters: Filters,
-    /// Whether a thread in such a fence can signal nobody outside.
+    fence: Fence,
+    view: Option<Arc<View>>,
+    /// Whether a process that holds itself so can signal nobody outside.
     signals_are_held: bool,
 }
 
-/// The program's ends of the pipes, and the inner thread's end of the control pipe.
+/// The program's ends of the pipes, and the monitor's end of the control pipe.
 struct Ends {
     control: PipeReader,
     stdout: PipeWriter,
@@ -112,7 +112,7 @@ impl Ward {
 }
 
 fn outer(order: Order, ends: Ends, started: oneshot::Sender<io::Result<()>>, verdict: oneshot::Sender<Verdict>) {
-    let (fence, limits) = (order.fence.clone(), order.limits.clone());
+    let (fence, file_bytes, mut view) = (order.fence.clone(), order.limits.file_bytes, order.view.clone());
     // Its folder is removed when everything is over.
     let (scratch, orders) = match prepare(order) {
         Ok(prepared) => prepared,
@@ -125,31 +125,32 @@ fn outer(order: Order, ends: Ends, started: oneshot::Sender<io::Result<()>>, ver
     let notes = Notes::default();
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
-        let numbers = inner::Numbers::of(&ends);
         let seen = notes.clone();
-        scope.spawn(move || inner::run(orders, numbers, &seen, &tell));
-        // Until the inner thread has its own table, closing these here would close them for it.
-        let mut ends = Some(ends);
+        scope.spawn(move || inner::run(orders, ends, &seen, &tell));
         let mut started = Some(started);
         let mut verdict = Some(verdict);
-        let mut rights = Some((fence, limits));
-        // The inner thread wakes nobody itself: what wakes a runtime is a file, and it has got none of ours any more.
+        let mut fence = Some(fence);
+        // The monitor wakes nobody itself: what wakes a runtime is a file, and it has got none of ours any more.
         for stage in told {
             match stage {
                 Stage::Listener(listener) => {
-                    if let Some((rights, limits)) = rights.take() {
-                        let broker = Broker::new(listener, &rights, scratch.path(), limits, notes.clone());
+                    if let Some(fence) = fence.take() {
+                        let broker = Broker::new(listener, &fence, scratch.path(), file_bytes, notes.clone());
+                        let broker = if view.is_some() { broker.in_view() } else { broker };
                         scope.spawn(|| broker.serve(|| is_over.load(Ordering::Relaxed)));
                     }
                 }
-                Stage::HasFiles => drop(ends.take()),
                 Stage::Started(outcome) => {
                     let _ = started.take().map(|started| started.send(outcome));
                 }
                 Stage::Ended(how) => {
-                    let seen = notes.seen();
+                    let mut seen = notes.seen();
+                    // Whoever gets the verdict may be the last one to have the view.
+                    if let Some(view) = view.take() {
+                        view.note_renamed(std::mem::take(&mut seen.renamed));
+                    }
                     // Where nobody could be asked, nothing was seen.
-                    let stayed_off = rights.is_none() && !seen.reached_out;
+                    let stayed_off = fence.is_none() && !seen.reached_out;
                     let how = Verdict { kept: seen.kept.in_words(), stayed_off, ..how };
                     let _ = verdict.take().map(|verdict| verdict.send(how));
                 }
@@ -162,26 +163,30 @@ fn outer(order: Order, ends: Ends, started: oneshot::Sender<io::Result<()>>, ver
 
 fn prepare(order: Order) -> io::Result<(Scratch, Orders)> {
     let scratch = Scratch::new()?;
-    let layers = Layers::of(&order.fence, &order.sight, scratch.path())?;
-    let filters = Filters::of(&order.fence).map_err(io::Error::other)?;
+    let layers = match &order.view {
+        Some(view) => {
+            let overlaid: Vec<&Path> = view.layers().iter().map(|layer| layer.lower.as_path()).collect();
+            Layers::of_view(&order.fence, &order.sight, scratch.path(), &overlaid)?
+        }
+        None => Layers::of(&order.fence, &order.sight, scratch.path())?,
+    };
+    let filters = if order.view.is_some() { Filters::of_view(&order.fence) } else { Filters::of(&order.fence) };
     let temporary = [("TMPDIR".to_owned(), scratch.path().as_os_str().to_owned())];
     let mut variables: Vec<(String, OsString)> = order.environment;
     variables.retain(|(name, _)| name != "TMPDIR");
     variables.extend(temporary);
+    let arguments = std::iter::once(&order.name).chain(&order.arguments).map(|argument| text(argument.as_bytes()));
+    let variables = variables.iter().map(|(name, value)| text(&[name.as_bytes(), b"=", value.as_bytes()].concat()));
+    let (arguments, variables) = (arguments.collect::<io::Result<_>>()?, variables.collect::<io::Result<_>>()?);
     let orders = Orders {
-        program: text(order.program.as_os_str().as_bytes())?,
-        arguments: std::iter::once(&order.name)
-            .chain(&order.arguments)
-            .map(|argument| text(argument.as_bytes()))
-            .collect::<io::Result<_>>()?,
-        environment: variables
-            .iter()
-            .map(|(name, value)| text(&[name.as_bytes(), b"=", value.as_bytes()].concat()))
-            .collect::<io::Result<_>>()?,
-        cwd: Path::new(&order.cwd).to_path_buf(),
+        program: Program::new(text(order.program.as_os_str().as_bytes())?, arguments, variables),
+        cwd: order.cwd,
+        scratch: scratch.path().to_path_buf(),
         limits: order.limits,
-        layers,
-        filters,
+        layers: Some(layers),
+        filters: filters.map_err(io::Error::other)?,
+        fence: order.fence,
+        view: order.view,
         signals_are_held: fence::signals_are_held(),
     };
     Ok((scratch, orders))

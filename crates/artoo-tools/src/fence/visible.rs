@@ -16,14 +16,14 @@ use super::watched::Watched;
 
 /// As of one moment.
 #[derive(Debug)]
-pub(super) struct View {
+pub(super) struct Visible {
     /// Folders and files that may be read with all below them, sorted.
     whole: Vec<PathBuf>,
     rules: RulesetCreated,
     watched: Watched,
 }
 
-impl View {
+impl Visible {
     /// What lies beside these places, in order, and beside all devices.
     pub(super) fn of(places: &[PathBuf]) -> io::Result<Self> {
         let mut watched = Watched::new();
@@ -84,6 +84,13 @@ impl View {
         rules::reading(&self.whole, &beyond).map_err(io::Error::other)
     }
 
+    /// The rules for reading all of it but what lies in the folders `without`, and beyond that these paths.
+    pub(super) fn rules_outside(&self, beyond: &[&Path], without: &[&Path]) -> io::Result<RulesetCreated> {
+        let is_outside = |path: &&PathBuf| !without.iter().any(|folder| path.starts_with(folder));
+        let whole: Vec<PathBuf> = self.whole.iter().filter(is_outside).cloned().collect();
+        rules::reading(&whole, beyond).map_err(io::Error::other)
+    }
+
     fn holds(&self, path: &Path) -> bool {
         let is_plain = path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
         is_plain
@@ -105,7 +112,7 @@ mod tests {
 
     use tempfile::TempDir;
 
-    use super::View;
+    use super::Visible;
 
     /// Looks past hidden places; then `change` happens below the folder in which they lie.
     fn is_current_after(places: &[&str], change: impl FnOnce(&Path)) -> bool {
@@ -114,15 +121,15 @@ mod tests {
         fs::create_dir_all(folder.join("keys")).unwrap();
         fs::create_dir_all(folder.join("open/inner")).unwrap();
         let places: Vec<_> = places.iter().map(|place| folder.join(place)).collect();
-        let view = View::of(&places).unwrap();
+        let visible = Visible::of(&places).unwrap();
         thread::sleep(Duration::from_millis(20));
         change(&folder);
-        view.is_current()
+        visible.is_current()
     }
 
     #[doc = "holds: law 1.20"]
     #[test]
-    fn what_comes_or_goes_on_the_way_to_a_hidden_place_makes_a_view_outdated() {
+    fn what_comes_or_goes_on_the_way_to_a_hidden_place_makes_it_outdated() {
         assert!(!is_current_after(&["keys"], |folder| fs::write(folder.join("new"), "").unwrap()));
         assert!(!is_current_after(&["keys"], |folder| fs::rename(folder.join("open"), folder.join("moved")).unwrap()));
         // Where nothing is yet.
@@ -145,12 +152,12 @@ mod tests {
         let dir = TempDir::new_in("/var/tmp").unwrap();
         let place = dir.path().canonicalize().unwrap().join("keys");
         fs::create_dir(&place).unwrap();
-        assert!(!View::of(std::slice::from_ref(&place)).unwrap().can_be_kept());
+        assert!(!Visible::of(std::slice::from_ref(&place)).unwrap().can_be_kept());
         thread::sleep(Duration::from_millis(200));
         // Others may make files in that folder too.
         assert!((0..20).any(|_| {
             thread::sleep(Duration::from_millis(50));
-            View::of(std::slice::from_ref(&place)).unwrap().can_be_kept()
+            Visible::of(std::slice::from_ref(&place)).unwrap().can_be_kept()
         }));
     }
 }

@@ -1,0 +1,69 @@
+//! The Landlock rules of one command, in two layers: what is done must be allowed by both.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use landlock::{RulesetCreated, RulesetError, RulesetStatus};
+
+use super::readable::{self, Hidden};
+use super::{Fence, Sight, rules};
+
+/// The rules for one command.
+pub(crate) struct Layers {
+    reading: RulesetCreated,
+    changing: RulesetCreated,
+}
+
+impl Layers {
+    /// `scratch` is the command's own temporary folder.
+    pub(crate) fn of(fence: &Fence, sight: &Sight, scratch: &Path) -> io::Result<Self> {
+        // A folder that holds artoo's own data is opened beside them only; its own entries are made by the broker.
+        let kept_back: Hidden = fence.kept_back.iter().cloned().collect();
+        let granted: Vec<PathBuf> =
+            fence.granted.iter().flat_map(|path| readable::beside(path, &kept_back).whole).collect();
+        let open: Vec<&Path> = fence.writable.iter().chain(&granted).map(PathBuf::as_path).chain([scratch]).collect();
+        let named: Vec<&Path> = open.iter().copied().chain(fence.readable.iter().map(PathBuf::as_path)).collect();
+        Ok(Self {
+            reading: sight.visible()?.rules(&named, &fence.left_out)?,
+            changing: changing(&open, fence.network)?,
+        })
+    }
+
+    /// The rules in a view of the folders `overlaid`, which are added once they are there: what is hidden in them, and
+    /// what is left out, is covered by mounts.
+    pub(crate) fn of_view(fence: &Fence, sight: &Sight, scratch: &Path, overlaid: &[&Path]) -> io::Result<Self> {
+        let named = fence.readable.iter().map(PathBuf::as_path);
+        let named: Vec<&Path> =
+            named.filter(|path| !overlaid.iter().any(|folder| path.starts_with(folder))).chain([scratch]).collect();
+        Ok(Self {
+            reading: sight.visible()?.rules_outside(&named, overlaid)?,
+            changing: changing(&[scratch], fence.network)?,
+        })
+    }
+
+    /// Everything below these folders may be read and changed as well.
+    pub(crate) fn with_open(self, folders: &[OwnedFd]) -> io::Result<Self> {
+        let reading = rules::read_in(self.reading, folders).map_err(io::Error::other)?;
+        let changing = rules::change_in(self.changing, folders).map_err(io::Error::other)?;
+        Ok(Self { reading, changing })
+    }
+
+    /// Puts them onto the calling thread and on all it will start.
+    pub(crate) fn restrict_self(self) -> Result<(), RulesetError> {
+        self.reading.restrict_self()?;
+        self.changing.restrict_self()?;
+        Ok(())
+    }
+}
+
+fn changing(open: &[&Path], network: bool) -> io::Result<RulesetCreated> {
+    rules::changing(open, network).map_err(io::Error::other)
+}
+
+/// Holds the calling thread and all it will start to signals and abstract sockets of their own; tells whether the kernel
+/// does that.
+pub(crate) fn hold_signals() -> io::Result<bool> {
+    let status = rules::scoped().and_then(RulesetCreated::restrict_self).map_err(io::Error::other)?;
+    Ok(status.ruleset != RulesetStatus::NotEnforced)
+}

@@ -1,0 +1,469 @@
+//! Programs in a view: they do what they like, and the real files stay as they are.
+
+use std::fs;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::net::{SocketAddr, UnixListener};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::yard::{State, Yard, state};
+use super::{SHOWN_CHARS, say};
+use crate::fence::{Fence, views_in_words};
+use crate::process::{self, Ended, Invocation, Order};
+use crate::view::{NoView, View};
+
+const TIME: Duration = Duration::from_secs(60);
+
+/// A home with a data folder, so that there are views.
+pub(super) fn home() -> Yard {
+    let mut yard = Yard::new();
+    yard.config.environment.cwd = yard.config.environment.workspace.clone();
+    let data = yard.home.join(".artoo");
+    fs::create_dir(&data).unwrap();
+    yard.config.data_dir = Some(data);
+    yard
+}
+
+impl Yard {
+    fn in_view(&self, command: &str) -> (Ended, Arc<View>) {
+        self.in_view_by(self.fence(), command)
+    }
+
+    fn in_view_by(&self, fence: Fence, command: &str) -> (Ended, Arc<View>) {
+        let view = Arc::new(View::prepare(&self.config, &self.protected, &[]).unwrap());
+        let invocation = Invocation {
+            program: process::find_program(&self.config, "bash").unwrap(),
+            name: "bash".into(),
+            arguments: ["--noprofile", "--norc", "-c", command].map(Into::into).to_vec(),
+            environment: Vec::new(),
+        };
+        let environment = process::environment(&self.config);
+        let order = invocation.order(&self.config, &self.sight, &environment, fence);
+        let order = Order { view: Some(Arc::clone(&view)), ..order };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let ended = runtime.block_on(process::run(&self.config, order, TIME)).unwrap();
+        (ended, view)
+    }
+
+    /// The whole home but artoo's data.
+    fn all(&self) -> State {
+        state(&[&self.home], &self.home.join(".artoo"))
+    }
+}
+
+/// A text as a script of Python.
+fn python(script: &str) -> String {
+    format!("python3 - <<'EOF'\n{script}\nEOF")
+}
+
+const INSIDE: &str = "ARTOO_TEST_INSIDE";
+
+/// Runs this test once more in a process of its own, started by these words; whether that could be done.
+fn again(test: &str, by: &[&str], inside: &str) -> bool {
+    let Some((program, words)) = by.split_first() else { return false };
+    let mut command = Command::new(program);
+    let own = std::env::current_exe().unwrap();
+    command.args(words).arg(own).args(["--exact", &format!("fence::tests::view::{test}"), "--nocapture"]);
+    let output = command.env(INSIDE, inside).stdin(Stdio::null()).output();
+    let said = output.map(|output| {
+        (
+            output.status.success(),
+            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr),
+        )
+    });
+    match said {
+        Ok((true, said)) if said.contains("1 passed") => {
+            said.lines().filter(|line| line.starts_with("skipped")).for_each(say);
+            true
+        }
+        Ok((_, said)) if !said.contains("running 1 test") => {
+            say(&format!("skipped: {test} by {by:?}: {said}"));
+            false
+        }
+        Ok((_, said)) => panic!("{test} by {by:?}: {said}"),
+        Err(error) => {
+            say(&format!("skipped: {test} by {by:?}: {error}"));
+            false
+        }
+    }
+}
+
+fn inside() -> Option<String> {
+    std::env::var(INSIDE).ok()
+}
+
+/// The number of an ordinary user.
+const USER: u32 = 4242;
+
+/// Root's test once more as an ordinary user.
+fn also_as_user(test: &str) {
+    if rustix::process::getuid().is_root() && inside().is_none() {
+        again(test, &["setpriv", "--reuid", "4242", "--regid", "4242", "--clear-groups"], "user");
+    }
+}
+
+#[doc = "holds: law 1.16"]
+#[test]
+fn commands_change_their_layers_alone() {
+    also_as_user("commands_change_their_layers_alone");
+    let yard = home();
+    for (path, content) in [
+        ("old", "held dear\n"),
+        ("d/in/f", "held dear\n"),
+        ("notes.txt", "b\na\n"),
+        ("m.c", "int main(void) { return 0; }\n"),
+    ] {
+        yard.file(&format!("artoo_workspace/{path}"), content);
+    }
+    yard.file("artoo_workspace/Makefile", "all: x y\nx y:\n\techo made > $@\n");
+    yard.file("elsewhere/f", "held dear\n");
+    fs::set_permissions(yard.home.join("elsewhere/f"), fs::Permissions::from_mode(0o444)).unwrap();
+    let git = "git -c user.name=a -c user.email=a@b";
+    let (ended, view) = yard.in_view("true");
+    assert_eq!(ended.exit_code, Some(0), "{}", ended.text(SHOWN_CHARS).0);
+    drop(view);
+    let setup = format!("git init -q && git add old d && {git} commit -qm one && git branch other");
+    assert_eq!(yard.run(&setup).exit_code, Some(0));
+    let before = yard.all();
+    for (command, needs) in [
+        ("rm -rf d && test ! -e d", ""),
+        ("rm -rf ~/elsewhere ~/work; test ! -e ~/work", ""),
+        ("mv old new && mv d/in/f . && test -e new -a ! -e old", ""),
+        ("mv d e && test -e e/in/f -a ! -e d", ""),
+        ("sed -i s/held/gone/ old && grep gone old", ""),
+        ("sort -o notes.txt notes.txt && test $(head -n 1 notes.txt) = a", ""),
+        ("chmod 600 old && chmod -R 700 d && test $(stat -c %a old) = 600", ""),
+        ("chmod 4755 old && test -u old", ""),
+        ("touch -d 2001-01-01 old && test $(stat -c %Y old) -lt 1000000000", ""),
+        (
+            "ln old hard && ln -s old soft && echo x >> old && cmp hard old && test $(stat -c %h hard) = 2 && test -L soft",
+            "",
+        ),
+        ("truncate -s 3 old && test $(stat -c %s old) = 3", ""),
+        ("echo more >> ~/elsewhere/f || chmod u+w ~/elsewhere/f && echo more >> ~/elsewhere/f", ""),
+        ("tar cf t.tar d old && rm -r d old && tar xf t.tar && cmp d/in/f old", ""),
+        ("cp -a d e && find . -name f -delete && test ! -e d/in/f", ""),
+        ("mkfifo p && dd if=old of=new bs=1 count=4 && test $(cat new) = held", ""),
+        ("setfattr -n user.x -v y old && getfattr -n user.x old", "setfattr"),
+        (
+            "python3 -c 'import os; os.rename(\"d\", \"e\"); os.replace(\"old\", \"new\"); open(\"e/n\", \"w\").write(\"x\")'",
+            "python3",
+        ),
+        ("node -e 'require(\"fs\").renameSync(\"d\", \"e\")' && test -e e/in/f", "node"),
+        ("echo x > new && git add -A && $GIT commit -qm two && $GIT gc -q && git fsck", "git"),
+        ("git mv d e && test -e e/in/f && git status --short | grep -q ^R", "git"),
+        ("echo x > old && $GIT stash -q && git checkout -q other && git reset -q --hard && git clean -qfdx", "git"),
+        ("make -sj2 && cat x y", "make"),
+        ("sqlite3 db 'pragma journal_mode=wal; create table t(a); insert into t values(1)'", "sqlite3"),
+        ("cc -o m m.c && ./m", "cc"),
+    ] {
+        if !needs.is_empty() && process::find_program(&yard.config, needs).is_none() {
+            say(&format!("skipped: {command}: {needs} is not installed"));
+            continue;
+        }
+        let (ended, view) = yard.in_view(&command.replace("$GIT", git));
+        assert_eq!((ended.exit_code, &ended.kept), (Some(0), &None), "{command}: {}", ended.text(SHOWN_CHARS).0);
+        assert_eq!(yard.all(), before, "{command}: {}", ended.text(SHOWN_CHARS).0);
+        let upper = &view.layers()[0].upper;
+        assert!(fs::read_dir(upper).unwrap().next().is_some(), "{command} changed nothing");
+        let upper = upper.clone();
+        drop((ended, view));
+        assert!(!upper.exists(), "{command}: its changes are still there");
+    }
+    let views = fs::read_dir(yard.home.join(".artoo/views")).unwrap().flatten().collect::<Vec<_>>();
+    assert!(views.is_empty(), "{views:?}");
+}
+
+#[test]
+fn renamed_folders_are_told_with_all_that_is_in_them() {
+    let yard = home();
+    yard.file("artoo_workspace/d/in/f", "content");
+    let from = yard.home.join("artoo_workspace/d");
+    fs::hard_link(from.join("in/f"), from.join("g")).unwrap();
+    symlink("g", from.join("l")).unwrap();
+    fs::set_permissions(from.join("in"), fs::Permissions::from_mode(0o750)).unwrap();
+    let listing = "find . -printf '%P %y %m %T@ %n %l\\n' | grep -v '^ ' | sort";
+    let plain = yard.run(&format!("cd d; {listing}"));
+    let (ended, view) =
+        yard.in_view(&format!("mv d e && mkdir n && mv n o && mv e x && test ! -e d && cd x && {listing}"));
+    assert_eq!(ended.text(SHOWN_CHARS), plain.text(SHOWN_CHARS));
+    let at = |name: &str| yard.home.join("artoo_workspace").join(name);
+    assert_eq!(view.renamed(), [(at("d"), at("e")), (at("n"), at("o")), (at("e"), at("x"))]);
+    // Only what rename(2) does.
+    for (command, expected) in [
+        (
+            "mkdir full && touch full/f && python3 -c 'import os; os.rename(\"d\", \"full\")' 2>&1 | grep -o 'not empty'",
+            "not empty",
+        ),
+        ("python3 -c 'import os; os.rename(\"d\", \"d/in/d\")' 2>&1 | grep -o 'Invalid argument'", "Invalid argument"),
+        ("mkdir empty && python3 -c 'import os; os.rename(\"d\", \"empty\")' && cat empty/in/f", "content"),
+        ("cd d && python3 -c 'import os; os.rename(\"../d\", \"../e\"); print(open(\"../e/in/f\").read())'", "content"),
+        ("mv ~/.artoo ~/taken 2>&1 | grep -o busy; ls -A ~/taken 2>&1 | wc -l", "busy\n1"),
+    ] {
+        let (ended, _) = yard.in_view(command);
+        assert_eq!(ended.stdout.text(SHOWN_CHARS).0.trim(), expected, "{command}: {}", ended.text(SHOWN_CHARS).0);
+    }
+}
+
+#[doc = "holds: law 1.20"]
+#[test]
+fn secrets_are_covered() {
+    also_as_user("secrets_are_covered");
+    let yard = home();
+    let shown = yard.file(".bashrc", "start\n");
+    let left_out = yard.file("work/token.txt", "SECRET");
+    let secrets = [".ssh/id_rsa", ".artoo/history", ".aws/credentials", ".config/gh/hosts.yml", ".netrc"];
+    for secret in secrets {
+        yard.file(secret, "SECRET");
+    }
+    yard.file(".config/other", "open");
+    symlink(yard.home.join(".ssh"), yard.home.join("work/keys")).unwrap();
+    let fence = Fence { readable: vec![shown], left_out: vec![left_out], ..yard.fence() };
+    let command = "cd ~; cat .ssh/* .artoo/* .artoo/views/*/*/*/.ssh/* .aws/* .config/gh/* .netrc work/keys/* work/token.txt \
+                   /proc/self/root$HOME/.ssh/id_rsa /proc/self/cwd/.netrc; ln .netrc n; cp -r .ssh s; mv .ssh t; \
+                   mv .config c; cat n s/* t/* c/gh/*; tar cf - . | tr -d '\\0' | grep -ao SECRET; \
+                   cat /etc/shadow | head -c 9; cat c/other .config/other .bashrc";
+    let (ended, view) = yard.in_view_by(fence, command);
+    assert_eq!(ended.stdout.text(SHOWN_CHARS).0, "openstart\n", "{}", ended.text(SHOWN_CHARS).0);
+    let upper = &view.layers()[0].upper;
+    let found = Command::new("grep").arg("-rl").arg("SECRET").arg(upper).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&found.stdout), "");
+    for secret in secrets {
+        assert_eq!(fs::read_to_string(yard.home.join(secret)).unwrap(), "SECRET");
+    }
+}
+
+#[doc = "holds: law 1.17; law 1.18; law 1.20"]
+#[test]
+fn no_way_leads_out_of_a_view() {
+    also_as_user("no_way_leads_out_of_a_view");
+    let yard = home();
+    let prize = yard.file("work/prize", "held dear\n");
+    let outside = tempfile::TempDir::new().unwrap();
+    fs::set_permissions(outside.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    fs::write(outside.path().join("prize"), "held dear\n").unwrap();
+    fs::set_permissions(outside.path().join("prize"), fs::Permissions::from_mode(0o666)).unwrap();
+    let path = yard.home.join("socket");
+    let listener = UnixListener::bind(&path).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let name = format!("artoo-view-{}", std::process::id());
+    let hidden = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
+    hidden.set_nonblocking(true).unwrap();
+    let mut victim = Command::new("sleep").arg("60").spawn().unwrap();
+    let (own, before) = (std::process::id(), yard.all());
+    let outer = state(&[outside.path()], Path::new("/none"));
+    let elsewhere = outside.path().display();
+    for command in [
+        "umount ~; umount -l ~/.artoo; umount -a".to_owned(),
+        "mount -t tmpfs none ~/work; mount --bind / ~/work; mount -o remount,rw /; mount -o remount,bind,rw /"
+            .to_owned(),
+        "unshare -rm sh -c 'umount ~'; nsenter -t 1 -m true; nsenter -t $PPID -m true".to_owned(),
+        format!(
+            "echo gone > {elsewhere}/prize; rm {elsewhere}/prize; chmod 600 {elsewhere}/prize; touch {elsewhere}/new"
+        ),
+        format!(
+            "mv {elsewhere}/prize .; ln {elsewhere}/prize hard && echo gone > hard; mv d {elsewhere}/; cp -r ~ {elsewhere}/"
+        ),
+        format!("echo gone > /proc/{own}/root{}; echo gone > /proc/$PPID/root{}", prize.display(), prize.display()),
+        format!("echo gone > /proc/{own}/cwd/prize; cd /proc/{own}/cwd && touch x"),
+        format!("kill -9 {own} $PPID {}; kill -9 -1", victim.id()),
+        "touch /tmp/artoo-view-test /var/tmp/artoo-view-test /dev/shm/artoo-view-test /run/artoo-view-test".to_owned(),
+        "mknod disk b 254 0; mknod ~/work/null c 1 3".to_owned(),
+    ] {
+        let (ended, _) = yard.in_view(&command);
+        let said = ended.text(SHOWN_CHARS).0;
+        assert_eq!(yard.all(), before, "{command}: {said}");
+        assert_eq!(state(&[outside.path()], Path::new("/none")), outer, "{command}: {said}");
+    }
+    for place in ["/tmp", "/var/tmp", "/dev/shm", "/run"] {
+        assert!(!Path::new(place).join("artoo-view-test").exists(), "{place}");
+    }
+    assert!(victim.try_wait().unwrap().is_none());
+    victim.kill().unwrap();
+    victim.wait().unwrap();
+    let ended = yard.in_view(&format!(
+        "for p in self $PPID {own} 1; do for f in environ mem; do head -c 64 /proc/$p/$f; done; done 2>/dev/null | tr '\\0' '\\n' | grep -v '^HOME\\|^PATH' | grep -c ARTOO_TEST"
+    ));
+    assert_eq!(ended.0.stdout.text(SHOWN_CHARS).0, "0\n", "{}", ended.0.text(SHOWN_CHARS).0);
+    if process::find_program(&yard.config, "python3").is_none() {
+        return say("skipped: sockets and threads: python3 is not installed");
+    }
+    let script = format!(
+        "import os,socket,ctypes,signal\n\
+         for a in ({:?},'\\0{name}'):\n\
+         \x20for f in (socket.AF_UNIX,):\n\
+         \x20 try: socket.socket(f).connect(a)\n\
+         \x20 except OSError: continue\n\
+         \x20 raise SystemExit(9)\n\
+         l=ctypes.CDLL(None)\n\
+         for p in (os.getppid(), os.getppid() and {own}):\n\
+         \x20for t in os.listdir(f'/proc/{{p}}/task'):\n\
+         \x20 if int(t) in (os.getpid(),): continue\n\
+         \x20 assert l.syscall(234,p,int(t),0)==-1, (p,t)\n\
+         print('held')",
+        path.to_str().unwrap()
+    );
+    let (ended, _) = yard.in_view(&format!("exec {}", python(&script)));
+    assert_eq!(ended.stdout.text(SHOWN_CHARS).0, "held\n", "{}", ended.text(SHOWN_CHARS).0);
+    assert!(listener.accept().is_err() && hidden.accept().is_err());
+}
+
+#[test]
+fn what_is_printed_is_as_outside() {
+    let yard = home();
+    yard.file("artoo_workspace/f", "x");
+    let command = "pwd; readlink /proc/self/cwd; id; ls -la /usr | head; hostname; cat /proc/sys/kernel/ns_last_pid >/dev/null; \
+                   stat -c '%i %a %U %h %s' f /etc/passwd; df --output=source,target /usr | tail -n 1; ls -la f; umask; ulimit -a; \
+                   readlink /proc/self/ns/pid /proc/self/ns/net /proc/self/ns/ipc /proc/self/ns/uts";
+    let (ended, _) = yard.in_view(command);
+    let plain = yard.run(command);
+    assert_eq!(ended.text(SHOWN_CHARS).0, plain.text(SHOWN_CHARS).0);
+}
+
+#[doc = "holds: law 1.27"]
+#[test]
+fn what_a_command_leaves_running_ends_with_it() {
+    let yard = home();
+    let nap = format!("60.{}", std::process::id());
+    let (ended, _) =
+        yard.in_view(&format!("setsid sleep {nap} & (setsid sh -c 'sleep {nap} & sleep {nap}' &); sleep 0.1"));
+    assert!(ended.left_behind, "{}", ended.text(SHOWN_CHARS).0);
+    assert_eq!(running(&nap), 0);
+}
+
+/// Processes with this text among their words.
+fn running(text: &str) -> usize {
+    let all = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+    let words = all.filter_map(|path| fs::read(path.join("cmdline")).ok());
+    words.filter(|words| String::from_utf8_lossy(words).contains(text) && words.starts_with(b"sleep")).count()
+}
+
+/// A process that ends in the middle of a command takes the command along.
+#[doc = "holds: law 1.27"]
+#[test]
+fn nothing_is_left_of_a_killed_process() {
+    let nap = inside().unwrap_or_else(|| format!("61.{}", std::process::id()));
+    let command = format!("setsid sleep {nap} & sleep {nap}");
+    if inside().is_some() {
+        let yard = home();
+        yard.in_view(&command);
+        panic!("the command ended by itself");
+    }
+    let own = std::env::current_exe().unwrap();
+    let test = "fence::tests::view::nothing_is_left_of_a_killed_process";
+    let mut child = Command::new(own).args(["--exact", test]).env(INSIDE, &nap).stdout(Stdio::null()).spawn().unwrap();
+    let until = Instant::now() + TIME;
+    while running(&nap) < 2 {
+        assert!(Instant::now() < until && child.try_wait().unwrap().is_none(), "the command has not begun");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let pid = child.id();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let killed = Instant::now();
+    while running(&nap) > 0 {
+        assert!(killed.elapsed() < Duration::from_secs(5), "{} processes are left", running(&nap));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    // Its namespace ends with its last process.
+    std::thread::sleep(Duration::from_millis(100));
+    let mounted = |path: PathBuf| fs::read_to_string(path.join("mountinfo")).unwrap_or_default();
+    let all = fs::read_dir("/proc").unwrap().flatten().map(|entry| mounted(entry.path()));
+    let views: Vec<String> = all.filter(|mounts| mounts.contains(&format!("/views/{pid}-"))).collect();
+    assert!(views.is_empty(), "{views:?}");
+}
+
+/// The first process of a test of its own mounts file systems below the home, where it may.
+#[test]
+fn folders_with_mounts_below_are_divided() {
+    let test = "folders_with_mounts_below_are_divided";
+    match inside().as_deref() {
+        None if rustix::process::getuid().is_root() => {
+            again(test, &["unshare", "--mount"], "mount");
+            return;
+        }
+        None => return drop(again(test, &["unshare", "--user", "--map-root-user", "--mount"], "mount")),
+        Some("mount") => {}
+        Some(home) => return below_mounts(Path::new(home)),
+    }
+    let yard = home();
+    let disk = yard.home.join("work/disk");
+    fs::create_dir_all(&disk).unwrap();
+    let mounted = Command::new("mount").args(["-t", "tmpfs", "none"]).arg(&disk).status();
+    if !mounted.is_ok_and(|status| status.success()) {
+        return say("skipped: no file system can be mounted here");
+    }
+    fs::write(disk.join("f"), "held dear").unwrap();
+    // An overlay can't copy what belongs to a user without a number in the namespace.
+    let _ = std::os::unix::fs::chown(disk.join("f"), Some(USER), Some(USER));
+    fs::write(yard.home.join("beside"), "held dear").unwrap();
+    let everyone = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    for path in [&disk, &yard.home, &yard.home.join("work"), yard.home.parent().unwrap(), &yard.home.join(".artoo")] {
+        everyone(path, 0o777);
+    }
+    below_mounts(&yard.home);
+    // It is the administrator's.
+    fs::remove_dir_all(yard.home.join(".artoo/views")).unwrap();
+    let home = yard.home.to_str().unwrap();
+    // Locked mounts: in a user namespace the kernel refuses more.
+    if rustix::process::getuid().is_root() && fs::read_to_string("/proc/self/uid_map").unwrap().contains("4294967295") {
+        again(test, &["setpriv", "--reuid", "4242", "--regid", "4242", "--clear-groups"], home);
+    }
+}
+
+fn below_mounts(home: &Path) {
+    let mut yard = Yard::new();
+    let text = home.to_str().unwrap().to_owned();
+    yard.config.environment.home.clone_from(&text);
+    yard.config.environment.cwd = format!("{text}/work/disk");
+    yard.config.data_dir = Some(home.join(".artoo"));
+    let command =
+        "echo new > f; echo new > new; mkdir -p ~/artoo_workspace/n; echo x > ~/beside; echo x > ~/work/x; cat f";
+    let (ended, view) = yard.in_view(command);
+    assert_eq!(ended.stdout.text(SHOWN_CHARS).0, "new\n", "{}", ended.text(SHOWN_CHARS).0);
+    assert_eq!(fs::read_to_string(home.join("work/disk/f")).unwrap(), "held dear");
+    assert_eq!(fs::read_to_string(home.join("beside")).unwrap(), "held dear");
+    let changed = view.layers().iter().filter(|layer| fs::read_dir(&layer.upper).unwrap().next().is_some());
+    let changed: Vec<&Path> = changed.map(|layer| layer.lower.as_path()).collect();
+    assert_eq!(changed, [home.join("artoo_workspace"), home.join("work/disk")], "{}", ended.text(SHOWN_CHARS).0);
+    assert_eq!(view.read_only(), [home.to_path_buf(), home.join("work")]);
+    assert_eq!(ended.stderr.text(SHOWN_CHARS).0.matches("Read-only file system").count(), 2);
+}
+
+#[test]
+fn a_machine_without_views_says_why() {
+    let test = "a_machine_without_views_says_why";
+    let mut yard = home();
+    if inside().is_none() {
+        assert!(View::prepare(&yard.config, &yard.protected, &[]).is_ok());
+        assert!(views_in_words(&yard.config).contains("in a view first"));
+        yard.config.views = false;
+        assert!(matches!(View::prepare(&yard.config, &yard.protected, &[]), Err(NoView::Off)));
+        assert!(views_in_words(&yard.config).contains("views = false"), "{}", views_in_words(&yard.config));
+        // In a user namespace of its own no other process is concerned.
+        let script =
+            "echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all --bounding-set=-all \"$@\"";
+        again(test, &["unshare", "--user", "--map-root-user", "sh", "-c", script, "sh"], "none");
+        return;
+    }
+    let problem = View::prepare(&yard.config, &yard.protected, &[]).unwrap_err().to_string();
+    for part in ["making a user and mount namespace", "os error 28", "sysctl user.max_user_namespaces="] {
+        assert!(problem.contains(part), "{problem}");
+        assert!(views_in_words(&yard.config).contains(part));
+    }
+}
+
+/// The kernel's own copy of a file that is changed is held to the limit as well.
+#[test]
+fn limits_hold_in_a_view() {
+    let mut yard = home();
+    yard.config.limits.file_bytes = 1 << 20;
+    yard.file("artoo_workspace/small", "x");
+    let big = yard.file("artoo_workspace/big", vec![b'x'; 2 << 20]);
+    let (ended, _) = yard.in_view("(head -c 2000000 /dev/zero > new); (echo x >> big); echo x >> small; wc -c small");
+    assert_eq!(ended.stdout.text(SHOWN_CHARS).0, "3 small\n", "{}", ended.text(SHOWN_CHARS).0);
+    assert_eq!(fs::metadata(big).unwrap().size(), 2 << 20);
+}

@@ -1,0 +1,59 @@
+//! Views for commands: which folders, where their changes lie, and whether this machine has views at all.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use crate::config::ToolConfig;
+use crate::protect::Protected;
+use crate::view::{self, NoView, View};
+
+impl View {
+    /// A view of the workspace, the working folder, the home folder and these folders.
+    ///
+    /// # Errors
+    /// When this machine or its settings have no views; the reason names what would change that.
+    pub(crate) fn prepare(config: &ToolConfig, protected: &Protected, folders: &[PathBuf]) -> Result<Self, NoView> {
+        let views = tried(config)?;
+        let environment = &config.environment;
+        let own = [&environment.workspace, &environment.cwd, &environment.home].map(PathBuf::from);
+        let folders: Vec<PathBuf> = own.into_iter().chain(folders.iter().cloned()).collect();
+        Self::new(&views, protected.hidden_places(), &folders)
+    }
+}
+
+/// Whether commands run in views, in a sentence.
+pub(crate) fn views_in_words(config: &ToolConfig) -> String {
+    match tried(config) {
+        Ok(_) => "commands change files in a view first, and only what is approved reaches the real ones".to_owned(),
+        Err(problem) => {
+            format!("commands change files directly once they are approved: no view can be made ({problem})")
+        }
+    }
+}
+
+/// Makes the folder of all views, so that none appears while a program looks, and begins to delete what views of ended
+/// processes have left there.
+pub(crate) fn clean_views(config: &ToolConfig) {
+    let Some(views) = folder(config).filter(|_| config.views) else { return };
+    // Where it can't be made, the first view tells why.
+    let _ = DirBuilder::new().mode(0o700).create(&views);
+    if std::fs::read_dir(&views).is_ok_and(|mut entries| entries.next().is_some()) {
+        drop(thread::Builder::new().name("artoo-views".to_owned()).spawn(move || view::clean(&views)));
+    }
+}
+
+/// The folder of all views, where they can be made.
+fn tried(config: &ToolConfig) -> Result<PathBuf, NoView> {
+    if !config.views {
+        return Err(NoView::Off);
+    }
+    let views = folder(config).ok_or(NoView::NoData)?;
+    view::tried(&views)?;
+    Ok(views)
+}
+
+fn folder(config: &ToolConfig) -> Option<PathBuf> {
+    config.data_dir.as_deref().map(|data: &Path| data.join("views"))
+}

@@ -1,0 +1,165 @@
+//! The folders a view overlays: the outermost ones, divided where mounts lie below them.
+//!
+//! An overlay shows the folder's own file system alone, and in a user namespace the kernel refuses one on a folder with
+//! mounts below. So each folder in it that has none is overlaid by itself, and each of those mounts.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{StatVfsMountFlags, statvfs};
+
+use super::problem::NoView;
+
+/// Overlays of one view at most; each takes the kernel some 0.2 ms.
+const OVERLAYS_MAX: usize = 64;
+
+/// Where the kernel shows itself as files.
+const KERNEL_PLACES: [&str; 3] = ["/proc", "/sys", "/dev"];
+
+/// File systems that may wait for another machine, or that only one user may enter. Below a folder that is overlaid they
+/// stay read-only.
+const LEFT_ALONE: [&str; 9] = ["9p", "afs", "autofs", "ceph", "cifs", "nfs", "nfs4", "smb3", "smbfs"];
+
+/// What becomes of the folders of a view.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Parts {
+    /// Each gets an overlay.
+    pub(super) overlaid: Vec<PathBuf>,
+    /// Their own files can't be changed.
+    pub(super) read_only: Vec<PathBuf>,
+}
+
+/// A mount as the kernel lists it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Mounted {
+    at: PathBuf,
+    is_left_alone: bool,
+}
+
+/// The folders to be overlaid for these.
+pub(super) fn parts(folders: &[PathBuf]) -> Result<Parts, NoView> {
+    let mut real: Vec<PathBuf> = folders.iter().filter_map(|folder| folder.canonicalize().ok()).collect();
+    real.retain(|folder| folder.is_dir() && folder.parent().is_some() && !is_kernels(folder));
+    real.sort();
+    let mounts = mounts();
+    let mut parts = Parts::default();
+    for (index, folder) in real.iter().enumerate() {
+        let is_outermost = !real.iter().take(index).any(|outer| folder.starts_with(outer));
+        if is_outermost {
+            divide(folder, &mounts, &mut parts);
+        }
+    }
+    let may_be_written =
+        |folder: &PathBuf| statvfs(folder).is_ok_and(|found| !found.f_flag.contains(StatVfsMountFlags::RDONLY));
+    let (overlaid, unwritable): (Vec<_>, Vec<_>) = parts.overlaid.into_iter().partition(may_be_written);
+    parts.read_only.extend(unwritable);
+    match overlaid.len() {
+        0 => Err(NoView::NoFolder(folders.to_vec())),
+        count if count > OVERLAYS_MAX => Err(NoView::TooMany { folders: count, limit: OVERLAYS_MAX }),
+        _ => Ok(Parts { overlaid, ..parts }),
+    }
+}
+
+fn is_kernels(folder: &Path) -> bool {
+    KERNEL_PLACES.iter().any(|place| folder.starts_with(place)) && !folder.starts_with("/dev/shm")
+}
+
+fn divide(folder: &Path, mounts: &[Mounted], parts: &mut Parts) {
+    let is_below = |mounted: &Mounted| mounted.at != folder && mounted.at.starts_with(folder);
+    if !mounts.iter().any(is_below) {
+        parts.overlaid.push(folder.to_path_buf());
+        return;
+    }
+    parts.read_only.push(folder.to_path_buf());
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        // A link leads to a folder that is overlaid where it really lies, if at all.
+        if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
+        let path = entry.path();
+        match mounts.iter().rfind(|mounted| mounted.at == path) {
+            Some(mounted) if mounted.is_left_alone => parts.read_only.push(path),
+            Some(_) | None => divide(&path, mounts, parts),
+        }
+    }
+}
+
+/// The mounts of this process, the later ones above the earlier ones.
+fn mounts() -> Vec<Mounted> {
+    let list = fs::read("/proc/self/mountinfo").unwrap_or_default();
+    list.split(|byte| *byte == b'\n').filter_map(mounted).collect()
+}
+
+/// A line of the kernel's list.
+fn mounted(line: &[u8]) -> Option<Mounted> {
+    use std::os::unix::ffi::OsStringExt;
+    let mut fields = line.split(|byte| *byte == b' ');
+    let at = fields.nth(4)?;
+    let kind = fields.skip_while(|field| *field != b"-").nth(1)?;
+    let is_left_alone = LEFT_ALONE.iter().any(|left| left.as_bytes() == kind) || kind.starts_with(b"fuse");
+    Some(Mounted { at: std::ffi::OsString::from_vec(unescaped(at)).into(), is_left_alone })
+}
+
+/// Blanks and the like are written as a backslash and three octal digits.
+fn unescaped(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((first, after)) = rest.split_first() {
+        let octal = after.get(..3).filter(|_| *first == b'\\');
+        let byte = octal.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 8).ok());
+        out.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { after.get(3..).unwrap_or_default() } else { after };
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    #[test]
+    fn folders_are_divided_where_mounts_lie_below() {
+        let dir = TempDir::new().unwrap();
+        let at = |path: &str| dir.path().canonicalize().unwrap().join(path);
+        for path in ["a/inner", "b/disk/x", "b/other", "b/remote", "c"] {
+            fs::create_dir_all(at(path)).unwrap();
+        }
+        fs::write(at("b/file"), "").unwrap();
+        std::os::unix::fs::symlink(at("c"), at("b/link")).unwrap();
+        let mount = |path: &str, is_left_alone| Mounted { at: at(path), is_left_alone };
+        let mounts = [mount("b/disk", false), mount("b/remote", true), mount("elsewhere", false)];
+        let divided = |folder: &str| {
+            let mut parts = Parts::default();
+            divide(&at(folder), &mounts, &mut parts);
+            parts.overlaid.sort();
+            parts
+        };
+        assert_eq!(divided("a"), Parts { overlaid: vec![at("a")], read_only: vec![] });
+        let expected = Parts { overlaid: vec![at("b/disk"), at("b/other")], read_only: vec![at("b"), at("b/remote")] };
+        let mut found = divided("b");
+        found.read_only.sort();
+        assert_eq!(found, expected);
+        assert_eq!(divided("b/disk").overlaid, [at("b/disk")], "a mount without others below it");
+    }
+
+    #[test]
+    fn outermost_existing_folders_are_taken() {
+        let dir = TempDir::new().unwrap();
+        let folder = dir.path().canonicalize().unwrap();
+        fs::create_dir(folder.join("inner")).unwrap();
+        let named = [folder.join("inner"), folder.clone(), folder.join("none"), "/".into(), "/proc/self".into()];
+        assert_eq!(parts(&named).unwrap().overlaid, [folder]);
+        assert!(matches!(parts(&named[2..]), Err(NoView::NoFolder(_))));
+    }
+
+    #[test]
+    fn lines_of_the_kernel_are_read() {
+        let line = br"36 35 98:0 /mnt1 /mnt/a\040b\134c rw,noatime master:1 - ext3 /dev/root rw";
+        assert_eq!(mounted(line), Some(Mounted { at: r"/mnt/a b\c".into(), is_left_alone: false }));
+        assert!(mounted(b"1 2 0:1 / /m rw - fuse.sshfs x rw").unwrap().is_left_alone);
+        assert_eq!(mounted(b""), None);
+        assert!(mounts().iter().any(|mounted| mounted.at == Path::new("/")));
+    }
+}

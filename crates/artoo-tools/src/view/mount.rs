@@ -1,0 +1,80 @@
+//! The few mounts a view is made of, all by open files: after the first one, a path may lead into the view.
+#![expect(unsafe_code, reason = "mount_setattr has no safe interface in any crate we use")]
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, StatVfsMountFlags, fstatvfs, openat2};
+use rustix::io::Errno;
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, fsconfig_create, fsconfig_set_flag,
+    fsconfig_set_string, fsmount, fsopen, move_mount, open_tree,
+};
+use rustix::path::Arg;
+
+use super::problem::{NoView, Step};
+
+/// Bits of a set of mount attributes that belong to the trees of mounts below one.
+const WHOLE_TREE: libc::c_uint = libc::AT_EMPTY_PATH as libc::c_uint | libc::AT_RECURSIVE as libc::c_uint;
+
+/// A file or folder by its path, held without being read; a link on the way is an error.
+pub(super) fn hold(path: impl Arg, more: OFlags) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC | more;
+    openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)
+}
+
+/// No mount is shared with another namespace any more.
+pub(super) fn make_private(root: BorrowedFd<'_>) -> io::Result<()> {
+    change_tree(root, 0, libc::MS_PRIVATE)
+}
+
+/// Nothing can be written through any mount.
+pub(super) fn make_read_only(root: BorrowedFd<'_>) -> io::Result<()> {
+    change_tree(root, libc::MOUNT_ATTR_RDONLY, 0)
+}
+
+fn change_tree(root: BorrowedFd<'_>, set: u64, propagation: libc::c_ulong) -> io::Result<()> {
+    let change = libc::mount_attr { attr_set: set, attr_clr: 0, propagation, userns_fd: 0 };
+    let (path, size) = (c"".as_ptr(), size_of::<libc::mount_attr>());
+    // SAFETY: the structure is the one the call is defined for, with its size, and outlives the call like the path.
+    let done =
+        unsafe { libc::syscall(libc::SYS_mount_setattr, root.as_raw_fd(), path, WHOLE_TREE, &raw const change, size) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// The same folder or file once more, as a mount that lies nowhere yet.
+pub(super) fn copy(of: impl AsFd) -> Result<OwnedFd, Errno> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_EMPTY_PATH;
+    open_tree(of, c"", flags)
+}
+
+/// Lays a mount over what is held.
+pub(super) fn attach(mount: impl AsFd, over: impl AsFd) -> Result<(), Errno> {
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    move_mount(mount, c"", over, c"", flags)
+}
+
+/// An overlay that lies nowhere yet: `lower` as it is, with all changes in `upper`.
+pub(super) fn overlay(lower: &OwnedFd, upper: &OwnedFd, work: &OwnedFd) -> Result<OwnedFd, NoView> {
+    let failed = Step::Overlay.failed();
+    let system = fsopen(c"overlay", FsOpenFlags::FSOPEN_CLOEXEC).map_err(&failed)?;
+    for (key, layer) in [(c"lowerdir", lower), (c"upperdir", upper), (c"workdir", work)] {
+        // Names of folders may hold signs that mean something here; a number can't.
+        let path = format!("/proc/self/fd/{}", layer.as_raw_fd());
+        fsconfig_set_string(&system, key, path.as_str()).map_err(&failed)?;
+    }
+    for (key, value) in [(c"source", c"overlay"), (c"index", c"off"), (c"xino", c"off")] {
+        fsconfig_set_string(&system, key, value).map_err(&failed)?;
+    }
+    // The second one: no copy is written to disk at once, and the disk is not waited for at the end. Who takes over the
+    // changes waits for those.
+    for key in [c"userxattr", c"volatile"] {
+        fsconfig_set_flag(&system, key).map_err(&failed)?;
+    }
+    fsconfig_create(&system).map_err(&failed)?;
+    let mut attributes = MountAttrFlags::MOUNT_ATTR_NODEV | MountAttrFlags::MOUNT_ATTR_NOSUID;
+    if fstatvfs(lower).map_err(&failed)?.f_flag.contains(StatVfsMountFlags::NOEXEC) {
+        attributes |= MountAttrFlags::MOUNT_ATTR_NOEXEC;
+    }
+    fsmount(&system, FsMountFlags::FSMOUNT_CLOEXEC, attributes).map_err(&failed)
+}

@@ -1,0 +1,124 @@
+//! Why a view can't be had on this machine, with the setting that changes that.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use rustix::io::Errno;
+
+/// A view that could not be made.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NoView {
+    /// The settings of the tools switch views off.
+    #[error("views are switched off in the settings (views = false)")]
+    Off,
+    /// There is no place for what is changed.
+    #[error("there is no data folder to keep changes in (data_dir)")]
+    NoData,
+    /// Only Linux has them.
+    #[error("this system has no overlay file system")]
+    System,
+    /// The attempt at the start of this process failed.
+    #[error("{0}")]
+    Tried(String),
+    /// No folder that was named can be overlaid.
+    #[error("none of these folders can be changed in a view: {}", list(.0))]
+    NoFolder(Vec<PathBuf>),
+    /// More mounts lie below the folders than a view is made of.
+    #[error(
+        "{folders} folders would have to be overlaid one by one, since mounts lie below them; the limit is {limit}"
+    )]
+    TooMany { folders: usize, limit: usize },
+    /// The kernel refused a step.
+    #[error("{step} failed: {error}{}", remedy(*.step, .error))]
+    Refused { step: Step, error: io::Error },
+}
+
+/// Steps to a view, in their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// The folders in which changes are kept.
+    State,
+    /// A process with namespaces of its own.
+    Namespaces,
+    /// The user's number inside the user namespace.
+    Users,
+    /// Files that are passed to mounts.
+    Open,
+    /// No mount is shared with the rest of the machine.
+    Private,
+    /// A mount of a folder of ours that stays writable.
+    Bind,
+    /// All mounts read-only.
+    ReadOnly,
+    /// The overlay file system.
+    Overlay,
+    /// An overlay in its place.
+    Attach,
+    /// A mount over a hidden place.
+    Cover,
+    /// Files made, renamed and deleted in a view, to try it.
+    Trial,
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::State => "making the folders of a view",
+            Self::Namespaces => "making a user and mount namespace",
+            Self::Users => "mapping the user into the namespace",
+            Self::Open => "opening what a view is made of",
+            Self::Private => "making the mounts private",
+            Self::Bind => "mounting a folder that stays writable",
+            Self::ReadOnly => "making all mounts read-only",
+            Self::Overlay => "making an overlay",
+            Self::Attach => "mounting an overlay",
+            Self::Cover => "covering a hidden place",
+            Self::Trial => "trying a view",
+        })
+    }
+}
+
+impl Step {
+    /// Names this step in an error.
+    pub(crate) fn failed(self) -> impl Fn(Errno) -> NoView {
+        move |error| NoView::Refused { step: self, error: error.into() }
+    }
+
+    /// The same for an error of the standard library.
+    pub(crate) fn io(self) -> impl Fn(io::Error) -> NoView {
+        move |error| NoView::Refused { step: self, error }
+    }
+}
+
+/// The setting that helps, behind the error.
+fn remedy(step: Step, error: &io::Error) -> String {
+    let remedy = match (step, Errno::from_io_error(error)) {
+        (Step::Namespaces, Some(Errno::NOSPC)) => {
+            "allow user namespaces: sysctl user.max_user_namespaces=15000 (and user.max_mnt_namespaces)"
+        }
+        (Step::Namespaces, Some(Errno::PERM)) => {
+            "allow user namespaces: sysctl kernel.unprivileged_userns_clone=1, in a container a seccomp profile that \
+             allows clone, unshare and mount"
+        }
+        (Step::Namespaces, Some(Errno::INVAL | Errno::NOSYS)) => "a kernel with CONFIG_USER_NS is needed",
+        (Step::Users | Step::Private | Step::Bind | Step::ReadOnly, Some(Errno::PERM | Errno::ACCESS)) => {
+            "an AppArmor profile with `userns,` for artoo is needed, or \
+             sysctl kernel.apparmor_restrict_unprivileged_userns=0"
+        }
+        (Step::Private | Step::ReadOnly, Some(Errno::NOSYS)) => "Linux 5.12 or later is needed",
+        (Step::Overlay, Some(Errno::NODEV)) => "the kernel has no overlay file system: modprobe overlay",
+        (Step::Overlay, Some(Errno::PERM)) => "Linux 5.11 or later is needed",
+        (Step::Overlay, Some(Errno::INVAL | Errno::OPNOTSUPP)) => {
+            "artoo's data folder must lie on a file system that takes an upper layer (ext4, xfs, btrfs, tmpfs since \
+             Linux 6.6), not on an overlay, NFS or FAT"
+        }
+        _ => return String::new(),
+    };
+    format!("; {remedy}")
+}
+
+fn list(paths: &[PathBuf]) -> String {
+    let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+    names.join(", ")
+}

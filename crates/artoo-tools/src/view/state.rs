@@ -1,0 +1,246 @@
+//! A view's folders on disk: where changes are kept, who uses them, and how they are deleted.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::fs::{FlockOperation, Timespec, Timestamps, flock, futimens, getxattr, listxattr, setxattr};
+
+/// How long changes outlive their process where they were kept, for example with a question that is still open.
+pub(crate) const KEPT_FOR: Duration = Duration::from_secs(30 * 60);
+
+/// Names tried for a new folder.
+const TRIES: u32 = 16;
+
+/// Bytes of the names, and of one value, of a folder's extended attributes.
+const ATTRIBUTES_MAX_BYTES: usize = 64 * 1024;
+
+/// Held locked while a process uses the view.
+const LOCK: &str = "lock";
+
+/// Is there if the changes are to outlive the process.
+const KEPT: &str = "kept";
+
+static MADE: AtomicU64 = AtomicU64::new(0);
+
+/// The folder of one view. Dropping it deletes it unless it was kept.
+#[derive(Debug)]
+pub(super) struct State {
+    folder: PathBuf,
+    _lock: File,
+    is_kept: AtomicBool,
+}
+
+impl State {
+    /// Makes the folder within `views`, which is made too.
+    pub(super) fn new(views: &Path) -> io::Result<Self> {
+        DirBuilder::new().recursive(true).mode(0o700).create(views)?;
+        let folder = make(&views.canonicalize()?)?;
+        let lock = OpenOptions::new().write(true).create_new(true).mode(0o600).open(folder.join(LOCK))?;
+        flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
+        let state = Self { folder, _lock: lock, is_kept: AtomicBool::new(false) };
+        let new = |mode: u32| {
+            let mut builder = DirBuilder::new();
+            builder.mode(mode);
+            builder
+        };
+        new(0o700).create(state.folder.join("upper"))?;
+        new(0o700).create(state.folder.join("work"))?;
+        // What is shown in the place of what is hidden.
+        new(0).create(state.empty_folder())?;
+        OpenOptions::new().write(true).create_new(true).mode(0).open(state.empty_file())?;
+        Ok(state)
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.folder
+    }
+
+    pub(super) fn empty_folder(&self) -> PathBuf {
+        self.folder.join("empty")
+    }
+
+    pub(super) fn empty_file(&self) -> PathBuf {
+        self.folder.join("none")
+    }
+
+    /// Makes the folder for the changes of `lower`, which looks like that one in the view.
+    pub(super) fn upper(&self, number: usize, lower: &Path) -> io::Result<PathBuf> {
+        let upper = self.folder.join("upper").join(number.to_string());
+        let found = fs::metadata(lower)?;
+        DirBuilder::new().mode(0o700).create(&upper)?;
+        let made = fs::metadata(&upper)?;
+        if (made.uid(), made.gid()) != (found.uid(), found.gid()) {
+            // Only root may give it to others; then it looks like the user's own.
+            let _ = chown(&upper, Some(found.uid()), Some(found.gid()));
+        }
+        copy_attributes(lower, &upper);
+        let folder = File::open(&upper)?;
+        fs::set_permissions(&upper, Permissions::from_mode(found.mode() & 0o7777))?;
+        let time = |tv_sec, tv_nsec| Timespec { tv_sec, tv_nsec };
+        let last_access = time(found.atime(), found.atime_nsec());
+        futimens(&folder, &Timestamps { last_access, last_modification: time(found.mtime(), found.mtime_nsec()) })?;
+        Ok(upper)
+    }
+
+    /// Makes the folder in which the kernel prepares the changes of one run.
+    pub(super) fn work(&self, number: usize) -> io::Result<PathBuf> {
+        let work = self.folder.join("work").join(format!("{number}-{}", MADE.fetch_add(1, Ordering::Relaxed)));
+        DirBuilder::new().mode(0o700).create(&work)?;
+        Ok(work)
+    }
+
+    pub(super) fn keep(&self) -> io::Result<()> {
+        self.is_kept.store(true, Ordering::Relaxed);
+        File::create(self.folder.join(KEPT)).map(drop)
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        if !self.is_kept.load(Ordering::Relaxed) {
+            // What is left is deleted at the next start.
+            let _ = remove(&self.folder);
+        }
+    }
+}
+
+/// Deletes what views of ended processes have left in `views`; what was kept, after [`KEPT_FOR`].
+pub(crate) fn clean(views: &Path) {
+    for entry in fs::read_dir(views).into_iter().flatten().flatten() {
+        let folder = entry.path();
+        let lock = File::open(folder.join(LOCK));
+        let is_used = lock.as_ref().is_ok_and(|lock| flock(lock, FlockOperation::NonBlockingLockExclusive).is_err());
+        // Without a lock it may have been made a moment ago.
+        let is_lasting = lock.is_err() || folder.join(KEPT).exists();
+        if !is_used && (!is_lasting || is_older(&folder, KEPT_FOR)) {
+            // Tried again at the next start.
+            let _ = remove(&folder);
+        }
+    }
+}
+
+/// Whether nothing has been added to the folder for that long.
+fn is_older(folder: &Path, age: Duration) -> bool {
+    let changed = fs::symlink_metadata(folder).and_then(|found| found.modified());
+    changed.is_ok_and(|changed| SystemTime::now().duration_since(changed).is_ok_and(|since| since > age))
+}
+
+/// Makes a folder that no other user may enter and that was not there before.
+fn make(parent: &Path) -> io::Result<PathBuf> {
+    let mut last = io::ErrorKind::AlreadyExists.into();
+    for _ in 0..TRIES {
+        let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.subsec_nanos());
+        let count = MADE.fetch_add(1, Ordering::Relaxed);
+        let path = parent.join(format!("{}-{count}-{nanos:08x}", std::process::id()));
+        match DirBuilder::new().mode(0o700).create(&path) {
+            Ok(()) => return Ok(path),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+/// Access lists and the user's own attributes. What can't be set is left out.
+fn copy_attributes(from: &Path, to: &Path) {
+    let mut names = vec![0; ATTRIBUTES_MAX_BYTES];
+    let count = listxattr(from, names.as_mut_slice()).unwrap_or(0);
+    let names = names.get(..count).unwrap_or_default();
+    for name in names.split(|byte| *byte == 0) {
+        let is_copied =
+            name.starts_with(b"user.") && !name.starts_with(b"user.overlay.") || name.starts_with(b"system.posix_acl_");
+        if is_copied {
+            let mut value = vec![0; ATTRIBUTES_MAX_BYTES];
+            let length = getxattr(from, name, value.as_mut_slice()).unwrap_or(0);
+            let value = value.get(..length).unwrap_or_default();
+            let _ = setxattr(to, name, value, rustix::fs::XattrFlags::empty());
+        }
+    }
+}
+
+/// Deletes a folder with all below it, also where a program has taken its own rights away.
+fn remove(folder: &Path) -> io::Result<()> {
+    if fs::remove_dir_all(folder).is_ok() {
+        return Ok(());
+    }
+    let mut open = vec![folder.to_path_buf()];
+    while let Some(path) = open.pop() {
+        // No program runs in it any more that could put a link in a folder's place.
+        if fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir()) {
+            fs::set_permissions(&path, Permissions::from_mode(0o700))?;
+            open.extend(fs::read_dir(&path)?.flatten().map(|entry| entry.path()));
+        }
+    }
+    fs::remove_dir_all(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// A view's folder with changes in it, some of them closed to their owner, and a link out of it.
+    fn changed(views: &Path, lower: &Path) -> State {
+        let state = State::new(views).unwrap();
+        let upper = state.upper(0, lower).unwrap();
+        fs::create_dir_all(upper.join("closed/inner")).unwrap();
+        symlink(lower, upper.join("closed/link")).unwrap();
+        fs::set_permissions(upper.join("closed"), Permissions::from_mode(0)).unwrap();
+        state
+    }
+
+    #[test]
+    fn changes_are_deleted_with_their_process_unless_kept() {
+        let dir = TempDir::new().unwrap();
+        let (views, lower) = (dir.path().join("views"), dir.path().join("lower"));
+        fs::create_dir(&lower).unwrap();
+        fs::write(lower.join("f"), "held dear").unwrap();
+        let count = || fs::read_dir(&views).map_or(0, Iterator::count);
+        drop(changed(&views, &lower));
+        assert_eq!(count(), 0);
+        let used = changed(&views, &lower);
+        clean(&views);
+        assert_eq!(count(), 1, "it is in use");
+        // As a killed process leaves it.
+        let folder = used.folder.clone();
+        fs::rename(&folder, views.join("x")).unwrap();
+        drop(used);
+        fs::rename(views.join("x"), &folder).unwrap();
+        clean(&views);
+        assert_eq!(count(), 0, "nobody uses it any more");
+        let kept = changed(&views, &lower);
+        kept.keep().unwrap();
+        let folder = kept.folder.clone();
+        drop(kept);
+        clean(&views);
+        assert_eq!(count(), 1, "it was kept");
+        File::open(&folder).unwrap().set_modified(SystemTime::now() - KEPT_FOR * 2).unwrap();
+        clean(&views);
+        assert_eq!(count(), 0, "it is too old");
+        assert_eq!(fs::read_to_string(lower.join("f")).unwrap(), "held dear");
+    }
+
+    #[test]
+    fn an_upper_folder_looks_like_the_real_one() {
+        let dir = TempDir::new().unwrap();
+        let lower = dir.path().join("lower");
+        fs::create_dir(&lower).unwrap();
+        fs::set_permissions(&lower, Permissions::from_mode(0o1750)).unwrap();
+        File::open(&lower).unwrap().set_modified(UNIX_EPOCH + Duration::from_secs(1_000_000)).unwrap();
+        let state = State::new(&dir.path().join("views")).unwrap();
+        let upper = state.upper(0, &lower).unwrap();
+        let facts = |path: &Path| {
+            let found = fs::metadata(path).unwrap();
+            (found.mode(), found.uid(), found.gid(), found.modified().unwrap())
+        };
+        assert_eq!(facts(&upper), facts(&lower));
+        let views = fs::metadata(dir.path().join("views")).unwrap();
+        assert_eq!(views.mode() & 0o777, 0o700);
+    }
+}

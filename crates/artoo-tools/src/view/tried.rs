@@ -1,0 +1,95 @@
+//! Whether this machine lets a program run in a view, found out by making one.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use rustix::process::{WaitOptions, waitpid};
+
+use super::problem::{NoView, Step};
+use super::{Entry, View, child};
+
+static TRIED: Mutex<BTreeMap<PathBuf, Result<(), String>>> = Mutex::new(BTreeMap::new());
+
+/// Tries a view whose changes would lie in `views`, the first time it is asked for; the kernel does not change under a
+/// running program. Whoever asks meanwhile waits for the outcome.
+///
+/// # Errors
+/// What was refused and what would change that.
+pub(crate) fn tried(views: &Path) -> Result<(), NoView> {
+    let mut tried = TRIED.lock().unwrap_or_else(PoisonError::into_inner);
+    let outcome = tried.entry(views.to_path_buf());
+    let outcome = outcome.or_insert_with(|| attempt(views).map_err(|problem| problem.to_string()));
+    outcome.clone().map_err(NoView::Tried)
+}
+
+/// Makes a view of a small folder, works in it, and looks at what became of it.
+fn attempt(views: &Path) -> Result<(), NoView> {
+    let trial = views.join(format!("trial-{}", std::process::id()));
+    let lower = trial.join("lower");
+    // The folder above is there; where it has gone in the meantime, it is not made again.
+    let made = [views, &*trial].into_iter().try_for_each(make);
+    let made =
+        made.and_then(|()| fs::create_dir_all(lower.join("folder"))).and_then(|()| fs::write(lower.join("old"), "old"));
+    let outcome = made.map_err(Step::State.io()).and_then(|()| {
+        let view = View::new(&trial.join("views"), BTreeSet::new(), std::slice::from_ref(&lower))?;
+        within(&view, || work(&lower))?;
+        look(&view, &lower).map_err(Step::Trial.io())
+    });
+    let _ = fs::remove_dir_all(&trial);
+    outcome
+}
+
+/// Runs `work` in a view, in a child of its own.
+fn within(view: &View, work: impl FnOnce() -> io::Result<()>) -> Result<(), NoView> {
+    let entry = Entry::new(view, &[], &[])?;
+    let mut outcome = Err(NoView::Refused { step: Step::Trial, error: io::ErrorKind::Interrupted.into() });
+    let body = || {
+        outcome = entry.enter(None).and_then(|_| work().map_err(Step::Trial.io()));
+        0
+    };
+    let pid = child::start(libc::CLONE_FILES | entry.namespaces(), body).map_err(Step::Namespaces.io())?;
+    let _ = waitpid(Some(pid), WaitOptions::empty());
+    outcome
+}
+
+/// What programs do most, and what must fail.
+fn work(folder: &Path) -> io::Result<()> {
+    fs::write(folder.join("new"), "new")?;
+    fs::remove_file(folder.join("old"))?;
+    fs::rename(folder.join("new"), folder.join("newer"))?;
+    fs::write(folder.join("folder/inner"), "new")?;
+    let outside = std::env::temp_dir().join(format!("artoo-trial-{}", std::process::id()));
+    match fs::write(&outside, "") {
+        Ok(()) => {
+            let _ = fs::remove_file(outside);
+            Err(io::Error::other("other folders can be changed"))
+        }
+        Err(_) => Ok(()),
+    }
+}
+
+/// The real folder is as it was, and the changes are where they are looked for.
+fn look(view: &View, lower: &Path) -> io::Result<()> {
+    let upper = view.layers.first().map(|layer| layer.upper.clone()).unwrap_or_default();
+    let deleted = fs::symlink_metadata(upper.join("old"))?;
+    let is_marked = deleted.file_type().is_char_device() && deleted.rdev() == 0;
+    let is_untouched = fs::read(lower.join("old"))? == b"old" && !lower.join("newer").exists();
+    let is_written = fs::read(upper.join("newer"))? == b"new" && fs::read(upper.join("folder/inner"))? == b"new";
+    if is_marked && is_untouched && is_written {
+        Ok(())
+    } else {
+        Err(io::Error::other("the layers are not as expected"))
+    }
+}
+
+/// Makes a folder unless it is there.
+fn make(folder: &Path) -> io::Result<()> {
+    match DirBuilder::new().mode(0o700).create(folder) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made,
+    }
+}
