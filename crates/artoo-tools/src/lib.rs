@@ -44,6 +44,7 @@
 mod beneath;
 mod blocked;
 mod builtin;
+mod change;
 pub mod checks;
 pub mod config;
 mod consent;

@@ -10,18 +10,22 @@
 
 mod account;
 mod act;
+mod attributes;
+mod commit;
 mod cover;
 mod facts;
 pub(crate) mod fault;
 mod format;
 mod journal;
 mod preview;
+mod reconcile;
 mod restore;
 mod resumed;
 mod settle;
 mod shelf;
 mod state;
 mod store;
+mod tree;
 mod verdict;
 mod walk;
 
@@ -30,9 +34,15 @@ use std::path::PathBuf;
 
 pub(crate) use account::Account;
 pub(crate) use act::{Act, tree_digest};
+pub(crate) use attributes::Attributes;
+pub(crate) use commit::{Stopped, Touched};
 pub(crate) use cover::{Cover, is_system};
+pub(crate) use facts::{chmod_opened, set_time};
+pub(crate) use format::{Change, Operation};
 pub(crate) use journal::{Journal, Subject};
+pub(crate) use state::{Facts, FileState, Identity, State, of_stat};
 pub use store::{Entry, Item, ItemOutcome, Report, UndoError, UndoStore};
+pub(crate) use tree::{fingerprint, list};
 
 /// Bytes kept before one command: a large source tree fits, and copying it stays within a second or two.
 #[doc(alias = "limit")]

@@ -9,13 +9,14 @@ use rustix::fs::{AtFlags, Mode, unlinkat};
 use rustix::io::Errno;
 
 use super::act::{Act, tree_digest};
-use super::facts::{set_facts, set_mode, set_owner, set_time, swap};
+use super::facts::{set_facts, set_mode, set_owner, set_time, shift, swap};
 use super::fault;
 use super::format::{Before, Change, Done, Step};
 use super::resumed::Resumed;
 use super::shelf::Shelf;
 use super::state::{self, FileState, State};
 use super::store::ItemOutcome;
+use super::tree::{fingerprint_at, is_fingerprint};
 use super::verdict::{
     changed_meanwhile, conflict_or, is_left, judge, moved_from, stands, told, too_large, with_number,
 };
@@ -292,7 +293,11 @@ impl Restoring<'_> {
     }
 
     fn move_back(&mut self, from: &Path, to: &Path, tree: &str) -> io::Result<ItemOutcome> {
+        let by_facts = is_fingerprint(tree);
         let tree_at = |place: &Place, path: &Path, limit: &Limit| -> io::Result<String> {
+            if by_facts {
+                return fingerprint_at(place, path, limit);
+            }
             Ok(tree_digest(path, &files::inventory(place, path, limit)?))
         };
         if self.resumed.has_moved(to, from) {
@@ -313,14 +318,22 @@ impl Restoring<'_> {
             let reason = format!("something stands there now; the old one is at {}", paths::line(to));
             return Ok(ItemOutcome::Conflict { reason });
         }
-        let inventory = files::inventory(&source, to, self.limit)?;
-        if tree_digest(to, &inventory) != tree {
+        let inventory = if by_facts { Vec::new() } else { files::inventory(&source, to, self.limit)? };
+        let found = if by_facts { fingerprint_at(&source, to, self.limit)? } else { tree_digest(to, &inventory) };
+        if found != tree {
             return Ok(ItemOutcome::Conflict { reason: format!("changed since, at {}", paths::line(to)) });
         }
         self.act.moving(to, from, tree)?;
         fault::point("a move back is due");
-        let (now, back) = (files::Side { place: source, path: to }, files::Side { place: target, path: from });
-        files::carry(now, back, &inventory, &mut Vec::new(), self.limit)?;
+        match shift(&source, &target) {
+            Err(Errno::XDEV) => {
+                // Also where the facts were enough so far: a copy is held against contents.
+                let inventory = if by_facts { files::inventory(&source, to, self.limit)? } else { inventory };
+                let (now, back) = (files::Side { place: source, path: to }, files::Side { place: target, path: from });
+                files::carry(now, back, &inventory, &mut Vec::new(), self.limit)?;
+            }
+            done => done?,
+        }
         self.act.moved(to, from, tree)?;
         Ok(ItemOutcome::Done)
     }
@@ -392,7 +405,11 @@ impl Restoring<'_> {
     fn number(&mut self, present: &State) -> Option<Option<u64>> {
         self.next += 1;
         let Some(file) = present.file() else { return Some(None) };
-        self.room = self.room.checked_sub(file.bytes)?;
+        // What is moved there takes no more room than it had.
+        let is_moved = file.links <= 1 && self.act.shelf().is_some_and(|shelf| shelf.is_on(file.device));
+        if !is_moved {
+            self.room = self.room.checked_sub(file.bytes)?;
+        }
         Some(Some(self.next))
     }
 
