@@ -84,7 +84,10 @@ pub(crate) fn commit(
         let _ = entry.link_of.as_deref().map(|existing| link(entry, existing));
     }
     let operations = operations(set).map_err(CommitError::Journal)?;
-    let stopped = act.commit(operations, &set.touched, left_out(set), limit).map_err(CommitError::Journal)?;
+    let changed: BTreeSet<&Path> = outer().filter_map(|entry| entry.path.parent()).collect();
+    let folders = set.folders.iter().filter(|folder| changed.contains(folder.path.as_path()));
+    let touched: Vec<_> = set.touched.iter().chain(folders).cloned().collect();
+    let stopped = act.commit(operations, &touched, left_out(set), limit).map_err(CommitError::Journal)?;
     let found = act.end(&[], limit).map_err(CommitError::Journal)?;
     let account = if stopped.is_none() { set.account() } else { found };
     Ok(Committed { account, stopped })

@@ -274,9 +274,9 @@ impl Look<'_> {
                 let kind = Kind::Mode;
                 self.set.entries.push(Entry { kind, before, after, attributes, old, ..blank(path, source) });
             }
-            if !was.same_time(is) {
-                self.touch(path, is.clone(), old);
-            }
+            let touched = Touched { path: path.to_path_buf(), facts: is.clone(), old: Identity::of(old) };
+            let times = if was.same_time(is) { &mut self.set.folders } else { &mut self.set.touched };
+            times.push(touched);
         }
         Ok(attached.is_opaque)
     }
@@ -304,7 +304,8 @@ impl Look<'_> {
         }
         self.note_shared(name, None, Some(&name.path));
         if !was.facts.same_time(&is.facts) {
-            self.touch(&name.path, is.facts.clone(), old);
+            let touched = Touched { path: name.path.clone(), facts: is.facts.clone(), old: Identity::of(old) };
+            self.set.touched.push(touched);
         }
         if was.facts.mode == is.facts.mode {
             return Ok(());
@@ -447,10 +448,6 @@ impl Look<'_> {
         }
         self.set.entries.push(entry);
         Ok(())
-    }
-
-    fn touch(&mut self, path: &Path, facts: crate::undo::Facts, old: &Stat) {
-        self.set.touched.push(Touched { path: path.to_path_buf(), facts, old: Identity::of(old) });
     }
 
     /// One of the names of a file that has several in the layer: of an entry, or of a copy equal to the real file.

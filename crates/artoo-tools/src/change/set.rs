@@ -65,8 +65,10 @@ pub(crate) struct ChangeSet {
     pub(crate) entries: Vec<Entry>,
     /// Paths whose changes are thrown away, each with the reason.
     pub(crate) incidental: Vec<(PathBuf, &'static str)>,
-    /// Times that differ, also those of folders in which something changed.
+    /// Times that differ.
     pub(super) touched: Vec<Touched>,
+    /// Times of the other folders in the layers: what is committed in them must not change these.
+    pub(super) folders: Vec<Touched>,
     /// Things in the layers that carry attributes of the overlay.
     pub(super) marked: Vec<PathBuf>,
     /// Deletions in new folders of a layer: nothing to commit, and nothing to leave there.

@@ -105,16 +105,21 @@ fn set(file: impl AsFd, name: &[u8], value: &[u8]) -> io::Result<()> {
 }
 
 fn names(file: impl AsFd) -> io::Result<Vec<Vec<u8>>> {
-    // Most have none: that is told without any room for names.
-    let mut nothing: [u8; 0] = [];
-    let length = match flistxattr(&file, &mut nothing) {
-        Ok(0) | Err(Errno::NOTSUP) => return Ok(Vec::new()),
-        length => length?,
-    };
-    let mut names = vec![0; length.saturating_add(1024).min(VALUE_MAX)];
-    let length = flistxattr(&file, &mut names)?;
-    let names = names.get(..length).unwrap_or_default().split(|byte| *byte == 0);
-    Ok(names.filter(|name| name.starts_with(USER)).map(<[u8]>::to_vec).collect())
+    // Most have few or none: the short list is enough.
+    let mut short = [0; 512];
+    match flistxattr(&file, &mut short) {
+        Err(Errno::NOTSUP) => Ok(Vec::new()),
+        Err(Errno::RANGE) => {
+            let mut long = vec![0; VALUE_MAX];
+            let length = flistxattr(&file, &mut long)?;
+            Ok(split(long.get(..length).unwrap_or_default()))
+        }
+        length => Ok(split(short.get(..length?).unwrap_or_default())),
+    }
+}
+
+fn split(names: &[u8]) -> Vec<Vec<u8>> {
+    names.split(|byte| *byte == 0).filter(|name| name.starts_with(USER)).map(<[u8]>::to_vec).collect()
 }
 
 fn value(file: impl AsFd, name: &[u8]) -> io::Result<Vec<u8>> {

@@ -78,6 +78,7 @@ fn each_form_is_told_committed_and_undone() {
         assert_eq!(differences(&home.tree(), &before), Vec::<String>::new(), "{script}: a look changes nothing");
         let digest = set.digest();
         assert_eq!(home.look().digest(), digest, "{script}");
+        eprintln!("{script}");
         let committed = home.commit_whole(&set);
         assert_eq!(
             committed.account.changed.len(),

@@ -128,7 +128,11 @@ impl Home {
 
     pub(super) fn commit(&self, set: &ChangeSet) -> Committed {
         let journal = Journal::new(self.config(), self.protected());
-        let task = crate::tests::task();
+        static NUMBER: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+        // An entry that was undone takes no more acts: each commit is a task of its own.
+        let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let task = format!("task-00000000-0000-4000-8000-{number:012}");
+        let task = artoo_proto::TaskId::try_from(task).unwrap();
         let subject = Subject { task: &task, tool: "shell", what: "a script" };
         commit(&journal, subject, &self.protected(), set, &limit()).unwrap()
     }
