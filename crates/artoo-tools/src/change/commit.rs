@@ -15,7 +15,7 @@ use crate::limit::Limit;
 use crate::paths;
 use crate::protect::Protected;
 use crate::undo::{
-    Account, Attributes, Change, Identity, Journal, Operation, State, Stopped, Subject, of_stat, set_time,
+    Account, Attributes, Change, Identity, Journal, Operation, State, Stopped, Subject, chmod_opened, of_stat, set_time,
 };
 
 /// What a folder's owner needs to change what is in it.
@@ -30,13 +30,15 @@ pub(crate) struct Committed {
     pub(crate) stopped: Option<Stopped>,
 }
 
-/// Why nothing was committed.
+/// Why a commit failed as a whole.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CommitError {
     #[error("{path} is never changed: {reason}")]
     Refused { path: String, reason: String },
     #[error("the change could not be made undoable, so nothing was committed: {0}")]
     Journal(#[source] io::Error),
+    #[error("the changes were made and can be undone, but the journal could not be written to its end: {0}")]
+    Unended(#[source] io::Error),
     #[error("{path} in the view's layer could not be prepared, so nothing was committed: {source}")]
     Layer {
         path: String,
@@ -48,7 +50,7 @@ pub(crate) enum CommitError {
 /// Commits a change set as one act; its entry in the journal takes all of it back.
 ///
 /// # Errors
-/// [`CommitError`] where nothing was changed at all.
+/// [`CommitError::Unended`] where all was changed but the journal's last note is missing; any other where nothing was.
 pub(crate) fn commit(
     journal: &Journal,
     subject: Subject<'_>,
@@ -67,28 +69,40 @@ pub(crate) fn commit(
         let path = paths::line(path);
         move |source| CommitError::Layer { path, source }
     };
+    // New folders that keep their owner out are opened from the top down, and closed again from the bottom up.
+    let is_shut = |entry: &&Entry| entry.kind == Kind::Created && is_closed(&entry.after);
+    let shut: Vec<(&PathBuf, &State)> =
+        set.entries.iter().filter(is_shut).map(|entry| (&entry.source, &entry.after)).collect();
+    for (path, _) in &shut {
+        set_mode(path, |mode| mode | OPEN).map_err(failed(path))?;
+    }
     for path in &set.marked {
         clean(path).map_err(failed(path))?;
     }
     for path in &set.residue {
         in_folder(path, |place| Ok(unlinkat(&place.folder, &place.name, AtFlags::empty())?)).map_err(failed(path))?;
     }
+    for entry in &set.entries {
+        // Where no link can be made the copy in the layer is as good, but for being a file of its own.
+        let _ = entry.link_of.as_deref().map(|existing| link(entry, existing));
+    }
+    for (path, state) in shut.iter().rev() {
+        let mode = state.facts().map_or(0, |facts| facts.mode);
+        set_mode(path, |_| mode).map_err(failed(path))?;
+    }
     let outer = || set.entries.iter().filter(|entry| !entry.is_inside);
     let sources: BTreeSet<&Path> =
         outer().filter(|entry| entry.new.is_some()).filter_map(|entry| entry.source.parent()).collect();
     for folder in sources {
-        open_layer(folder).map_err(failed(folder))?;
-    }
-    for entry in &set.entries {
-        // Where no link can be made the copy in the layer is as good, but for being a file of its own.
-        let _ = entry.link_of.as_deref().map(|existing| link(entry, existing));
+        // Things are moved out of it, whatever mode it is to have in the end.
+        set_mode(folder, |mode| mode | OPEN).map_err(failed(folder))?;
     }
     let operations = operations(set).map_err(CommitError::Journal)?;
     let changed: BTreeSet<&Path> = outer().filter_map(|entry| entry.path.parent()).collect();
     let folders = set.folders.iter().filter(|folder| changed.contains(folder.path.as_path()));
     let touched: Vec<_> = set.touched.iter().chain(folders).cloned().collect();
     let stopped = act.commit(operations, &touched, left_out(set), limit).map_err(CommitError::Journal)?;
-    let found = act.end(&[], limit).map_err(CommitError::Journal)?;
+    let found = act.end(&[], limit).map_err(CommitError::Unended)?;
     let account = if stopped.is_none() { set.account() } else { found };
     Ok(Committed { account, stopped })
 }
@@ -107,7 +121,9 @@ fn left_out(set: &ChangeSet) -> Option<String> {
 /// The operations in the order of doing: folders to their new paths first, modes last.
 fn operations(set: &ChangeSet) -> io::Result<Vec<Operation>> {
     let (mut renames, mut stores, mut arrivals, mut facts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let mut folders = closed_folders(set)?;
+    let outer = set.entries.iter().filter(|entry| !entry.is_inside && entry.kind != Kind::Mode);
+    let parents: BTreeSet<&Path> = outer.filter_map(|entry| entry.path.parent()).collect();
+    let mut folders = closed_folders(&parents)?;
     for (at, entry) in set.entries.iter().enumerate().filter(|(_, entry)| !entry.is_inside) {
         let number = u64::try_from(at).unwrap_or(u64::MAX);
         let (path, source, tree) = (entry.path.clone(), entry.source.clone(), entry.tree.clone().unwrap_or_default());
@@ -133,36 +149,61 @@ fn operations(set: &ChangeSet) -> io::Result<Vec<Operation>> {
                 arrivals.push(from_layer);
             }
             Kind::Mode => {
-                let opened = folders.remove(&path).is_some();
                 let source = (entry.attributes.0 != entry.attributes.1).then_some(source);
-                facts.push(Operation::Facts { path, before, after, old: old?, opened, source });
+                folders.insert(path, Facts { before, after, old: old?, source });
             }
         }
     }
-    for (path, (state, old)) in folders {
-        let (before, after) = (state.clone(), state);
-        facts.push(Operation::Facts { path, before, after, old, opened: true, source: None });
+    let mut openings = Vec::new();
+    // A folder's mode may shut what lies below it: the deepest come first, and those that must be open before all.
+    for (path, Facts { mut before, after, old, source }) in folders.into_iter().rev() {
+        if is_closed(&before) && parents.contains(path.as_path()) {
+            let closes_to = after.facts().map(|facts| facts.mode);
+            let open = opened(&before);
+            let (path, after) = (path.clone(), open.clone());
+            openings.push(Operation::Facts { path, before, after, old, closes_to, source: None });
+            before = open;
+        }
+        if before != after || source.is_some() {
+            facts.push(Operation::Facts { path, before, after, old, closes_to: None, source });
+        }
     }
-    // A folder's mode may shut what lies below it.
-    facts.sort_by(|one, two| two.path().cmp(one.path()));
-    Ok([renames, stores, arrivals, facts].into_iter().flatten().collect())
+    openings.reverse();
+    Ok([renames, openings, stores, arrivals, facts].into_iter().flatten().collect())
 }
 
-/// Real folders in which something changes although their modes keep their owner from it.
-fn closed_folders(set: &ChangeSet) -> io::Result<BTreeMap<PathBuf, (State, Identity)>> {
-    let mut closed = BTreeMap::new();
-    if geteuid().is_root() {
-        return Ok(closed);
+/// What changes of something that stays where it is.
+struct Facts {
+    before: State,
+    after: State,
+    old: Identity,
+    source: Option<PathBuf>,
+}
+
+fn is_closed(state: &State) -> bool {
+    let mode = if let State::Folder(facts) = state { facts.mode } else { OPEN };
+    mode & OPEN != OPEN && !geteuid().is_root()
+}
+
+fn opened(state: &State) -> State {
+    let mut state = state.clone();
+    if let State::Folder(facts) = &mut state {
+        facts.mode |= OPEN;
     }
-    let outer = set.entries.iter().filter(|entry| !entry.is_inside && entry.kind != Kind::Mode);
-    let folders: BTreeSet<&Path> = outer.filter_map(|entry| entry.path.parent()).collect();
-    for folder in folders {
+    state
+}
+
+/// Real folders in which something changes although their modes keep their owner from it, by their paths.
+fn closed_folders(parents: &BTreeSet<&Path>) -> io::Result<BTreeMap<PathBuf, Facts>> {
+    let mut closed = BTreeMap::new();
+    for folder in parents {
         // One that is not there yet comes with its folder's new path.
         let Ok(place) = Place::of(folder) else { continue };
         let Some(found) = stat(&place.folder, &place.name)? else { continue };
-        if found.st_mode & OPEN != OPEN && found.st_uid == geteuid().as_raw() {
-            let state = of_stat(&place.folder, &place.name, &found)?;
-            closed.insert(folder.to_path_buf(), (state, Identity::of(&found)));
+        let state = of_stat(&place.folder, &place.name, &found)?;
+        if is_closed(&state) && found.st_uid == geteuid().as_raw() {
+            let (before, after, old) = (state.clone(), state, Identity::of(&found));
+            closed.insert(folder.to_path_buf(), Facts { before, after, old, source: None });
         }
     }
     Ok(closed)
@@ -202,12 +243,13 @@ fn clean(path: &Path) -> io::Result<()> {
     with_mode(&held, mode | 0o200, mode, || attributes.clean(&opened))
 }
 
-/// Lets things be moved out of a folder of a layer, whatever mode it is to have in the end.
-fn open_layer(folder: &Path) -> io::Result<()> {
+/// Gives a folder of a layer another mode.
+fn set_mode(folder: &Path, change: impl FnOnce(u32) -> u32) -> io::Result<()> {
     let place = Place::of(folder)?;
     let held = openat(&place.folder, &place.name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
     let mode = rustix::fs::fstat(&held)?.st_mode & 0o7777;
-    if mode & OPEN == OPEN { Ok(()) } else { crate::undo::chmod_opened(&held, mode | OPEN) }
+    let wanted = change(mode);
+    if mode == wanted { Ok(()) } else { chmod_opened(&held, wanted) }
 }
 
 /// Makes a new name in a layer one more name of the real file that it is a copy of.

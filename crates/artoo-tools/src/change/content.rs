@@ -54,6 +54,34 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// An open folder of a layer, whose mode is lifted as long as it keeps its owner out.
+pub(super) struct LayerFolder {
+    pub(super) folder: OwnedFd,
+    lifted: Option<(OwnedFd, u32)>,
+}
+
+impl LayerFolder {
+    pub(super) fn open(folder: &OwnedFd, name: &OsStr) -> io::Result<Self> {
+        let held = openat(folder, name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+        let mode = fstat(&held)?.st_mode & 0o7777;
+        let mut lifted = None;
+        if mode & 0o500 != 0o500 {
+            chmod_opened(&held, mode | 0o700)?;
+            lifted = Some((held, mode));
+        }
+        Ok(Self { folder: open(folder, name, OFlags::DIRECTORY | OFlags::RDONLY, Side::Layer)?, lifted })
+    }
+}
+
+impl Drop for LayerFolder {
+    fn drop(&mut self) {
+        if let Some((held, mode)) = &self.lifted {
+            // It is the layer's own folder; where this fails its state still tells the mode that was looked at.
+            let _ = chmod_opened(held, *mode);
+        }
+    }
+}
+
 /// Opens a file or a folder by its name in an open folder, without following a link or waiting for a pipe.
 pub(super) fn open(folder: &OwnedFd, name: &OsStr, flags: OFlags, side: Side) -> io::Result<OwnedFd> {
     let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;

@@ -42,7 +42,7 @@ const TABLE: [(Which, &str); 18] = [
     (Which::File(".DS_Store"), "the Finder notes how a folder is shown"),
     (Which::File("recently-used.xbel"), "desktop programs note what was opened"),
     (Which::In("_logs", ".log"), "npm logs each run"),
-    (Which::In("_update-notifier-last-checked", ""), "npm notes when it looked for a new version"),
+    (Which::File("_update-notifier-last-checked"), "npm notes when it looked for a new version"),
     (Which::Folder(".eslintcache"), "eslint keeps what it worked out"),
     (Which::In("fontconfig", ".cache-9"), "fontconfig lists the fonts it found"),
 ];

@@ -1,6 +1,5 @@
 //! Reading the change set: the upper layers of a view beside the real folders they lie on.
 
-use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
@@ -9,14 +8,15 @@ use std::path::{Path, PathBuf};
 use rustix::fd::OwnedFd;
 use rustix::fs::{FileType, OFlags, Stat, fstat};
 
-use super::content::{Reader, Side, names, open, stat};
+use super::content::{LayerFolder, Reader, Side, names, open, stat};
 use super::renames::{is_whiteout, is_whole};
 use super::set::{ChangeSet, Entry, Kind, Layer};
+use super::shared::SharedNames;
 use super::{incidental, set};
 use crate::beneath::Place;
 use crate::limit::Limit;
 use crate::paths;
-use crate::undo::{Attributes, FileState, Identity, State, Touched, fingerprint, list, of_stat};
+use crate::undo::{Attributes, Identity, State, Touched, fingerprint, list, of_stat};
 
 /// Entries of one change set, those in deleted folders counted.
 pub(crate) const ENTRIES_MAX: usize = 400_000;
@@ -54,14 +54,14 @@ pub(crate) fn look(layers: &[Layer], renames: &[(PathBuf, PathBuf)], limit: &Lim
         reader: Reader::new(limit),
         set: ChangeSet::default(),
         renames,
-        shared: HashMap::new(),
+        shared: SharedNames::default(),
         deleted_bytes: 0,
     };
     for layer in layers {
         look.layer(layer)?;
     }
-    look.tell_shared();
     let mut set = look.set;
+    look.shared.tell(&mut set.entries);
     set.entries.sort_by(|one, two| one.path.cmp(&two.path));
     incidental::set_aside(&mut set, limit);
     Ok(set)
@@ -71,19 +71,8 @@ struct Look<'a> {
     reader: Reader<'a>,
     set: ChangeSet,
     renames: Vec<(PathBuf, PathBuf)>,
-    /// New files with more names than one, by device and inode.
-    shared: HashMap<(u64, u64), Shared>,
+    shared: SharedNames,
     deleted_bytes: u64,
-}
-
-/// One file with several names in a layer.
-#[derive(Default)]
-struct Shared {
-    links: u64,
-    names: u64,
-    /// The real file that it is a copy of, and equal to.
-    same_as: Option<PathBuf>,
-    entries: Vec<usize>,
 }
 
 /// A folder of a layer and the real one it lies on.
@@ -175,6 +164,7 @@ impl Look<'_> {
         let failed = |error| problem(&name.path, error);
         let (after, attributes) = self.new_state(name).map_err(failed)?;
         let is_inside = name.here.real.is_none();
+        self.shared.note(&name.new, Some(self.set.entries.len()), None);
         let entry = Entry {
             kind: Kind::Created,
             after,
@@ -192,10 +182,9 @@ impl Look<'_> {
         if !FileType::from_raw_mode(name.new.st_mode).is_dir() {
             return Ok(());
         }
-        let opened = open(name.here.upper, name.name, OFlags::DIRECTORY | OFlags::RDONLY, Side::Layer);
-        let upper = opened.map_err(|error| problem(&name.path, error))?;
-        let (path, source) = (name.path.as_path(), name.source.as_path());
-        self.folder(&Here { upper: &upper, real: None, path, source, depth: name.here.depth + 1 }, false)
+        let opened = LayerFolder::open(name.here.upper, name.name).map_err(|error| problem(&name.path, error))?;
+        let (path, source, upper) = (name.path.as_path(), name.source.as_path(), &opened.folder);
+        self.folder(&Here { upper, real: None, path, source, depth: name.here.depth + 1 }, false)
     }
 
     fn replaced(&mut self, name: &Name<'_>, real: &OwnedFd, old: &Stat) -> Result<(), LookError> {
@@ -210,7 +199,7 @@ impl Look<'_> {
             entry.new = Some(Identity::of(&name.new));
             entry.source.clone_from(&name.source);
         }
-        self.note_shared(name, Some(at), None);
+        self.shared.note(&name.new, Some(at), None);
         self.inside_new(name)
     }
 
@@ -220,25 +209,26 @@ impl Look<'_> {
         match FileType::from_raw_mode(old.st_mode) {
             FileType::Directory => {
                 let flags = OFlags::DIRECTORY | OFlags::RDONLY;
-                let upper = open(name.here.upper, name.name, flags, Side::Layer).map_err(failed)?;
+                let opened = LayerFolder::open(name.here.upper, name.name).map_err(failed)?;
+                let upper = &opened.folder;
                 let (path, source) = (name.path.as_path(), name.source.as_path());
                 let below = match open(real, name.name, flags, Side::Real) {
                     // One that its own mode keeps shut may be given another; what is in it stays unknown.
                     Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                        if !names(&upper).map_err(failed)?.is_empty() {
+                        if !names(upper).map_err(failed)?.is_empty() {
                             return Err(failed(error));
                         }
                         return self
-                            .folder_itself((&upper, &name.new), (None, old), path, source)
+                            .folder_itself((upper, &name.new), (None, old), path, source)
                             .map(drop)
                             .map_err(failed);
                     }
                     opened => opened.map_err(failed)?,
                 };
                 let is_opaque =
-                    self.folder_itself((&upper, &name.new), (Some(&below), old), path, source).map_err(failed)?;
+                    self.folder_itself((upper, &name.new), (Some(&below), old), path, source).map_err(failed)?;
                 let depth = name.here.depth + 1;
-                self.folder(&Here { upper: &upper, real: Some(&below), path, source, depth }, is_opaque)
+                self.folder(&Here { upper, real: Some(&below), path, source, depth }, is_opaque)
             }
             FileType::RegularFile => self.file(name, real, old),
             FileType::Symlink => {
@@ -302,7 +292,7 @@ impl Look<'_> {
         if !is_same_content || !is_same_owner || attributes.0 != attributes.1 {
             return self.push_both(name, Kind::Changed, before, after, old, Some(attributes));
         }
-        self.note_shared(name, None, Some(&name.path));
+        self.shared.note(&name.new, None, Some(&name.path));
         if !was.facts.same_time(&is.facts) {
             let touched = Touched { path: name.path.clone(), facts: is.facts.clone(), old: Identity::of(old) };
             self.set.touched.push(touched);
@@ -335,7 +325,7 @@ impl Look<'_> {
         let all = [(name.path.clone(), before.clone())];
         let tree = (!is_plain || !same_owner || attributes.1.is_some()).then(|| fingerprint(&name.path, &all));
         let (old, new) = (Some(Identity::of(old)), Some(Identity::of(&name.new)));
-        self.note_shared(name, Some(self.set.entries.len()), None);
+        self.shared.note(&name.new, Some(self.set.entries.len()), None);
         self.push(Entry { kind, before, after, attributes, old, new, tree, ..blank(&name.path, &name.source) })
     }
 
@@ -345,8 +335,8 @@ impl Look<'_> {
         let old = stat(&place.folder, &place.name).map_err(failed)?.ok_or(io::ErrorKind::NotFound);
         let old = old.map_err(|error| failed(error.into()))?;
         let all = list(&place, &from, self.reader.limit, &mut |_, _| Ok(())).map_err(failed)?;
-        let flags = OFlags::DIRECTORY | OFlags::RDONLY;
-        let upper = open(name.here.upper, name.name, flags, Side::Layer).map_err(failed)?;
+        let opened = LayerFolder::open(name.here.upper, name.name).map_err(failed)?;
+        let upper = &opened.folder;
         let real = place.open_folder().map_err(failed)?;
         let before = of_stat(&place.folder, &place.name, &old).map_err(failed)?;
         self.push(Entry {
@@ -358,8 +348,8 @@ impl Look<'_> {
             ..blank(&name.path, &name.source)
         })?;
         let (path, source) = (name.path.as_path(), name.source.as_path());
-        self.folder_itself((&upper, &name.new), (Some(&real), &old), path, source).map_err(failed)?;
-        self.folder(&Here { upper: &upper, real: Some(&real), path, source, depth: name.here.depth + 1 }, true)
+        self.folder_itself((upper, &name.new), (Some(&real), &old), path, source).map_err(failed)?;
+        self.folder(&Here { upper, real: Some(&real), path, source, depth: name.here.depth + 1 }, true)
     }
 
     /// What was really there and is no more, a folder with all in it. `is_replaced`: something else is there now.
@@ -428,8 +418,9 @@ impl Look<'_> {
     }
 
     fn read_into(&mut self, state: &mut State, opened: OwnedFd) -> io::Result<()> {
-        let State::File(FileState { digest, .. }) = state else { return Ok(()) };
-        *digest = Some(self.reader.digest(&mut File::from(opened))?);
+        if let State::File(file) = state {
+            file.digest = Some(self.reader.digest(&mut File::from(opened))?);
+        }
         Ok(())
     }
 
@@ -437,42 +428,8 @@ impl Look<'_> {
         if self.set.entries.len() >= ENTRIES_MAX {
             return Err(LookError::TooMany);
         }
-        if entry.kind == Kind::Created
-            && let State::File(file) = &entry.after
-            && file.links > 1
-        {
-            let shared = self.shared.entry((file.device, file.inode)).or_default();
-            shared.links = file.links;
-            shared.names += 1;
-            shared.entries.push(self.set.entries.len());
-        }
         self.set.entries.push(entry);
         Ok(())
-    }
-
-    /// One of the names of a file that has several in the layer: of an entry, or of a copy equal to the real file.
-    fn note_shared(&mut self, name: &Name<'_>, entry: Option<usize>, same_as: Option<&Path>) {
-        if name.new.st_nlink <= 1 || !FileType::from_raw_mode(name.new.st_mode).is_file() {
-            return;
-        }
-        let new = Identity::of(&name.new);
-        let shared = self.shared.entry((new.device, new.inode)).or_default();
-        shared.links = name.new.st_nlink.try_into().unwrap_or(u64::MAX);
-        shared.names += 1;
-        shared.entries.extend(entry);
-        if let Some(path) = same_as {
-            shared.same_as.get_or_insert_with(|| path.to_path_buf());
-        }
-    }
-
-    fn tell_shared(&mut self) {
-        for shared in self.shared.values() {
-            for at in &shared.entries {
-                let Some(entry) = self.set.entries.get_mut(*at) else { continue };
-                entry.has_other_names = shared.names < shared.links;
-                entry.link_of.clone_from(&shared.same_as);
-            }
-        }
     }
 }
 

@@ -12,6 +12,7 @@ mod look;
 mod names;
 mod renames;
 mod set;
+mod shared;
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! The list of changes that one command made, and its digest.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::digest;
 use crate::paths;

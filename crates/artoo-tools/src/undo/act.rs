@@ -111,7 +111,6 @@ impl Act {
         open.begun.header.not_undoable = left_out;
         open.write(Step::Committing { nonce: nonce.clone(), operations })?;
         let Some(Step::Committing { operations, .. }) = open.steps.pop() else { return Ok(None) };
-        commit.open_folders(&operations)?;
         for (number, operation) in operations.iter().enumerate() {
             match commit.perform(operation) {
                 Ok(done) => open.steps.extend(done.into_iter().map(|done| Step::Done { done })),

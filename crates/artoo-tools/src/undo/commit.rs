@@ -19,6 +19,9 @@ use crate::limit::Limit;
 /// How the names begin that copies go by for a moment.
 const ASIDE: &str = ".artoo-undo-";
 
+/// What a folder's owner needs to change what is in it.
+const OWNER: u32 = 0o700;
+
 /// More files than this are cheaper to sync with their whole file system.
 const SYNCED_EACH_MAX: usize = 64;
 
@@ -94,18 +97,33 @@ impl Operation {
             Self::Store { path, tree, number, .. } => vec![put_away(path, stored, *number, tree)],
             Self::Put { path, after, below, .. } => {
                 let root = one(path, &State::Absent, after);
-                vec![Done::Changed { changes: std::iter::once(root).chain(below.iter().cloned()).collect() }]
+                arrived(std::iter::once(root).chain(below.iter().cloned()).collect())
             }
             Self::Exchange { path, before, after, tree, number, below, .. } => {
                 let old = if tree.is_some() { &State::Absent } else { before };
                 let changes = std::iter::once(one(path, old, after)).chain(below.iter().cloned()).collect();
                 let moved = tree.as_ref().map(|tree| put_away(path, stored, *number, tree));
-                moved.into_iter().chain([Done::Changed { changes }]).collect()
+                moved.into_iter().chain(arrived(changes)).collect()
             }
-            Self::Facts { before, after, .. } if before == after => Vec::new(),
             Self::Facts { path, before, after, .. } => vec![Done::Changed { changes: vec![one(path, before, after)] }],
         }
     }
+}
+
+/// New things, folders whose modes keep their owner out as two changes: what takes them back needs them open.
+pub(super) fn arrived(mut changes: Vec<Change>) -> Vec<Done> {
+    let mut closings = Vec::new();
+    for change in changes.iter_mut().filter(|change| !matches!(change.before, State::Folder(_))) {
+        if let State::Folder(facts) = &mut change.after
+            && facts.mode & OWNER != OWNER
+        {
+            let closed = State::Folder(facts.clone());
+            facts.mode |= OWNER;
+            closings.push(Change { path: change.path.clone(), before: change.after.clone(), after: closed });
+        }
+    }
+    let closed = (!closings.is_empty()).then_some(Done::Changed { changes: closings });
+    [Done::Changed { changes }].into_iter().chain(closed).collect()
 }
 
 fn put_away(path: &Path, stored: &Path, number: u64, tree: &str) -> Done {
@@ -212,17 +230,6 @@ impl<'a> Commit<'a> {
         Ok(())
     }
 
-    /// Gives folders all rights of their owner while what is in them changes.
-    pub(super) fn open_folders(&mut self, operations: &[Operation]) -> io::Result<()> {
-        for operation in operations {
-            if let Operation::Facts { path, before: State::Folder(facts), opened: true, .. } = operation {
-                super::facts::set_mode(&self.targets.place(path)?, facts.mode | 0o700)?;
-                fault::point("a folder is opened");
-            }
-        }
-        Ok(())
-    }
-
     /// Performs one operation; nothing of it is done where it stops.
     pub(super) fn perform(&mut self, operation: &Operation) -> Result<Vec<Done>, Stopped> {
         if self.limit.reached() {
@@ -262,9 +269,8 @@ impl<'a> Commit<'a> {
                 let from = self.checked(source, new, after)?;
                 self.exchange(&place, path, from, (before, old, tree.as_deref()), *number)
             }
-            Operation::Facts { before, after, old, opened, source, .. } => {
-                let opened_mode = if *opened { 0o700 } else { 0 };
-                set_facts(&place, before, after, old, opened_mode)?;
+            Operation::Facts { before, after, old, source, .. } => {
+                set_facts(&place, before, after, old)?;
                 if let Some(source) = source {
                     super::attributes::transfer(&self.sources.place(source)?, &place)?;
                 }
@@ -401,14 +407,13 @@ fn is_looked_at(found: &Identity, old: &Identity, before: &State) -> bool {
 }
 
 /// Mode and owner of the very thing that was looked at.
-fn set_facts(place: &Place, before: &State, after: &State, old: &Identity, opened: u32) -> io::Result<()> {
+fn set_facts(place: &Place, before: &State, after: &State, old: &Identity) -> io::Result<()> {
     use rustix::fs::{Gid, Uid, chownat, fstat};
     let changed = || io::Error::other("it was changed since it was looked at");
     let (was, is) = before.facts().zip(after.facts()).ok_or(io::ErrorKind::InvalidInput)?;
     let held = place.open_path()?;
     let found = fstat(&held)?;
-    let is_expected = [was.mode, was.mode | opened].contains(&(found.st_mode & 0o7777));
-    if !Identity::of(&found).same_inode(old) || !is_expected {
+    if !Identity::of(&found).same_inode(old) || found.st_mode & 0o7777 != was.mode {
         return Err(changed());
     }
     if (was.owner, was.group) != (is.owner, is.group) {

@@ -135,8 +135,8 @@ pub(crate) enum Operation {
         before: State,
         after: State,
         old: Identity,
-        /// Whether the folder is given all rights of its owner while what is in it changes.
-        opened: bool,
+        /// The mode it gets in the end, where this only opens a folder for what changes in it.
+        closes_to: Option<u32>,
         /// Whose attributes it gets.
         #[serde(skip)]
         source: Option<PathBuf>,

@@ -4,6 +4,9 @@
 //! the places it may change is kept; afterwards the journal holds only what differs. Moves and deletions are noted
 //! before they are made, and taken back by moving. [`UndoStore`] brings an entry back, and is an act itself.
 //!
+//! A commit of what a command did in a view copies nothing: its operations are written down first, then each new thing
+//! takes its place, and what stood there is moved into the act's folder, whatever its size.
+//!
 //! *Limits today*: what a command changes outside the workspace and the paths it names is not seen. Extended
 //! attributes, access lists and holes in files are not kept. What somebody else changes in those places while a command
 //! runs counts as the command's doing.
@@ -40,7 +43,7 @@ pub(crate) use cover::{Cover, is_system};
 pub(crate) use facts::{chmod_opened, set_time};
 pub(crate) use format::{Change, Operation};
 pub(crate) use journal::{Journal, Subject};
-pub(crate) use state::{Facts, FileState, Identity, State, of_stat};
+pub(crate) use state::{Identity, State, of_stat};
 pub use store::{Entry, Item, ItemOutcome, Report, UndoError, UndoStore};
 pub(crate) use tree::{fingerprint, list};
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::commit::{aside, shelve};
+use super::commit::{arrived, aside, shelve};
 use super::facts::{set_mode, shift};
 use super::format::{Change, Done, Operation};
 use super::shelf::Shelf;
@@ -58,23 +58,13 @@ impl Found<'_> {
                     return Ok(Vec::new());
                 }
                 self.give_mode(&place, after)?;
-                let changes = (self.created)(path)?;
-                Ok(vec![Done::Changed { changes }])
+                Ok(arrived((self.created)(path)?))
             }
             Operation::Exchange { .. } => self.exchanged(operation, &place),
-            Operation::Facts { path, before, after, opened, .. } => {
-                let present = state::read_facts(&place)?;
-                let mode = |state: &State| state.facts().map(|facts| facts.mode);
-                if mode(&present) == mode(before) {
-                    return Ok(Vec::new());
-                }
-                let is_opened = *opened && mode(&present) == mode(before).map(|mode| mode | 0o700);
-                if is_opened && mode(&present) != mode(after) {
-                    self.give_mode(&place, before)?;
-                    return Ok(Vec::new());
-                }
-                let change = Change { path: path.clone(), before: before.clone(), after: after.clone() };
-                Ok(vec![Done::Changed { changes: vec![change] }])
+            Operation::Facts { after, closes_to, .. } => {
+                let mode = state::read_facts(&place)?.facts().map(|facts| facts.mode);
+                let is_done = mode.is_some() && (mode == after.facts().map(|facts| facts.mode) || mode == *closes_to);
+                Ok(if is_done { operation.done(&stored) } else { Vec::new() })
             }
         }
     }
@@ -106,10 +96,14 @@ impl Found<'_> {
         }
         self.give_mode(place, after)?;
         let mut done = operation.done(&stored);
-        if matches!(after, State::Folder(_))
-            && let Some(Done::Changed { changes }) = done.last_mut()
-        {
-            changes.extend((self.created)(path)?.into_iter().filter(|change| change.path != *path));
+        if matches!(after, State::Folder(_)) {
+            // The process that knew what it holds is gone.
+            done.retain(|done| matches!(done, Done::Moved { .. }));
+            let mut changes = (self.created)(path)?;
+            if let (None, Some(root)) = (tree, changes.first_mut()) {
+                root.before = before.clone();
+            }
+            done.extend(arrived(changes));
         }
         Ok(done)
     }

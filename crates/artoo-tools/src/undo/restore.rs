@@ -73,13 +73,18 @@ impl Restoring<'_> {
         }
     }
 
-    /// What was made goes first, from the deepest up; then all else comes back, from the top down; modes of folders
-    /// come last, since one may lock its own content in.
+    /// Folders that stay are opened first. What was made goes, from the deepest up; then all else comes back, from the
+    /// top down; modes of folders come last, since one may lock its own content in.
     fn group(&mut self, changes: &[Change]) -> Vec<Told> {
         let mut ordered: Vec<&Change> = changes.iter().collect();
         ordered.sort_by_key(|change| (change.path.components().count(), change.path.as_path()));
         self.shared = self.shared_files(&ordered);
-        let mut all = Vec::new();
+        let (mut all, mut folders) = (Vec::new(), Vec::new());
+        let is_folder = |state: &State| matches!(state, State::Folder(_));
+        let stays = |change: &&&Change| is_folder(&change.before) && is_folder(&change.after);
+        for change in ordered.iter().filter(stays) {
+            self.bring_back(change, &mut folders, &mut all);
+        }
         for change in ordered.iter().rev().filter(|change| change.before == State::Absent) {
             // What stays keeps the folders it is in, and in the trash the note that tells where it came from.
             if self.left.iter().any(|left| left.starts_with(&change.path)) {
@@ -91,23 +96,29 @@ impl Restoring<'_> {
             }
             all.push((change.path.clone(), "removed", outcome));
         }
-        let mut folders = Vec::new();
-        for change in ordered.iter().filter(|change| change.before != State::Absent) {
-            let outcome = self.bring(change).unwrap_or_else(|error| told(&error));
-            let is_folder = matches!(change.before, State::Folder(_));
-            if is_folder && matches!(outcome, ItemOutcome::Done | ItemOutcome::Already) {
-                folders.push(*change);
-            }
-            all.push((change.path.clone(), "brought back", outcome));
+        for change in ordered.iter().filter(|change| change.before != State::Absent && !stays(change)) {
+            self.bring_back(change, &mut folders, &mut all);
         }
+        folders.sort_by(|one, two| one.path.cmp(&two.path));
         for change in folders.into_iter().rev() {
             if let State::Folder(facts) = &change.before
                 && let Err(error) = Place::of(&change.path).and_then(|place| set_facts(&place, facts))
+                // An undo that was cut off may have taken it away already, as part of what was done before this.
+                && !(self.resumed.has_brought(&change.path, &change.before) && state::is_missing(&change.path, &error))
             {
                 all.push((change.path.clone(), "given its mode", told(&error)));
             }
         }
         all
+    }
+
+    fn bring_back<'c>(&mut self, change: &'c Change, folders: &mut Vec<&'c Change>, all: &mut Vec<Told>) {
+        let outcome = self.bring(change).unwrap_or_else(|error| told(&error));
+        let is_folder = matches!(change.before, State::Folder(_));
+        if is_folder && matches!(outcome, ItemOutcome::Done | ItemOutcome::Already) {
+            folders.push(change);
+        }
+        all.push((change.path.clone(), "brought back", outcome));
     }
 
     /// Files with other names, as they stand before the first of their names gets its bytes back.

@@ -192,6 +192,14 @@ impl Shelf {
     }
 }
 
+/// Whether a path is that of something stored as it was.
+pub(super) fn is_stored(path: &Path) -> bool {
+    let is_number =
+        |path: &Path| path.file_name().and_then(|name| name.to_str()).is_some_and(|it| it.parse::<u64>().is_ok());
+    let folder = path.parent().filter(|folder| folder.ends_with(STORED) && is_number(path));
+    folder.and_then(Path::parent).is_some_and(is_number)
+}
+
 /// Removes a folder of the journal with all in it, also what was stored there with modes that keep its owner out.
 pub(super) fn remove_tree(folder: &Path) -> io::Result<()> {
     match fs::remove_dir_all(folder) {

@@ -2,6 +2,7 @@
 
 mod classes;
 mod commits;
+mod cost;
 mod kills;
 mod random;
 
@@ -104,9 +105,11 @@ impl Home {
 
     /// Runs a script on a view of the home; `false` where this machine makes no views.
     pub(super) fn run_in_view(&self, script: &str) -> bool {
-        for folder in ["upper", "work"] {
-            let _ = fs::remove_dir_all(self.root.join(folder));
-            fs::create_dir(self.root.join(folder)).unwrap();
+        for folder in ["upper", "work"].map(|name| self.root.join(name)) {
+            // The kernel's own folder in there is closed to an ordinary user.
+            let used = fs::read_dir(&self.root).unwrap().count();
+            let _ = fs::rename(&folder, folder.with_extension(used.to_string()));
+            fs::create_dir(&folder).unwrap();
         }
         let flags = if rustix::process::geteuid().is_root() { "-m" } else { "-Urm" };
         let mount =
