@@ -9,7 +9,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{FileType, OFlags, Stat, fstat};
 
 use super::content::{LayerFolder, Reader, Side, names, open, stat};
-use super::renames::{is_whiteout, is_whole};
+use super::renames::{is_whiteout, is_whole, joined};
 use super::set::{ChangeSet, Entry, Kind, Layer};
 use super::shared::SharedNames;
 use super::{incidental, set};
@@ -49,7 +49,8 @@ pub(crate) enum LookError {
 /// # Errors
 /// [`LookError`] where the layers can't be read whole: then nothing of them may be committed.
 pub(crate) fn look(layers: &[Layer], renames: &[(PathBuf, PathBuf)], limit: &Limit) -> Result<ChangeSet, LookError> {
-    let renames = renames.iter().filter(|(from, to)| is_whole(layers, renames, from, to)).cloned().collect();
+    let all = joined(renames);
+    let renames = all.iter().filter(|(from, to)| is_whole(layers, &all, from, to)).cloned().collect();
     let mut look = Look {
         reader: Reader::new(limit),
         set: ChangeSet::default(),

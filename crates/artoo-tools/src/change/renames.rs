@@ -7,6 +7,19 @@ use rustix::fs::{FileType, Stat};
 use super::content::stat_path;
 use super::set::Layer;
 
+/// Renames that follow one another as one: a folder that arrived by copying is moved on like any new one.
+pub(super) fn joined(renames: &[(PathBuf, PathBuf)]) -> Vec<(PathBuf, PathBuf)> {
+    let mut all: Vec<(PathBuf, PathBuf)> = Vec::new();
+    for (from, to) in renames {
+        if let Some(earlier) = all.iter_mut().find(|(_, earlier)| earlier == from) {
+            earlier.1.clone_from(to);
+        } else if !all.iter().any(|(_, earlier)| from.starts_with(earlier)) {
+            all.push((from.clone(), to.clone()));
+        }
+    }
+    all
+}
+
 /// Whether a rename is one whose traces are all there: the folder gone from its old path, all of it at the new one.
 /// Another is committed as the deletions and new files that it looks like.
 pub(super) fn is_whole(layers: &[Layer], renames: &[(PathBuf, PathBuf)], from: &Path, to: &Path) -> bool {

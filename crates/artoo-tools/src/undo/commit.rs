@@ -160,10 +160,38 @@ fn carry_off(aside: &Place, to: Place, limit: &Limit) -> io::Result<()> {
     let kept = to.again()?;
     let copied = files::copy(aside, to, Path::new(""), &mut Vec::new(), limit).and_then(|()| sync(&kept));
     if let Err(error) = copied {
-        let _ = files::remove(&kept);
+        let _ = discard(&kept);
         return Err(error);
     }
-    files::remove(aside)
+    // The copy is whole: what of the original can't be removed is litter, and must not be put back.
+    let _ = discard(aside);
+    Ok(())
+}
+
+/// Removes what stands at a place, folders too whose modes keep their owner out; nothing where nothing stands.
+pub(super) fn discard(place: &Place) -> io::Result<()> {
+    if Identity::at(place)?.is_none() {
+        return Ok(());
+    }
+    match files::remove(place) {
+        Err(error) if Errno::from_io_error(&error) == Some(Errno::ACCESS) => {
+            open_all(place)?;
+            files::remove(place)
+        }
+        removed => removed,
+    }
+}
+
+fn open_all(place: &Place) -> io::Result<()> {
+    let State::Folder(facts) = super::state::read_facts(place)? else { return Ok(()) };
+    super::facts::set_mode(place, facts.mode | OWNER)?;
+    for entry in rustix::fs::Dir::read_from(place.open_folder()?)? {
+        let name = entry?.file_name().to_bytes().to_owned();
+        if name != b"." && name != b".." {
+            open_all(&place.inside(std::os::unix::ffi::OsStrExt::from_bytes(name.as_slice()))?)?;
+        }
+    }
+    Ok(())
 }
 
 fn sync(place: &Place) -> io::Result<()> {
@@ -291,7 +319,7 @@ impl<'a> Commit<'a> {
                 match files::rename(&beside, place) {
                     Ok(()) => Ok(true),
                     Err(error) => {
-                        files::remove(&beside)?;
+                        discard(&beside)?;
                         taken(error)
                     }
                 }
@@ -323,7 +351,7 @@ impl<'a> Commit<'a> {
         if !matches!(kept, Ok(true)) {
             swap(place, &from)?;
             if is_elsewhere {
-                files::remove(&from)?;
+                discard(&from)?;
             }
             return kept;
         }
@@ -377,7 +405,7 @@ impl<'a> Commit<'a> {
         let beside = aside(place, &self.nonce, number)?;
         let copied = files::copy(from, beside.again()?, Path::new(""), &mut Vec::new(), self.limit);
         if let Err(error) = copied.and_then(|()| sync(&beside)) {
-            let _ = files::remove(&beside);
+            let _ = discard(&beside);
             return Err(error);
         }
         fault::point("the new stands aside");

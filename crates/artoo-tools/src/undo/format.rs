@@ -230,3 +230,26 @@ mod lines {
         Ok(Vec::<Line>::deserialize(from)?.into_iter().map(|Line(path)| path).collect())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Ended;
+
+    #[test]
+    fn earlier_versions_are_read_and_later_ones_are_not() {
+        let ended = |version: u8| {
+            let header = serde_json::json!({
+                "version": version, "at": "2026-01-02T03:04:05.678Z", "tool": "shell", "what": "w",
+                "not_undoable": null, "undoes": null,
+            });
+            let change = serde_json::json!({"path": "/a", "before": {"kind": "absent"}, "after": {"kind": "link", "target": "b"}});
+            let done = serde_json::json!([{"done": "changed", "changes": [change]}]);
+            let text = serde_json::json!({"header": header, "done": done, "interrupted": false, "complete": false});
+            serde_json::from_value::<Ended>(text)
+        };
+        assert!(ended(1).is_ok() && ended(2).is_ok(), "{:?}", ended(1));
+        let error = ended(3).unwrap_err().to_string();
+        assert!(error.contains("version 3") && error.contains("versions 1 to 2"), "{error}");
+        assert!(ended(0).is_err());
+    }
+}

@@ -1,16 +1,15 @@
 //! What a commit that was cut off has done, told by inodes and contents; what it left half done is ended.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::commit::{arrived, aside, shelve};
+use super::commit::{arrived, aside, discard, shelve};
 use super::facts::{set_mode, shift};
 use super::format::{Change, Done, Operation};
 use super::shelf::Shelf;
 use super::state::{self, Identity, State};
 use super::verdict::stands;
 use crate::beneath::Place;
-use crate::files;
 use crate::limit::Limit;
 
 /// A commit that nobody saw the end of.
@@ -42,7 +41,7 @@ impl Found<'_> {
                 let to = stored.join(number.to_string());
                 if is_inode(&place, old)? {
                     self.give_mode(&place, before)?;
-                    discard(&to)?;
+                    discard(&Place::of(&to)?)?;
                     return Ok(Vec::new());
                 }
                 let place = Place::of(&to)?;
@@ -53,7 +52,7 @@ impl Found<'_> {
                 Ok(operation.done(&stored))
             }
             Operation::Put { path, after, new, number, .. } => {
-                discard_at(&aside(&place, self.nonce, *number)?)?;
+                discard(&aside(&place, self.nonce, *number)?)?;
                 if !self.is_new(&place, new, after)? {
                     return Ok(Vec::new());
                 }
@@ -76,8 +75,8 @@ impl Found<'_> {
         let beside = aside(place, self.nonce, *number)?;
         let stored = self.shelf.stored()?;
         if is_inode(place, old)? {
-            discard_at(&beside)?;
-            discard(&stored.join(number.to_string()))?;
+            discard(&beside)?;
+            discard(&stored_place(&stored, *number)?)?;
             self.give_mode(place, before)?;
             return Ok(Vec::new());
         }
@@ -85,7 +84,7 @@ impl Found<'_> {
         // Displaced, and not stored yet: in the layer, or beside its path where that is another file system.
         for displaced in [Place::of(source).ok(), Some(beside)].into_iter().flatten() {
             if is_inode(&displaced, old)? {
-                discard(&stored.join(number.to_string()))?;
+                discard(&stored_place(&stored, *number)?)?;
                 shelve(self.shelf, &displaced, before, tree.as_deref(), *number, self.limit)?;
                 is_kept = true;
             }
@@ -139,13 +138,4 @@ fn is_inode(place: &Place, wanted: &Identity) -> io::Result<bool> {
 
 fn stored_place(stored: &Path, number: u64) -> io::Result<Place> {
     Place::of(&stored.join(number.to_string()))
-}
-
-/// Removes a copy that was cut off.
-fn discard(path: &PathBuf) -> io::Result<()> {
-    discard_at(&Place::of(path)?)
-}
-
-fn discard_at(place: &Place) -> io::Result<()> {
-    if stands(place)? { files::remove(place) } else { Ok(()) }
 }

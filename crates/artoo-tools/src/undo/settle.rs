@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rustix::io::Errno;
+
 use super::cover::is_skipped;
 use super::format::{Before, Begun, Change, Done, Step};
 use super::journal::{CLOSED, Journal};
@@ -189,7 +191,14 @@ impl Settling<'_> {
             let missing = before.state.saved().filter(|number| !self.shelf.holds(*number));
             match missing {
                 _ if beside == State::Absent => {}
-                Some(number) if before.state.same(&beside) => rename(&place, &self.shelf.place(number)?)?,
+                Some(number) if before.state.same(&beside) => match rename(&place, &self.shelf.place(number)?) {
+                    Err(Errno::XDEV) => {
+                        self.shelf.keep(&mut place.open_file()?, number, self.limit)?;
+                        self.shelf.open(number)?.sync_all()?;
+                        remove()?;
+                    }
+                    done => done?,
+                },
                 // Displaced, and its content is kept or it has none.
                 None if before.state.same(&beside) => remove()?,
                 // What was to be put there, while the old still stands; its source is kept.

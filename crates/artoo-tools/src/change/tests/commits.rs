@@ -8,6 +8,11 @@ use super::*;
 
 fn furnished(in_memory: bool) -> Home {
     let home = Home::new(in_memory);
+    furnish(&home);
+    home
+}
+
+fn furnish(home: &Home) {
     for (path, content) in [
         ("ws/a.txt", "alpha\n"),
         ("ws/b.txt", "beta\n"),
@@ -21,7 +26,6 @@ fn furnished(in_memory: bool) -> Home {
     }
     std::os::unix::fs::symlink("a.txt", home.workspace().join("link")).unwrap();
     fs::set_permissions(home.workspace().join("b.txt"), fs::Permissions::from_mode(0o444)).unwrap();
-    home
 }
 
 #[test]
@@ -78,7 +82,6 @@ fn each_form_is_told_committed_and_undone() {
         assert_eq!(differences(&home.tree(), &before), Vec::<String>::new(), "{script}: a look changes nothing");
         let digest = set.digest();
         assert_eq!(home.look().digest(), digest, "{script}");
-        eprintln!("{script}");
         let committed = home.commit_whole(&set);
         assert_eq!(
             committed.account.changed.len(),
@@ -202,6 +205,15 @@ fn a_folder_renamed_by_copying_is_one_real_rename() {
     home.undo();
     let differ = differences(&timeless(&home.tree()), &timeless(&before));
     assert!(differ.is_empty(), "{differ:#?}");
+    // Moved on, it is still one rename; and moved back, it is none.
+    let paths = ["ws/d", "ws/moved", "ws/there"].map(|path| home.home.join(path));
+    let pair = |from: usize, to: usize| (paths[from].clone(), paths[to].clone());
+    assert!(home.run_in_view("cp -a ws/d ws/moved; rm -rf ws/d; mv ws/moved ws/there"));
+    let set = look(&[home.layer()], &[pair(0, 1), pair(1, 2)], &limit()).unwrap();
+    assert_eq!(home.kinds(&set), [("ws/there".to_owned(), "renamed")]);
+    assert!(home.run_in_view("cp -a ws/d ws/moved; rm -rf ws/d; mv ws/moved ws/d"));
+    let set = look(&[home.layer()], &[pair(0, 1), pair(1, 0)], &limit()).unwrap();
+    assert_eq!(home.kinds(&set), []);
     // A note of a rename that left no such traces is no rename.
     assert!(home.run_in_view("cp -a ws/d ws/moved"));
     let set = look(&[home.layer()], &renames, &limit()).unwrap();
@@ -210,19 +222,9 @@ fn a_folder_renamed_by_copying_is_one_real_rename() {
 
 #[test]
 fn a_home_on_another_file_system_is_committed_and_undone() {
-    let home = furnished(false);
-    let Ok(other) = TempDir::new_in("/dev/shm") else { return };
-    let other = other.path().canonicalize().unwrap();
-    if fs::metadata(&other).unwrap().dev() == fs::metadata(&home.root).unwrap().dev() {
-        eprintln!("skipped: there is one file system here");
-        return;
-    }
-    let lower = other.join("home");
-    fs::rename(&home.home, &lower).unwrap_or_else(|_| {
-        assert!(Command::new("cp").arg("-a").args([&home.home, &lower]).status().unwrap().success());
-    });
-    let before = tree(&lower);
-    let home = Home { home: lower, ..home };
+    let Some(home) = Home::elsewhere() else { return };
+    furnish(&home);
+    let before = home.tree();
     if !home.run_in_view("echo more >> ws/a.txt; rm -r ws/d; mkdir ws/n; echo n > ws/n/f; chmod 600 docs/keep; rm ws/link; echo l > ws/link") {
         return;
     }
@@ -278,4 +280,20 @@ fn artoos_own_data_is_never_changed() {
     let error = commit(&journal, subject, &home.protected(), &home.look(), &limit()).unwrap_err();
     assert!(error.to_string().contains("artoo's own data"), "{error}");
     assert_eq!(fs::read_to_string(home.home.join(".config/artoo/key")).unwrap(), "k");
+}
+
+#[test]
+fn what_was_stored_is_forgotten_with_its_task() {
+    let home = furnished(true);
+    let config = UndoConfig { max_tasks: 1, ..home.config() };
+    home.run_bare("mkdir docs/shut; echo x > docs/shut/in; chmod 500 docs/shut docs");
+    for script in ["chmod u+w docs docs/shut; rm -r docs", "echo 1 > ws/n", "echo 2 > ws/n2"] {
+        if !home.run_in_view(script) {
+            return;
+        }
+        assert_eq!(home.commit_keeping(&home.look(), config.clone()).stopped, None);
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let entries = home.store().entries().unwrap();
+    assert_eq!((entries.len(), home.store().forgotten()), (1, 2), "{entries:?}");
 }

@@ -24,7 +24,7 @@ use crate::undo::{Journal, Report, Subject, UndoConfig, UndoStore};
 
 /// A home with a workspace, a layer on the home, and a journal.
 pub(super) struct Home {
-    _dir: Option<TempDir>,
+    _dirs: Vec<TempDir>,
     pub(super) root: PathBuf,
     pub(super) home: PathBuf,
 }
@@ -52,13 +52,32 @@ impl Home {
     pub(super) fn new(in_memory: bool) -> Self {
         let dir = if in_memory { TempDir::new_in("/dev/shm").unwrap() } else { TempDir::new().unwrap() };
         let root = dir.path().canonicalize().unwrap();
-        let home = Self { _dir: Some(dir), home: root.join("home"), root };
+        let home = Self { _dirs: vec![dir], home: root.join("home"), root };
         fs::create_dir_all(home.workspace()).unwrap();
         home
     }
 
+    /// With the home on another file system than layers and journal; `None` where there is only one.
+    pub(super) fn elsewhere() -> Option<Self> {
+        let (dir, other) = (TempDir::new_in("/dev/shm").ok()?, TempDir::new().unwrap());
+        let device = |dir: &TempDir| fs::metadata(dir.path()).unwrap().dev();
+        if device(&dir) == device(&other) {
+            eprintln!("skipped: there is one file system here");
+            return None;
+        }
+        fs::create_dir_all(other.path().join("home/ws")).unwrap();
+        std::os::unix::fs::symlink(other.path().join("home"), dir.path().join("home")).unwrap();
+        Some(Self { _dirs: vec![other], ..Self::at(dir.path()) }.keeping(dir))
+    }
+
+    fn keeping(mut self, dir: TempDir) -> Self {
+        self._dirs.push(dir);
+        self
+    }
+
     pub(super) fn at(root: &Path) -> Self {
-        Self { _dir: None, home: root.join("home"), root: root.to_path_buf() }
+        let root = root.canonicalize().unwrap();
+        Self { _dirs: Vec::new(), home: root.join("home").canonicalize().unwrap(), root }
     }
 
     pub(super) fn workspace(&self) -> PathBuf {
@@ -130,7 +149,11 @@ impl Home {
     }
 
     pub(super) fn commit(&self, set: &ChangeSet) -> Committed {
-        let journal = Journal::new(self.config(), self.protected());
+        self.commit_keeping(set, self.config())
+    }
+
+    pub(super) fn commit_keeping(&self, set: &ChangeSet, config: UndoConfig) -> Committed {
+        let journal = Journal::new(config, self.protected());
         static NUMBER: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
         // An entry that was undone takes no more acts: each commit is a task of its own.
         let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -194,7 +217,9 @@ pub(super) fn tree(root: &Path) -> Tree {
     while let Some(folder) = open.pop() {
         for entry in fs::read_dir(folder).into_iter().flatten() {
             let path = entry.unwrap().path();
-            if fs::symlink_metadata(&path).unwrap().is_dir() {
+            // A folder that may be listed and not searched tells no more than names.
+            let Ok(found) = fs::symlink_metadata(&path) else { continue };
+            if found.is_dir() {
                 open.push(path.clone());
             }
             paths.push(path);

@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use super::*;
+use crate::change::LookError;
 
 /// Scripts of one run; more by `ARTOO_TEST_SCRIPTS`.
 const SCRIPTS: u64 = 25;
@@ -26,8 +27,8 @@ const FORMS: [&str; 46] = [
     "ln -sfn N N",
     "sed -i s/a/b/ F",
     "sed -i 2d F",
-    "tar --mtime=2001-01-01 --owner=0 --group=0 -cf N D",
-    "tar --mtime=2001-01-01 --owner=0 --group=0 -cf t.tar D && mkdir -p N && tar xf t.tar -C N",
+    "tar --sort=name --mtime=2001-01-01 --owner=0 --group=0 -cf N D",
+    "tar --sort=name --mtime=2001-01-01 --owner=0 --group=0 -cf t.tar D && mkdir -p N && tar xf t.tar -C N",
     "chmod 600 F",
     "chmod 755 F",
     "chmod 444 F",
@@ -121,19 +122,29 @@ fn plant(home: &Home, random: &mut Random) {
 #[test]
 fn view_and_commit_equal_the_bare_run() {
     let count = std::env::var("ARTOO_TEST_SCRIPTS").ok().and_then(|text| text.parse().ok()).unwrap_or(SCRIPTS);
-    let (mut changes, mut wrong) = (0, Vec::new());
+    let (mut changes, mut refused, mut wrong) = (0, 0, Vec::new());
     for seed in 0..count {
         let mut random = Random(0x9E37_79B9_7F4A_7C15 ^ (seed + 1).wrapping_mul(0x2545_F491_4F6C_DD1D));
         let home = Home::new(true);
         plant(&home, &mut random);
         let script = script(&mut random);
         let before = home.tree();
-        let bare = Home { _dir: None, home: home.root.join("bare"), root: home.root.clone() };
-        assert!(Command::new("cp").arg("-a").args([&home.home, &bare.home]).status().unwrap().success());
+        let bare = home.root.join("bare");
+        assert!(Command::new("cp").arg("-a").args([&home.home, &bare]).status().unwrap().success());
+        let bare = Home { home: bare, ..Home::at(&home.root) };
         if !home.run_in_view(&script) {
             return;
         }
-        let set = home.look();
+        let set = match look(&[home.layer()], &[], &limit()) {
+            Ok(set) => set,
+            // A folder whose mode keeps its owner from searching it: named, and nothing is committed.
+            Err(LookError::Io { path, source }) if source.kind() == std::io::ErrorKind::PermissionDenied => {
+                eprintln!("seed {seed}: {path} can't be looked at");
+                refused += 1;
+                continue;
+            }
+            Err(error) => panic!("seed {seed}: {error}"),
+        };
         let untouched = differences(&home.tree(), &before);
         assert!(untouched.is_empty(), "seed {seed}: the view let something through\n{script}\n{untouched:#?}");
         bare.run_bare(&script);
@@ -151,6 +162,7 @@ fn view_and_commit_equal_the_bare_run() {
         let differ = differences(&timeless(&home.tree()), &timeless(&before));
         assert!(differ.is_empty(), "seed {seed} undone:\n{script}\n{differ:#?}");
     }
-    eprintln!("{count} scripts, {changes} changes, {} differ", wrong.len());
+    eprintln!("{count} scripts, {changes} changes, {refused} refused, {} differ", wrong.len());
+    assert!(refused * 50 <= count, "{refused} refused");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
