@@ -44,6 +44,8 @@
 mod beneath;
 mod blocked;
 mod builtin;
+#[allow(dead_code, unused_imports, reason = "the registry calls it as soon as commands run in a view")]
+mod change;
 pub mod checks;
 pub mod config;
 mod consent;

@@ -145,7 +145,8 @@ impl Protected {
                 .any(|(place, folded)| lies_there(folded) && place.symlink_metadata().is_ok())
     }
 
-    fn holds(&self, path: &Path) -> bool {
+    /// Whether a path, taken as it is written, lies in one of the places.
+    pub(crate) fn holds(&self, path: &Path) -> bool {
         let path = folded(path);
         self.folded.iter().any(|place| is_below(&path, place))
     }

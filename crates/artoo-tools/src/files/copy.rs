@@ -21,7 +21,7 @@ const CHUNK_BYTES: usize = 256 * 1024;
 pub(super) type Changes = Vec<FileChange>;
 
 /// Copies what stands at `from` to `to`, where nothing may stand; times and modes are kept.
-pub(super) fn copy(from: &Place, to: Place, to_path: &Path, changes: &mut Changes, limit: &Limit) -> io::Result<()> {
+pub(crate) fn copy(from: &Place, to: Place, to_path: &Path, changes: &mut Changes, limit: &Limit) -> io::Result<()> {
     tree(from, to, to_path, changes, limit, 0)
 }
 

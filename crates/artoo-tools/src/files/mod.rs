@@ -12,8 +12,8 @@ mod tool;
 mod unpack;
 
 pub(crate) use act::{Act, ActProblem, schema, trash_schema};
-pub(crate) use copy::{inventory, pour};
-pub(crate) use perform::{Side, carry, hindered, rename, run};
+pub(crate) use copy::{copy, inventory, pour};
+pub(crate) use perform::{Side, carry, hindered, remove, rename, run};
 pub(crate) use plan::{Plan, plan};
 pub(crate) use survey::Obstacle;
 pub(crate) use tool::{Files, Trash};

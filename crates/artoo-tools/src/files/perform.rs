@@ -198,7 +198,7 @@ pub(crate) fn rename(from: &Place, to: &Place) -> Result<(), Errno> {
 }
 
 /// Removes what was copied, everything in it first.
-fn remove(place: &Place) -> io::Result<()> {
+pub(crate) fn remove(place: &Place) -> io::Result<()> {
     let found = statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW)?;
     let flags = if rustix::fs::FileType::from_raw_mode(found.st_mode).is_dir() {
         for name in copy::names(place)? {

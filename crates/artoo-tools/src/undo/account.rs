@@ -4,7 +4,7 @@ use std::path::Path;
 
 use artoo_proto::{FOLDER, FileChange};
 
-use super::format::{Change, Done};
+use super::format::Done;
 use super::state::State;
 use crate::paths;
 
@@ -26,6 +26,14 @@ impl Account {
             Done::Changed { changes } => changes.as_slice(),
             Done::Moved { .. } | Done::Torn { .. } => &[],
         });
+        Self::of_changes(changes.map(|change| (change.path.as_path(), &change.before, &change.after)), sees_all)
+    }
+
+    /// Of changes that are known in full, or not.
+    pub(crate) fn of_changes<'a>(
+        changes: impl Iterator<Item = (&'a Path, &'a State, &'a State)>,
+        sees_all: bool,
+    ) -> Self {
         let mut changed: Vec<FileChange> = changes.take(LISTED_MAX + 1).map(told).collect();
         let is_whole = sees_all && changed.len() <= LISTED_MAX;
         changed.truncate(LISTED_MAX);
@@ -41,13 +49,13 @@ impl Account {
     }
 }
 
-fn told(change: &Change) -> FileChange {
-    let (mut before, mut after) = (name(&change.before), name(&change.after));
+fn told((path, was, is): (&Path, &State, &State)) -> FileChange {
+    let (mut before, mut after) = (name(was), name(is));
     if before == after {
-        before = before.map(|name| name + &particulars(&change.before));
-        after = after.map(|name| name + &particulars(&change.after));
+        before = before.map(|name| name + &particulars(was));
+        after = after.map(|name| name + &particulars(is));
     }
-    FileChange { path: paths::line(&change.path), before, after }
+    FileChange { path: paths::line(path), before, after }
 }
 
 fn name(state: &State) -> Option<String> {

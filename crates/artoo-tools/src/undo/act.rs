@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use artoo_proto::FileChange;
 
 use super::account::Account;
+use super::commit::{Commit, Stopped, Touched};
 use super::cover::topmost_missing;
 use super::fault;
-use super::format::{Begun, Change, Done, Ended, Step};
+use super::format::{Begun, Change, Done, Ended, Operation, Step};
 use super::journal::{Journal, Lock};
 use super::settle::settle;
 use super::shelf::Shelf;
@@ -90,6 +91,41 @@ impl Act {
         open.write(Step::Done { done: Done::Moved { from, to, tree } })
     }
 
+    /// Performs a commit, and tells where it stopped; what was done until there is undone with the act. `left_out`: what
+    /// of it undo can't bring back.
+    pub(crate) fn commit(
+        &mut self,
+        operations: Vec<Operation>,
+        touched: &[Touched],
+        left_out: Option<String>,
+        limit: &Limit,
+    ) -> io::Result<Option<Stopped>> {
+        let open = self.open.as_mut().ok_or_else(|| io::Error::other("a commit needs the undo journal"))?;
+        let shelf = open.shelf.clone();
+        let nonce = format!("{:x}", super::journal::now().as_millis());
+        let mut commit = Commit::new(&shelf, nonce.clone(), limit)?;
+        if let Some(stopped) = commit.check(&operations) {
+            return Ok(Some(stopped));
+        }
+        commit.sync_sources(&operations)?;
+        open.begun.header.not_undoable = left_out;
+        open.write(Step::Committing { nonce: nonce.clone(), operations })?;
+        let Some(Step::Committing { operations, .. }) = open.steps.pop() else { return Ok(None) };
+        for (number, operation) in operations.iter().enumerate() {
+            match commit.perform(operation) {
+                Ok(done) => open.steps.extend(done.into_iter().map(|done| Step::Done { done })),
+                Err(stopped) => {
+                    // What the others did, and what this one may have left half done, the files tell.
+                    let operations = operations.get(number..).unwrap_or_default().to_vec();
+                    open.steps.push(Step::Committing { nonce, operations });
+                    return Ok(Some(stopped));
+                }
+            }
+        }
+        super::commit::touch(touched);
+        Ok(None)
+    }
+
     /// This path is about to be brought back.
     pub(super) fn bringing(&mut self, step: Step) -> io::Result<()> {
         self.open.as_mut().map_or(Ok(()), |open| open.write(step))
@@ -122,7 +158,7 @@ impl Act {
         let made = recorded.chain(others).collect();
         let done = settle(&open.journal, &open.shelf, &open.begun, &open.steps, Some(made), limit)?;
         let header = open.begun.header;
-        if done.is_empty() && header.not_undoable.is_none() {
+        if done.is_empty() && header.not_undoable.is_none() && !open.shelf.holds_stored() {
             open.shelf.forget()?;
             // Another act may be in it.
             let _ = open.shelf.folder.parent().map(std::fs::remove_dir);
@@ -161,7 +197,7 @@ impl Step {
     fn creating(&self) -> Option<&PathBuf> {
         match self {
             Self::Creating { root } => Some(root),
-            Self::Moving { .. } | Self::Bringing { .. } | Self::Done { .. } => None,
+            Self::Moving { .. } | Self::Bringing { .. } | Self::Committing { .. } | Self::Done { .. } => None,
         }
     }
 }

@@ -5,10 +5,13 @@ use std::path::PathBuf;
 use artoo_proto::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-use super::state::State;
+use super::state::{Identity, State};
 
-/// The version of these files; a file of another version is an error and stays as it is.
-pub(super) const VERSION: u8 = 1;
+/// The version of these files; a file of a later version is an error and stays as it is.
+pub(super) const VERSION: u8 = 2;
+
+/// The oldest version read: it has no commits and no trees told by their facts.
+const OLDEST_VERSION: u8 = 1;
 
 /// What an act is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,8 +67,80 @@ pub(super) enum Step {
     },
     /// This path is about to be brought back; what stood there goes by way of the name beside it.
     Bringing { before: Before, aside: Option<String> },
+    /// These are about to be done, in their order; which of them were is told by what stands where.
+    Committing {
+        /// Part of the passing names that copies go by.
+        nonce: String,
+        operations: Vec<Operation>,
+    },
     /// It has been.
     Done { done: Done },
+}
+
+/// One operation of a commit. Stored under a number: in the act's own folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "operation", rename_all = "snake_case")]
+pub(crate) enum Operation {
+    /// A folder goes from one path to the other.
+    Rename {
+        #[serde(with = "line")]
+        from: PathBuf,
+        #[serde(with = "line")]
+        to: PathBuf,
+        old: Identity,
+        tree: String,
+    },
+    /// What stands at the path is stored.
+    Store {
+        #[serde(with = "line")]
+        path: PathBuf,
+        before: State,
+        old: Identity,
+        tree: String,
+        number: u64,
+    },
+    /// A new thing comes from the layer, a folder with all in it.
+    Put {
+        #[serde(with = "line")]
+        path: PathBuf,
+        #[serde(with = "line")]
+        source: PathBuf,
+        after: State,
+        new: Identity,
+        number: u64,
+        /// What it holds, as far as the process that planned it knows.
+        #[serde(skip)]
+        below: Vec<Change>,
+    },
+    /// A thing from the layer takes the place of the one at the path, which is stored.
+    Exchange {
+        #[serde(with = "line")]
+        path: PathBuf,
+        #[serde(with = "line")]
+        source: PathBuf,
+        before: State,
+        after: State,
+        old: Identity,
+        new: Identity,
+        /// Digest of what is stored as it is; `None` where the state tells enough to make it again.
+        tree: Option<String>,
+        number: u64,
+        #[serde(skip)]
+        below: Vec<Change>,
+    },
+    /// Mode, owner and user attributes of what stays where it is.
+    Facts {
+        #[serde(with = "line")]
+        path: PathBuf,
+        before: State,
+        after: State,
+        old: Identity,
+        /// The mode it gets in the end, where this only opens a folder for what changes in it.
+        closes_to: Option<u32>,
+        /// Whose attributes it gets.
+        #[serde(skip)]
+        source: Option<PathBuf>,
+    },
 }
 
 /// Something an act did, in the order of doing.
@@ -93,11 +168,11 @@ pub(super) enum Done {
 
 /// One path, before and after.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Change {
+pub(crate) struct Change {
     #[serde(with = "line")]
-    pub(super) path: PathBuf,
-    pub(super) before: State,
-    pub(super) after: State,
+    pub(crate) path: PathBuf,
+    pub(crate) before: State,
+    pub(crate) after: State,
 }
 
 /// Written and synced when an act is over.
@@ -113,8 +188,10 @@ pub(super) struct Ended {
 
 fn known_version<'de, D: Deserializer<'de>>(from: D) -> Result<u8, D::Error> {
     match u8::deserialize(from)? {
-        VERSION => Ok(VERSION),
-        other => Err(de::Error::custom(format_args!("it has version {other}, and this artoo reads version {VERSION}"))),
+        version @ OLDEST_VERSION..=VERSION => Ok(version),
+        other => Err(de::Error::custom(format_args!(
+            "it has version {other}, and this artoo reads versions {OLDEST_VERSION} to {VERSION}"
+        ))),
     }
 }
 
@@ -151,5 +228,28 @@ mod lines {
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<PathBuf>, D::Error> {
         Ok(Vec::<Line>::deserialize(from)?.into_iter().map(|Line(path)| path).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Ended;
+
+    #[test]
+    fn earlier_versions_are_read_and_later_ones_are_not() {
+        let ended = |version: u8| {
+            let header = serde_json::json!({
+                "version": version, "at": "2026-01-02T03:04:05.678Z", "tool": "shell", "what": "w",
+                "not_undoable": null, "undoes": null,
+            });
+            let change = serde_json::json!({"path": "/a", "before": {"kind": "absent"}, "after": {"kind": "link", "target": "b"}});
+            let done = serde_json::json!([{"done": "changed", "changes": [change]}]);
+            let text = serde_json::json!({"header": header, "done": done, "interrupted": false, "complete": false});
+            serde_json::from_value::<Ended>(text)
+        };
+        assert!(ended(1).is_ok() && ended(2).is_ok(), "{:?}", ended(1));
+        let error = ended(3).unwrap_err().to_string();
+        assert!(error.contains("version 3") && error.contains("versions 1 to 2"), "{error}");
+        assert!(ended(0).is_err());
     }
 }

@@ -14,7 +14,7 @@ use super::act::Act;
 use super::cover::{Cover, is_skipped};
 use super::format::{Before, Begun, Ended, Header, VERSION};
 use super::settle::settle;
-use super::shelf::{Shelf, private_folder, sync_folder};
+use super::shelf::{Shelf, private_folder, remove_tree, sync_folder};
 use super::state::State;
 use super::walk::walk;
 use super::{DAYS_MAX, UndoConfig, fault};
@@ -207,7 +207,7 @@ impl Journal {
             if !is_over && at.as_millis() >= too_old {
                 break;
             }
-            fs::remove_dir_all(&folder)?;
+            remove_tree(&folder)?;
             left -= 1;
             bytes = bytes.saturating_sub(its_bytes);
             gone += 1;

@@ -4,24 +4,31 @@
 //! the places it may change is kept; afterwards the journal holds only what differs. Moves and deletions are noted
 //! before they are made, and taken back by moving. [`UndoStore`] brings an entry back, and is an act itself.
 //!
+//! A commit of what a command did in a view copies nothing: its operations are written down first, then each new thing
+//! takes its place, and what stood there is moved into the act's folder, whatever its size.
+//!
 //! *Limits today*: what a command changes outside the workspace and the paths it names is not seen. Extended
 //! attributes, access lists and holes in files are not kept. What somebody else changes in those places while a command
 //! runs counts as the command's doing.
 
 mod account;
 mod act;
+mod attributes;
+mod commit;
 mod cover;
 mod facts;
 pub(crate) mod fault;
 mod format;
 mod journal;
 mod preview;
+mod reconcile;
 mod restore;
 mod resumed;
 mod settle;
 mod shelf;
 mod state;
 mod store;
+mod tree;
 mod verdict;
 mod walk;
 
@@ -30,9 +37,15 @@ use std::path::PathBuf;
 
 pub(crate) use account::Account;
 pub(crate) use act::{Act, tree_digest};
+pub(crate) use attributes::Attributes;
+pub(crate) use commit::{Stopped, Touched};
 pub(crate) use cover::{Cover, is_system};
+pub(crate) use facts::{chmod_opened, set_time};
+pub(crate) use format::{Change, Operation};
 pub(crate) use journal::{Journal, Subject};
+pub(crate) use state::{Identity, State, of_stat};
 pub use store::{Entry, Item, ItemOutcome, Report, UndoError, UndoStore};
+pub(crate) use tree::{fingerprint, list};
 
 /// Bytes kept before one command: a large source tree fits, and copying it stays within a second or two.
 #[doc(alias = "limit")]

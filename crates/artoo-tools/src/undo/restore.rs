@@ -9,13 +9,14 @@ use rustix::fs::{AtFlags, Mode, unlinkat};
 use rustix::io::Errno;
 
 use super::act::{Act, tree_digest};
-use super::facts::{set_facts, set_mode, set_owner, set_time, swap};
+use super::facts::{set_facts, set_mode, set_owner, set_time, shift, swap};
 use super::fault;
 use super::format::{Before, Change, Done, Step};
 use super::resumed::Resumed;
 use super::shelf::Shelf;
 use super::state::{self, FileState, State};
 use super::store::ItemOutcome;
+use super::tree::{fingerprint_at, is_fingerprint};
 use super::verdict::{
     changed_meanwhile, conflict_or, is_left, judge, moved_from, stands, told, too_large, with_number,
 };
@@ -72,13 +73,18 @@ impl Restoring<'_> {
         }
     }
 
-    /// What was made goes first, from the deepest up; then all else comes back, from the top down; modes of folders
-    /// come last, since one may lock its own content in.
+    /// Folders that stay are opened first. What was made goes, from the deepest up; then all else comes back, from the
+    /// top down; modes of folders come last, since one may lock its own content in.
     fn group(&mut self, changes: &[Change]) -> Vec<Told> {
         let mut ordered: Vec<&Change> = changes.iter().collect();
         ordered.sort_by_key(|change| (change.path.components().count(), change.path.as_path()));
         self.shared = self.shared_files(&ordered);
-        let mut all = Vec::new();
+        let (mut all, mut folders) = (Vec::new(), Vec::new());
+        let is_folder = |state: &State| matches!(state, State::Folder(_));
+        let stays = |change: &&&Change| is_folder(&change.before) && is_folder(&change.after);
+        for change in ordered.iter().filter(stays) {
+            self.bring_back(change, &mut folders, &mut all);
+        }
         for change in ordered.iter().rev().filter(|change| change.before == State::Absent) {
             // What stays keeps the folders it is in, and in the trash the note that tells where it came from.
             if self.left.iter().any(|left| left.starts_with(&change.path)) {
@@ -90,23 +96,29 @@ impl Restoring<'_> {
             }
             all.push((change.path.clone(), "removed", outcome));
         }
-        let mut folders = Vec::new();
-        for change in ordered.iter().filter(|change| change.before != State::Absent) {
-            let outcome = self.bring(change).unwrap_or_else(|error| told(&error));
-            let is_folder = matches!(change.before, State::Folder(_));
-            if is_folder && matches!(outcome, ItemOutcome::Done | ItemOutcome::Already) {
-                folders.push(*change);
-            }
-            all.push((change.path.clone(), "brought back", outcome));
+        for change in ordered.iter().filter(|change| change.before != State::Absent && !stays(change)) {
+            self.bring_back(change, &mut folders, &mut all);
         }
+        folders.sort_by(|one, two| one.path.cmp(&two.path));
         for change in folders.into_iter().rev() {
             if let State::Folder(facts) = &change.before
                 && let Err(error) = Place::of(&change.path).and_then(|place| set_facts(&place, facts))
+                // An undo that was cut off may have taken it away already, as part of what was done before this.
+                && !(self.resumed.has_brought(&change.path, &change.before) && state::is_missing(&change.path, &error))
             {
                 all.push((change.path.clone(), "given its mode", told(&error)));
             }
         }
         all
+    }
+
+    fn bring_back<'c>(&mut self, change: &'c Change, folders: &mut Vec<&'c Change>, all: &mut Vec<Told>) {
+        let outcome = self.bring(change).unwrap_or_else(|error| told(&error));
+        let is_folder = matches!(change.before, State::Folder(_));
+        if is_folder && matches!(outcome, ItemOutcome::Done | ItemOutcome::Already) {
+            folders.push(change);
+        }
+        all.push((change.path.clone(), "brought back", outcome));
     }
 
     /// Files with other names, as they stand before the first of their names gets its bytes back.
@@ -292,7 +304,11 @@ impl Restoring<'_> {
     }
 
     fn move_back(&mut self, from: &Path, to: &Path, tree: &str) -> io::Result<ItemOutcome> {
+        let by_facts = is_fingerprint(tree);
         let tree_at = |place: &Place, path: &Path, limit: &Limit| -> io::Result<String> {
+            if by_facts {
+                return fingerprint_at(place, path, limit);
+            }
             Ok(tree_digest(path, &files::inventory(place, path, limit)?))
         };
         if self.resumed.has_moved(to, from) {
@@ -313,14 +329,22 @@ impl Restoring<'_> {
             let reason = format!("something stands there now; the old one is at {}", paths::line(to));
             return Ok(ItemOutcome::Conflict { reason });
         }
-        let inventory = files::inventory(&source, to, self.limit)?;
-        if tree_digest(to, &inventory) != tree {
+        let inventory = if by_facts { Vec::new() } else { files::inventory(&source, to, self.limit)? };
+        let found = if by_facts { fingerprint_at(&source, to, self.limit)? } else { tree_digest(to, &inventory) };
+        if found != tree {
             return Ok(ItemOutcome::Conflict { reason: format!("changed since, at {}", paths::line(to)) });
         }
         self.act.moving(to, from, tree)?;
         fault::point("a move back is due");
-        let (now, back) = (files::Side { place: source, path: to }, files::Side { place: target, path: from });
-        files::carry(now, back, &inventory, &mut Vec::new(), self.limit)?;
+        match shift(&source, &target) {
+            Err(Errno::XDEV) => {
+                // Also where the facts were enough so far: a copy is held against contents.
+                let inventory = if by_facts { files::inventory(&source, to, self.limit)? } else { inventory };
+                let (now, back) = (files::Side { place: source, path: to }, files::Side { place: target, path: from });
+                files::carry(now, back, &inventory, &mut Vec::new(), self.limit)?;
+            }
+            done => done?,
+        }
         self.act.moved(to, from, tree)?;
         Ok(ItemOutcome::Done)
     }
@@ -392,7 +416,11 @@ impl Restoring<'_> {
     fn number(&mut self, present: &State) -> Option<Option<u64>> {
         self.next += 1;
         let Some(file) = present.file() else { return Some(None) };
-        self.room = self.room.checked_sub(file.bytes)?;
+        // What is moved there takes no more room than it had.
+        let is_moved = file.links <= 1 && self.act.shelf().is_some_and(|shelf| shelf.is_on(file.device));
+        if !is_moved {
+            self.room = self.room.checked_sub(file.bytes)?;
+        }
         Some(Some(self.next))
     }
 

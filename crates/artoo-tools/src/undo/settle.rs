@@ -1,12 +1,15 @@
 //! What an act did, told from what stood there before and what stands there now.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
 
 use super::cover::is_skipped;
 use super::format::{Before, Begun, Change, Done, Step};
 use super::journal::{CLOSED, Journal};
+use super::reconcile::Found;
 use super::shelf::Shelf;
 use super::state::{self, State};
 use super::walk::{Seen, walk};
@@ -26,13 +29,12 @@ pub(super) fn settle(
     limit: &Limit,
 ) -> io::Result<Vec<Done>> {
     let settling = Settling { journal, shelf, limit, made };
-    let mut done = Vec::new();
+    let mut joined = Joined::default();
     if !begun.roots.is_empty() {
-        let changes = settling.watched(begun)?;
-        done.extend((!changes.is_empty()).then_some(Done::Changed { changes }));
+        joined.push_changes(settling.watched(begun)?);
     }
-    settling.steps(steps, &mut done)?;
-    Ok(done)
+    settling.steps(steps, &mut joined)?;
+    Ok(joined.done)
 }
 
 /// Paths, as lines, that an act made, with the digests it took.
@@ -131,12 +133,12 @@ impl Settling<'_> {
         self.made.as_ref()?.get(paths::line(path).as_str()).map(Option::as_deref)
     }
 
-    fn steps(&self, steps: &[Step], done: &mut Vec<Done>) -> io::Result<()> {
+    fn steps(&self, steps: &[Step], done: &mut Joined) -> io::Result<()> {
         let arrived: BTreeSet<&PathBuf> = steps
             .iter()
             .filter_map(|step| match step {
                 Step::Moving { to, .. } => Some(to),
-                Step::Creating { .. } | Step::Bringing { .. } | Step::Done { .. } => None,
+                Step::Creating { .. } | Step::Bringing { .. } | Step::Committing { .. } | Step::Done { .. } => None,
             })
             .collect();
         let mut rest = steps.iter().peekable();
@@ -144,13 +146,23 @@ impl Settling<'_> {
             let is_told = matches!(rest.peek(), Some(Step::Done { .. }));
             match step {
                 Step::Creating { root } => {
-                    let changes = self.created(root, &arrived)?;
-                    done.extend((!changes.is_empty()).then_some(Done::Changed { changes }));
+                    done.push_changes(self.created(root, &arrived)?);
                 }
                 Step::Moving { .. } | Step::Bringing { .. } if is_told => {}
-                Step::Moving { from, to, tree } => done.extend(found_moved(from, to, tree)?),
-                Step::Bringing { before, aside } => done.extend(self.half_brought(before, aside.as_deref())?),
-                Step::Done { done: told } => join(done, told.clone()),
+                Step::Moving { from, to, tree } => {
+                    found_moved(from, to, tree)?.into_iter().for_each(|told| done.push(told))
+                }
+                Step::Bringing { before, aside } => {
+                    self.half_brought(before, aside.as_deref())?.into_iter().for_each(|told| done.push(told));
+                }
+                Step::Committing { nonce, operations } => {
+                    let created = |path: &Path| self.created(path, &arrived);
+                    let found = Found { shelf: self.shelf, nonce, limit: self.limit, created: &created };
+                    for operation in operations {
+                        found.done(operation)?.into_iter().for_each(|told| done.add(told));
+                    }
+                }
+                Step::Done { done: told } => done.add(told.clone()),
             }
         }
         Ok(())
@@ -179,7 +191,14 @@ impl Settling<'_> {
             let missing = before.state.saved().filter(|number| !self.shelf.holds(*number));
             match missing {
                 _ if beside == State::Absent => {}
-                Some(number) if before.state.same(&beside) => rename(&place, &self.shelf.place(number)?)?,
+                Some(number) if before.state.same(&beside) => match rename(&place, &self.shelf.place(number)?) {
+                    Err(Errno::XDEV) => {
+                        self.shelf.keep(&mut place.open_file()?, number, self.limit)?;
+                        self.shelf.open(number)?.sync_all()?;
+                        remove()?;
+                    }
+                    done => done?,
+                },
                 // Displaced, and its content is kept or it has none.
                 None if before.state.same(&beside) => remove()?,
                 // What was to be put there, while the old still stands; its source is kept.
@@ -195,14 +214,38 @@ impl Settling<'_> {
 }
 
 /// Adds what was done; changes that follow one another are one, but never two of the same path: their order matters.
-fn join(done: &mut Vec<Done>, told: Done) {
-    match (done.last_mut(), told) {
-        (Some(Done::Changed { changes }), Done::Changed { changes: more })
-            if !more.iter().any(|one| changes.iter().any(|other| other.path == one.path)) =>
-        {
-            changes.extend(more);
+#[derive(Default)]
+struct Joined {
+    done: Vec<Done>,
+    /// Paths of the last of them, where those are changes.
+    paths: HashSet<PathBuf>,
+}
+
+impl Joined {
+    fn add(&mut self, told: Done) {
+        match (self.done.last_mut(), told) {
+            (Some(Done::Changed { changes }), Done::Changed { changes: more })
+                if more.iter().all(|one| !self.paths.contains(&one.path)) =>
+            {
+                self.paths.extend(more.iter().map(|one| one.path.clone()));
+                changes.extend(more);
+            }
+            (_, told) => self.push(told),
         }
-        (_, told) => done.push(told),
+    }
+
+    fn push(&mut self, told: Done) {
+        self.paths.clear();
+        if let Done::Changed { changes } = &told {
+            self.paths.extend(changes.iter().map(|one| one.path.clone()));
+        }
+        self.done.push(told);
+    }
+
+    fn push_changes(&mut self, changes: Vec<Change>) {
+        if !changes.is_empty() {
+            self.push(Done::Changed { changes });
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -18,8 +18,11 @@ const STEPS: &str = "steps.jsonl";
 const ENDED: &str = "ended.json";
 const SAVED: &str = "saved";
 
-/// Longest note read: the manifest of as many entries as are ever kept stays well below.
-const NOTE_MAX_BYTES: u64 = 64 * 1024 * 1024;
+/// What was taken from its place as it is: files, folders with all in them.
+const STORED: &str = "stored";
+
+/// Longest note read: the list of as many entries as one commit may have stays well below.
+const NOTE_MAX_BYTES: u64 = 512 * 1024 * 1024;
 
 /// One act's folder; nobody but the user may look into it.
 #[derive(Debug, Clone)]
@@ -67,6 +70,24 @@ impl Shelf {
             rustix::fs::Mode::empty(),
         )?;
         Ok(crate::beneath::Place { folder, name: number.to_string().into() })
+    }
+
+    /// The folder of things stored as they are, made where it is missing, as it really lies.
+    pub(super) fn stored(&self) -> io::Result<PathBuf> {
+        let folder = self.folder.join(STORED);
+        private_folder(&folder)?;
+        folder.canonicalize()
+    }
+
+    /// Whether it lies on this device.
+    pub(super) fn is_on(&self, device: u64) -> bool {
+        use std::os::unix::fs::MetadataExt;
+        fs::metadata(&self.folder).is_ok_and(|found| found.dev() == device)
+    }
+
+    /// Whether anything was stored as it is.
+    pub(super) fn holds_stored(&self) -> bool {
+        fs::read_dir(self.folder.join(STORED)).is_ok_and(|mut entries| entries.next().is_some())
     }
 
     /// Has what was kept on the disk itself: from here on a power cut can't take it.
@@ -144,7 +165,7 @@ impl Shelf {
 
     /// Takes the whole act out of the journal.
     pub(super) fn forget(&self) -> io::Result<()> {
-        fs::remove_dir_all(&self.folder)
+        remove_tree(&self.folder)
     }
 
     /// A note appears whole or not at all, and stays: the file is synced before it gets its name, the folder after.
@@ -169,6 +190,36 @@ impl Shelf {
                 .map_err(|error| io::Error::other(format!("{}: {error}", path.display()))),
         }
     }
+}
+
+/// Whether a path is that of something stored as it was.
+pub(super) fn is_stored(path: &Path) -> bool {
+    let is_number =
+        |path: &Path| path.file_name().and_then(|name| name.to_str()).is_some_and(|it| it.parse::<u64>().is_ok());
+    let folder = path.parent().filter(|folder| folder.ends_with(STORED) && is_number(path));
+    folder.and_then(Path::parent).is_some_and(is_number)
+}
+
+/// Removes a folder of the journal with all in it, also what was stored there with modes that keep its owner out.
+pub(super) fn remove_tree(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            open_folders(folder)?;
+            fs::remove_dir_all(folder)
+        }
+        removed => removed,
+    }
+}
+
+fn open_folders(folder: &Path) -> io::Result<()> {
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            open_folders(&entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 fn limited(path: &Path) -> io::Result<Vec<u8>> {

@@ -1,9 +1,11 @@
 //! What stands at a path, as far as undo is concerned: its kind, bytes, mode, and where a link points.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
+use rustix::fd::AsFd;
 use rustix::fs::{AtFlags, FileType, Stat, readlinkat, statat};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
@@ -38,27 +40,37 @@ pub(crate) enum State {
 /// What the system keeps beside the bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Facts {
-    pub(super) mode: u32,
-    pub(super) modified_s: i64,
-    pub(super) modified_ns: u32,
-    pub(super) owner: u32,
-    pub(super) group: u32,
+    pub(crate) mode: u32,
+    pub(crate) modified_s: i64,
+    pub(crate) modified_ns: u32,
+    pub(crate) owner: u32,
+    pub(crate) group: u32,
+}
+
+/// What tells this very thing from another at the same path: its inode, its size and the time of its last change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Identity {
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
+    bytes: u64,
+    modified_s: i64,
+    modified_ns: u32,
 }
 
 /// A regular file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FileState {
     #[serde(flatten)]
-    pub(super) facts: Facts,
-    pub(super) bytes: u64,
+    pub(crate) facts: Facts,
+    pub(crate) bytes: u64,
     /// SHA-256 of the content; `None` where it has not been read.
-    pub(super) digest: Option<String>,
+    pub(crate) digest: Option<String>,
     /// Under which number the content is kept.
-    pub(super) saved: Option<u64>,
-    pub(super) device: u64,
-    pub(super) inode: u64,
+    pub(crate) saved: Option<u64>,
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
     /// Names of the same file, this one included.
-    pub(super) links: u64,
+    pub(crate) links: u64,
 }
 
 impl State {
@@ -91,10 +103,19 @@ impl State {
         }
     }
 
-    pub(super) fn file(&self) -> Option<&FileState> {
+    pub(crate) fn file(&self) -> Option<&FileState> {
         match self {
             Self::File(file) => Some(file),
             Self::Absent | Self::Folder(_) | Self::Pipe(_) | Self::Link { .. } | Self::Odd { .. } => None,
+        }
+    }
+
+    /// Mode, owner and time, where it has them.
+    pub(crate) fn facts(&self) -> Option<&Facts> {
+        match self {
+            Self::File(file) => Some(&file.facts),
+            Self::Folder(facts) | Self::Pipe(facts) => Some(facts),
+            Self::Absent | Self::Link { .. } | Self::Odd { .. } => None,
         }
     }
 
@@ -104,8 +125,40 @@ impl State {
     }
 }
 
+#[expect(clippy::useless_conversion, reason = "the widths differ between systems")]
+impl Identity {
+    pub(crate) fn of(found: &Stat) -> Self {
+        Self {
+            device: u64::from(found.st_dev),
+            inode: u64::from(found.st_ino),
+            bytes: u64::try_from(found.st_size).unwrap_or(0),
+            modified_s: found.st_mtime,
+            modified_ns: found.st_mtime_nsec.try_into().unwrap_or(0),
+        }
+    }
+
+    /// Of what stands at a place; `None` where nothing does.
+    pub(crate) fn at(place: &Place) -> io::Result<Option<Self>> {
+        match statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => Ok(None),
+            found => Ok(Some(Self::of(&found?))),
+        }
+    }
+
+    pub(crate) fn same_inode(&self, other: &Self) -> bool {
+        (self.device, self.inode) == (other.device, other.inode)
+    }
+}
+
+impl FileState {
+    /// The same, its content kept under a number.
+    pub(crate) fn stored_as(self, number: u64) -> Self {
+        Self { saved: Some(number), ..self }
+    }
+}
+
 impl Facts {
-    fn of(found: &Stat) -> Self {
+    pub(crate) fn of(found: &Stat) -> Self {
         Self {
             mode: found.st_mode & MODE_BITS,
             modified_s: found.st_mtime,
@@ -115,7 +168,7 @@ impl Facts {
         }
     }
 
-    pub(super) fn same_time(&self, other: &Self) -> bool {
+    pub(crate) fn same_time(&self, other: &Self) -> bool {
         (self.modified_s, self.modified_ns) == (other.modified_s, other.modified_ns)
     }
 }
@@ -131,6 +184,14 @@ pub(super) fn read(place: &Place, limit: &Limit) -> io::Result<State> {
         file.digest = Some(digest::of_whole(&mut place.open_file()?, limit)?);
     }
     Ok(state)
+}
+
+/// What stands at a place, its content not read.
+pub(super) fn read_facts(place: &Place) -> io::Result<State> {
+    match statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW) {
+        Err(Errno::NOENT) => Ok(State::Absent),
+        found => seen(place, &found?),
+    }
 }
 
 /// What stands at a path, its content read; nothing where a folder on the way is missing.
@@ -153,8 +214,13 @@ pub(super) fn is_missing(path: &Path, error: &io::Error) -> bool {
 }
 
 /// What a stat tells; content is not read.
-#[expect(clippy::useless_conversion, reason = "the widths differ between systems")]
 pub(super) fn seen(place: &Place, found: &Stat) -> io::Result<State> {
+    of_stat(&place.folder, &place.name, found)
+}
+
+/// What a stat of a name in an open folder tells; content is not read.
+#[expect(clippy::useless_conversion, reason = "the widths differ between systems")]
+pub(crate) fn of_stat(folder: impl AsFd, name: &OsStr, found: &Stat) -> io::Result<State> {
     let odd = |what: &str| State::Odd { what: what.to_owned() };
     Ok(match FileType::from_raw_mode(found.st_mode) {
         FileType::RegularFile => State::File(FileState {
@@ -168,7 +234,7 @@ pub(super) fn seen(place: &Place, found: &Stat) -> io::Result<State> {
         }),
         FileType::Directory => State::Folder(Facts::of(found)),
         FileType::Symlink => {
-            let target = readlinkat(&place.folder, &place.name, Vec::new())?;
+            let target = readlinkat(folder, name, Vec::new())?;
             State::Link { target: artoo_proto::escape::path_line(target.as_bytes()) }
         }
         FileType::Fifo => State::Pipe(Facts::of(found)),

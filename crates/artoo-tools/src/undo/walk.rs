@@ -35,7 +35,18 @@ pub(super) fn walk(
         Err(error) if state::is_missing(root, &error) => return Ok(()),
         Err(error) => return Err(error),
     };
-    Walk { skip, limit, visit }.step(place, root.to_path_buf(), 0)
+    walk_place(&place, root, skip, limit, visit)
+}
+
+/// Likewise from a place that is at hand.
+pub(super) fn walk_place(
+    place: &Place,
+    path: &Path,
+    skip: &dyn Fn(&Path) -> bool,
+    limit: &Limit,
+    visit: &mut dyn FnMut(Seen<'_>) -> io::Result<()>,
+) -> io::Result<()> {
+    Walk { skip, limit, visit }.step(place.again()?, path.to_path_buf(), 0)
 }
 
 struct Walk<'a> {

@@ -1,0 +1,276 @@
+//! From a change set to the person's files: one act of the undo journal, planned first and performed entry by entry.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, Mode, OFlags, linkat, openat, unlinkat};
+use rustix::process::geteuid;
+
+use super::class::refusal;
+use super::content::{Side, open, stat, with_mode};
+use super::set::{ChangeSet, Entry, Kind};
+use crate::beneath::Place;
+use crate::limit::Limit;
+use crate::paths;
+use crate::protect::Protected;
+use crate::undo::{
+    Account, Attributes, Change, Identity, Journal, Operation, State, Stopped, Subject, chmod_opened, of_stat, set_time,
+};
+
+/// What a folder's owner needs to change what is in it.
+const OPEN: u32 = 0o700;
+
+/// What came of a commit.
+#[derive(Debug)]
+pub(crate) struct Committed {
+    /// What was changed, for the record.
+    pub(crate) account: Account,
+    /// Where it stopped, if it did: entries before it are committed, it and those after it are as they were.
+    pub(crate) stopped: Option<Stopped>,
+}
+
+/// Why a commit failed as a whole.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CommitError {
+    #[error("{path} is never changed: {reason}")]
+    Refused { path: String, reason: String },
+    #[error("the change could not be made undoable, so nothing was committed: {0}")]
+    Journal(#[source] io::Error),
+    #[error("the changes were made and can be undone, but the journal could not be written to its end: {0}")]
+    Unended(#[source] io::Error),
+    #[error("{path} in the view's layer could not be prepared, so nothing was committed: {source}")]
+    Layer {
+        path: String,
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// Commits a change set as one act; its entry in the journal takes all of it back.
+///
+/// # Errors
+/// [`CommitError::Unended`] where all was changed but the journal's last note is missing; any other where nothing was.
+pub(crate) fn commit(
+    journal: &Journal,
+    subject: Subject<'_>,
+    protected: &Protected,
+    set: &ChangeSet,
+    limit: &Limit,
+) -> Result<Committed, CommitError> {
+    let own_data = protected.own_data();
+    for entry in &set.entries {
+        if let Some(reason) = refusal(entry, &own_data) {
+            return Err(CommitError::Refused { path: paths::line(&entry.path), reason });
+        }
+    }
+    let mut act = journal.begin(subject, None, limit).map_err(CommitError::Journal)?;
+    let failed = |path: &Path| {
+        let path = paths::line(path);
+        move |source| CommitError::Layer { path, source }
+    };
+    // New folders that keep their owner out are opened from the top down, and closed again from the bottom up.
+    let is_shut = |entry: &&Entry| entry.kind == Kind::Created && is_closed(&entry.after);
+    let shut: Vec<(&PathBuf, &State)> =
+        set.entries.iter().filter(is_shut).map(|entry| (&entry.source, &entry.after)).collect();
+    for (path, _) in &shut {
+        set_mode(path, |mode| mode | OPEN).map_err(failed(path))?;
+    }
+    for path in &set.marked {
+        clean(path).map_err(failed(path))?;
+    }
+    for path in &set.residue {
+        in_folder(path, |place| Ok(unlinkat(&place.folder, &place.name, AtFlags::empty())?)).map_err(failed(path))?;
+    }
+    for entry in &set.entries {
+        // Where no link can be made the copy in the layer is as good, but for being a file of its own.
+        let _ = entry.link_of.as_deref().map(|existing| link(entry, existing));
+    }
+    for (path, state) in shut.iter().rev() {
+        let mode = state.facts().map_or(0, |facts| facts.mode);
+        set_mode(path, |_| mode).map_err(failed(path))?;
+    }
+    let outer = || set.entries.iter().filter(|entry| !entry.is_inside);
+    let sources: BTreeSet<&Path> =
+        outer().filter(|entry| entry.new.is_some()).filter_map(|entry| entry.source.parent()).collect();
+    for folder in sources {
+        // Things are moved out of it, whatever mode it is to have in the end.
+        set_mode(folder, |mode| mode | OPEN).map_err(failed(folder))?;
+    }
+    let operations = operations(set).map_err(CommitError::Journal)?;
+    let changed: BTreeSet<&Path> = outer().filter_map(|entry| entry.path.parent()).collect();
+    let folders = set.folders.iter().filter(|folder| changed.contains(folder.path.as_path()));
+    let touched: Vec<_> = set.touched.iter().chain(folders).cloned().collect();
+    let stopped = act.commit(operations, &touched, left_out(set), limit).map_err(CommitError::Journal)?;
+    let found = act.end(&[], limit).map_err(CommitError::Unended)?;
+    let account = if stopped.is_none() { set.account() } else { found };
+    Ok(Committed { account, stopped })
+}
+
+/// What of the set undo can't bring back.
+fn left_out(set: &ChangeSet) -> Option<String> {
+    let owner = |state: &State| state.facts().map(|facts| (facts.owner, facts.group));
+    let is_folder_fact = |entry: &&Entry| {
+        entry.kind == Kind::Mode
+            && (owner(&entry.before) != owner(&entry.after) || entry.attributes.0 != entry.attributes.1)
+    };
+    let first = set.entries.iter().find(is_folder_fact)?;
+    Some(format!("owners and attributes of folders are not brought back, as of {}", paths::line(&first.path)))
+}
+
+/// The operations in the order of doing: folders to their new paths first, modes last.
+fn operations(set: &ChangeSet) -> io::Result<Vec<Operation>> {
+    let (mut renames, mut stores, mut arrivals, mut facts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let outer = set.entries.iter().filter(|entry| !entry.is_inside && entry.kind != Kind::Mode);
+    let parents: BTreeSet<&Path> = outer.filter_map(|entry| entry.path.parent()).collect();
+    let mut folders = closed_folders(&parents)?;
+    for (at, entry) in set.entries.iter().enumerate().filter(|(_, entry)| !entry.is_inside) {
+        let number = u64::try_from(at).unwrap_or(u64::MAX);
+        let (path, source, tree) = (entry.path.clone(), entry.source.clone(), entry.tree.clone().unwrap_or_default());
+        let (before, after) = (entry.before.clone(), entry.after.clone());
+        let old = entry.old.ok_or(io::ErrorKind::InvalidData);
+        match &entry.kind {
+            Kind::Renamed { from } => {
+                renames.push(Operation::Rename { from: from.clone(), to: path, old: old?, tree });
+            }
+            Kind::Deleted => stores.push(Operation::Store { path, before, old: old?, tree, number }),
+            Kind::Created => {
+                let (new, below) = (identity(entry)?, below(set, at));
+                arrivals.push(Operation::Put { path, source, after, new, number, below });
+            }
+            Kind::Changed | Kind::Replaced => {
+                let (old, new, tree, below) = (old?, identity(entry)?, entry.tree.clone(), below(set, at));
+                // A content that is stored to be made again is known by its number.
+                let before = match before {
+                    State::File(file) if tree.is_none() => State::File(file.stored_as(number)),
+                    before => before,
+                };
+                let from_layer = Operation::Exchange { path, source, before, after, old, new, tree, number, below };
+                arrivals.push(from_layer);
+            }
+            Kind::Mode => {
+                let source = (entry.attributes.0 != entry.attributes.1).then_some(source);
+                folders.insert(path, Facts { before, after, old: old?, source });
+            }
+        }
+    }
+    let mut openings = Vec::new();
+    // A folder's mode may shut what lies below it: the deepest come first, and those that must be open before all.
+    for (path, Facts { mut before, after, old, source }) in folders.into_iter().rev() {
+        if is_closed(&before) && parents.contains(path.as_path()) {
+            let closes_to = after.facts().map(|facts| facts.mode);
+            let open = opened(&before);
+            let (path, after) = (path.clone(), open.clone());
+            openings.push(Operation::Facts { path, before, after, old, closes_to, source: None });
+            before = open;
+        }
+        if before != after || source.is_some() {
+            facts.push(Operation::Facts { path, before, after, old, closes_to: None, source });
+        }
+    }
+    openings.reverse();
+    Ok([renames, openings, stores, arrivals, facts].into_iter().flatten().collect())
+}
+
+/// What changes of something that stays where it is.
+struct Facts {
+    before: State,
+    after: State,
+    old: Identity,
+    source: Option<PathBuf>,
+}
+
+fn is_closed(state: &State) -> bool {
+    let mode = if let State::Folder(facts) = state { facts.mode } else { OPEN };
+    mode & OPEN != OPEN && !geteuid().is_root()
+}
+
+fn opened(state: &State) -> State {
+    let mut state = state.clone();
+    if let State::Folder(facts) = &mut state {
+        facts.mode |= OPEN;
+    }
+    state
+}
+
+/// Real folders in which something changes although their modes keep their owner from it, by their paths.
+fn closed_folders(parents: &BTreeSet<&Path>) -> io::Result<BTreeMap<PathBuf, Facts>> {
+    let mut closed = BTreeMap::new();
+    for folder in parents {
+        // One that is not there yet comes with its folder's new path.
+        let Ok(place) = Place::of(folder) else { continue };
+        let Some(found) = stat(&place.folder, &place.name)? else { continue };
+        let state = of_stat(&place.folder, &place.name, &found)?;
+        if is_closed(&state) && found.st_uid == geteuid().as_raw() {
+            let (before, after, old) = (state.clone(), state, Identity::of(&found));
+            closed.insert(folder.to_path_buf(), Facts { before, after, old, source: None });
+        }
+    }
+    Ok(closed)
+}
+
+/// What a new folder holds, as changes of its own.
+fn below(set: &ChangeSet, at: usize) -> Vec<Change> {
+    let Some(root) = set.entries.get(at).map(|entry| &entry.path) else { return Vec::new() };
+    // Sorted, a folder comes right before what lies below it.
+    let inside = set.entries.iter().skip(at + 1).take_while(|entry| entry.path.starts_with(root));
+    let new = inside.filter(|entry| entry.is_inside && entry.kind == Kind::Created);
+    new.map(|entry| Change { path: entry.path.clone(), before: State::Absent, after: entry.after.clone() }).collect()
+}
+
+/// The thing in the layer as it is now: a link made there is another one than was looked at.
+fn identity(entry: &Entry) -> io::Result<Identity> {
+    match (&entry.link_of, entry.new) {
+        (Some(_), _) => Identity::at(&Place::of(&entry.source)?)?.ok_or_else(|| io::ErrorKind::NotFound.into()),
+        (None, Some(new)) => Ok(new),
+        (None, None) => Err(io::ErrorKind::InvalidData.into()),
+    }
+}
+
+/// Takes the overlay's attributes off a thing in a layer.
+fn clean(path: &Path) -> io::Result<()> {
+    let place = Place::of(path)?;
+    let Some(found) = stat(&place.folder, &place.name)? else { return Ok(()) };
+    let is_folder = rustix::fs::FileType::from_raw_mode(found.st_mode).is_dir();
+    let flags = if is_folder { OFlags::RDONLY | OFlags::DIRECTORY } else { OFlags::RDONLY };
+    let opened = open(&place.folder, &place.name, flags, Side::Layer)?;
+    let attributes = Attributes::of_layer(&opened)?;
+    let mode = found.st_mode & 0o7777;
+    if mode & 0o200 != 0 {
+        return attributes.clean(&opened);
+    }
+    let held = openat(&place.folder, &place.name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+    with_mode(&held, mode | 0o200, mode, || attributes.clean(&opened))
+}
+
+/// Gives a folder of a layer another mode.
+fn set_mode(folder: &Path, change: impl FnOnce(u32) -> u32) -> io::Result<()> {
+    let place = Place::of(folder)?;
+    let held = openat(&place.folder, &place.name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+    let mode = rustix::fs::fstat(&held)?.st_mode & 0o7777;
+    let wanted = change(mode);
+    if mode == wanted { Ok(()) } else { chmod_opened(&held, wanted) }
+}
+
+/// Makes a new name in a layer one more name of the real file that it is a copy of.
+fn link(entry: &Entry, existing: &Path) -> io::Result<()> {
+    in_folder(&entry.source, |place| {
+        let existing = Place::of(existing)?;
+        let passing = Place { folder: rustix::io::dup(&place.folder)?, name: ".artoo-link".into() };
+        linkat(&existing.folder, &existing.name, &passing.folder, &passing.name, AtFlags::empty())?;
+        let renamed = rustix::fs::renameat(&passing.folder, &passing.name, &place.folder, &place.name);
+        Ok(renamed.inspect_err(|_| {
+            let _ = unlinkat(&passing.folder, &passing.name, AtFlags::empty());
+        })?)
+    })
+}
+
+/// Changes a name in a folder of a layer, whose times stay.
+fn in_folder(path: &Path, act: impl FnOnce(&Place) -> io::Result<()>) -> io::Result<()> {
+    let place = Place::of(path)?;
+    let folder = Place::of(path.parent().ok_or(io::ErrorKind::InvalidInput)?)?;
+    let found = stat(&folder.folder, &folder.name)?.ok_or(io::ErrorKind::NotFound)?;
+    act(&place)?;
+    let state = of_stat(&folder.folder, &folder.name, &found)?;
+    state.facts().map_or(Ok(()), |facts| set_time(&folder, facts))
+}

@@ -1,0 +1,132 @@
+//! Contents of files in a layer or below it: their digests, and what is attached to them.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{AtFlags, Dir, Mode, OFlags, Stat, fstat, openat, statat};
+use rustix::io::Errno;
+use sha2::{Digest, Sha256};
+
+use crate::beneath::Place;
+use crate::digest;
+use crate::limit::Limit;
+use crate::undo::chmod_opened;
+
+/// Bytes read at a time.
+const CHUNK_BYTES: usize = 256 * 1024;
+
+/// Reads one file after the other into the same memory.
+pub(super) struct Reader<'a> {
+    pub(super) limit: &'a Limit,
+    chunk: Vec<u8>,
+}
+
+/// How a thing in a layer or below it is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    /// The person's own: what can't be opened stays closed.
+    Real,
+    /// In a layer, where a mode that keeps its owner out is lifted for the moment of opening.
+    Layer,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(limit: &'a Limit) -> Self {
+        Self { limit, chunk: vec![0; CHUNK_BYTES] }
+    }
+
+    /// The digest of an open file, read to its end.
+    pub(super) fn digest(&mut self, file: &mut File) -> io::Result<String> {
+        let mut hasher = Sha256::new();
+        loop {
+            if self.limit.reached() {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            let read = file.read(&mut self.chunk)?;
+            if read == 0 {
+                return Ok(digest::hex(&hasher.finalize()));
+            }
+            hasher.update(self.chunk.get(..read).unwrap_or_default());
+        }
+    }
+}
+
+/// An open folder of a layer, whose mode is lifted as long as it keeps its owner out.
+pub(super) struct LayerFolder {
+    pub(super) folder: OwnedFd,
+    lifted: Option<(OwnedFd, u32)>,
+}
+
+impl LayerFolder {
+    pub(super) fn open(folder: &OwnedFd, name: &OsStr) -> io::Result<Self> {
+        let held = openat(folder, name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+        let mode = fstat(&held)?.st_mode & 0o7777;
+        let mut lifted = None;
+        if mode & 0o500 != 0o500 {
+            chmod_opened(&held, mode | 0o700)?;
+            lifted = Some((held, mode));
+        }
+        Ok(Self { folder: open(folder, name, OFlags::DIRECTORY | OFlags::RDONLY, Side::Layer)?, lifted })
+    }
+}
+
+impl Drop for LayerFolder {
+    fn drop(&mut self) {
+        if let Some((held, mode)) = &self.lifted {
+            // It is the layer's own folder; where this fails its state still tells the mode that was looked at.
+            let _ = chmod_opened(held, *mode);
+        }
+    }
+}
+
+/// Opens a file or a folder by its name in an open folder, without following a link or waiting for a pipe.
+pub(super) fn open(folder: &OwnedFd, name: &OsStr, flags: OFlags, side: Side) -> io::Result<OwnedFd> {
+    let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let reopen = || Ok(openat(folder, name, flags, Mode::empty())?);
+    match openat(folder, name, flags, Mode::empty()) {
+        Err(Errno::ACCESS) if side == Side::Layer => {
+            let held = openat(folder, name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+            let mode = fstat(&held)?.st_mode & 0o7777;
+            with_mode(&held, mode | 0o700, mode, reopen)
+        }
+        opened => Ok(opened?),
+    }
+}
+
+/// Does something while a thing of a layer has another mode.
+pub(super) fn with_mode<T>(held: &OwnedFd, open: u32, mode: u32, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    chmod_opened(held, open)?;
+    let done = act();
+    chmod_opened(held, mode)?;
+    done
+}
+
+/// Names in an open folder, sorted.
+pub(super) fn names(folder: &OwnedFd) -> io::Result<Vec<OsString>> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(folder)? {
+        let name = entry?.file_name().to_bytes().to_owned();
+        if name != b"." && name != b".." {
+            names.push(OsStr::from_bytes(&name).to_owned());
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// What stands at a name in an open folder; `None` where nothing does.
+pub(super) fn stat(folder: impl AsFd, name: &OsStr) -> io::Result<Option<Stat>> {
+    match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Err(Errno::NOENT) => Ok(None),
+        found => Ok(Some(found?)),
+    }
+}
+
+/// What stands at a path; `None` where nothing does, or where its folder is missing.
+pub(super) fn stat_path(path: &std::path::Path) -> Option<Stat> {
+    let place = Place::of(path).ok()?;
+    stat(&place.folder, &place.name).ok().flatten()
+}

@@ -1,0 +1,158 @@
+//! A unified diff of a changed text file, bounded in time and length.
+
+use std::fmt::Write;
+use std::io::Read;
+use std::path::Path;
+
+use super::set::{Entry, Kind};
+use crate::beneath::Place;
+use crate::undo::State;
+
+/// Longest text that is compared line by line.
+#[doc(alias = "limit")]
+const TEXT_MAX_BYTES: u64 = 1024 * 1024;
+
+/// Most pairs of lines that are compared; beyond it the changed part is shown as a whole.
+const PAIRS_MAX: usize = 4_000_000;
+
+/// Lines shown around a change.
+const CONTEXT: usize = 3;
+
+/// One line of a diff: kept, taken away or added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Line<'a> {
+    Kept(&'a str),
+    Gone(&'a str),
+    New(&'a str),
+}
+
+impl Entry {
+    /// How its text differs from what was there, at most `lines_max` lines of it; `None` where it is not text.
+    pub(crate) fn diff(&self, lines_max: usize) -> Option<String> {
+        let is_text = |state: &State| matches!(state, State::File(_) | State::Absent);
+        if !is_text(&self.before) || !is_text(&self.after) || self.kind == Kind::Mode {
+            return None;
+        }
+        let read = |state: &State, path: &Path| if *state == State::Absent { Some(String::new()) } else { text(path) };
+        let (before, after) = (read(&self.before, &self.path)?, read(&self.after, &self.source)?);
+        Some(unified(&before, &after, lines_max))
+    }
+}
+
+fn text(path: &Path) -> Option<String> {
+    let file = Place::of(path).ok()?.open_file().ok()?;
+    if file.metadata().ok()?.len() > TEXT_MAX_BYTES {
+        return None;
+    }
+    let mut text = String::new();
+    file.take(TEXT_MAX_BYTES).read_to_string(&mut text).ok()?;
+    (!text.contains('\0')).then_some(text)
+}
+
+fn unified(before: &str, after: &str, lines_max: usize) -> String {
+    let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
+    let lines = compare(&old, &new);
+    let is_near = |at: usize| {
+        let near = lines.get(at.saturating_sub(CONTEXT)..(at + CONTEXT + 1).min(lines.len())).unwrap_or_default();
+        near.iter().any(|line| !matches!(line, Line::Kept(_)))
+    };
+    let (mut out, mut shown, mut old_at, mut new_at, mut is_open) = (String::new(), 0, 0, 0, false);
+    for (at, line) in lines.iter().enumerate() {
+        if is_near(at) {
+            if shown == lines_max {
+                let _ = writeln!(out, "… {} more lines", lines.len() - at);
+                break;
+            }
+            if !is_open {
+                let _ = writeln!(out, "@@ -{} +{} @@", old_at + 1, new_at + 1);
+            }
+            let (sign, text) = match line {
+                Line::Kept(text) => (' ', text),
+                Line::Gone(text) => ('-', text),
+                Line::New(text) => ('+', text),
+            };
+            let _ = writeln!(out, "{sign}{text}");
+            shown += 1;
+        }
+        is_open = is_near(at);
+        old_at += usize::from(!matches!(line, Line::New(_)));
+        new_at += usize::from(!matches!(line, Line::Gone(_)));
+    }
+    out
+}
+
+/// The longest lines in common, by a table of lengths; what both ends share is left out of it.
+fn compare<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Line<'a>> {
+    let start = old.iter().zip(new).take_while(|(one, two)| one == two).count();
+    let (old_rest, new_rest) = (old.get(start..).unwrap_or_default(), new.get(start..).unwrap_or_default());
+    let end = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(one, two)| one == two).count();
+    let kept = |lines: &[&'a str]| lines.iter().map(|line| Line::Kept(line)).collect::<Vec<_>>();
+    let (old_mid, old_end) = old_rest.split_at(old_rest.len() - end);
+    let new_mid = new_rest.get(..new_rest.len() - end).unwrap_or_default();
+    let mut lines = kept(old.get(..start).unwrap_or_default());
+    lines.extend(middle(old_mid, new_mid));
+    lines.extend(kept(old_end));
+    lines
+}
+
+fn middle<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Line<'a>> {
+    let width = new.len() + 1;
+    if old.len().saturating_mul(new.len()) > PAIRS_MAX {
+        return old.iter().map(|line| Line::Gone(line)).chain(new.iter().map(|line| Line::New(line))).collect();
+    }
+    // Length of what is in common from each pair of lines on.
+    let mut common = vec![0_u32; (old.len() + 1) * width];
+    let at = |row: usize, column: usize| row * width + column;
+    let length = |common: &[u32], row, column| common.get(at(row, column)).copied().unwrap_or(0);
+    for row in (0..old.len()).rev() {
+        for column in (0..new.len()).rev() {
+            let longest = if old.get(row) == new.get(column) {
+                length(&common, row + 1, column + 1) + 1
+            } else {
+                length(&common, row + 1, column).max(length(&common, row, column + 1))
+            };
+            if let Some(cell) = common.get_mut(at(row, column)) {
+                *cell = longest;
+            }
+        }
+    }
+    let (mut row, mut column, mut lines) = (0, 0, Vec::new());
+    loop {
+        match (old.get(row), new.get(column)) {
+            (Some(one), Some(two)) if one == two => {
+                lines.push(Line::Kept(one));
+                (row, column) = (row + 1, column + 1);
+            }
+            (Some(one), two)
+                if two.is_none() || length(&common, row + 1, column) >= length(&common, row, column + 1) =>
+            {
+                lines.push(Line::Gone(one));
+                row += 1;
+            }
+            (_, Some(two)) => {
+                lines.push(Line::New(two));
+                column += 1;
+            }
+            _ => return lines,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unified;
+
+    #[test]
+    fn a_diff_shows_what_differs_and_lines_around_it() {
+        let old: String = (1..=20).map(|n| format!("line {n}\n")).collect();
+        let new = old.replace("line 10\n", "ten\nand more\n").replace("line 20\n", "");
+        let diff = unified(&old, &new, 100);
+        assert_eq!(
+            diff,
+            "@@ -7 +7 @@\n line 7\n line 8\n line 9\n-line 10\n+ten\n+and more\n line 11\n line 12\n line 13\n\
+             @@ -17 +18 @@\n line 17\n line 18\n line 19\n-line 20\n"
+        );
+        assert_eq!(unified("", "a\nb\n", 1), "@@ -1 +1 @@\n+a\n… 1 more lines\n");
+        assert_eq!(unified(&old, &old, 100), "");
+    }
+}

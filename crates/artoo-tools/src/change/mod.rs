@@ -1,0 +1,23 @@
+//! What a command did in a view, read from the upper layers of its overlays, and its way into the person's files.
+//!
+//! [`look`] makes the list of changes, [`classify`] says which of them need an approval, [`commit`] performs them as one
+//! act of the undo journal. Nothing here knows how a view is made.
+
+mod class;
+mod commit;
+mod content;
+mod diff;
+mod incidental;
+mod look;
+mod names;
+mod renames;
+mod set;
+mod shared;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use class::{Class, Places, Reason, classify};
+pub(crate) use commit::{CommitError, Committed, commit};
+pub(crate) use look::{LookError, look};
+pub(crate) use set::{ChangeSet, Entry, Kind, Layer};

@@ -1,0 +1,150 @@
+//! The list of changes that one command made, and its digest.
+
+use std::path::PathBuf;
+
+use crate::digest;
+use crate::paths;
+use crate::undo::{Account, Identity, State, Touched};
+
+/// One overlay of a view.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Layer {
+    /// The real folder, with every link on the way resolved.
+    pub(crate) lower: PathBuf,
+    /// The folder that holds what differs from it.
+    pub(crate) upper: PathBuf,
+}
+
+/// Digests of user attributes before and after; `None` where there are none.
+pub(super) type AttributeDigests = (Option<String>, Option<String>);
+
+/// How one path differs from what it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Nothing was there.
+    Created,
+    /// The same kind of thing, with other content.
+    Changed,
+    /// The same content; mode, owner or user attributes differ.
+    Mode,
+    Deleted,
+    /// Another kind of thing.
+    Replaced,
+    /// A folder that was at another path.
+    Renamed {
+        from: PathBuf,
+    },
+}
+
+/// One path that differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) path: PathBuf,
+    pub(crate) kind: Kind,
+    pub(crate) before: State,
+    pub(crate) after: State,
+    pub(crate) attributes: AttributeDigests,
+    /// Whether it lies in a folder that was created or deleted as a whole.
+    pub(crate) is_inside: bool,
+    /// A file whose new name this is: both names stay one file.
+    pub(crate) link_of: Option<PathBuf>,
+    /// Whether the new file has names that are not in this list.
+    pub(crate) has_other_names: bool,
+    /// Where the new thing lies.
+    pub(super) source: PathBuf,
+    pub(super) old: Option<Identity>,
+    pub(super) new: Option<Identity>,
+    /// Digest of the tree that was deleted, replaced or renamed.
+    pub(super) tree: Option<String>,
+}
+
+/// What one command changed.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) struct ChangeSet {
+    /// In the order of paths.
+    pub(crate) entries: Vec<Entry>,
+    /// Paths whose changes are thrown away, each with the reason.
+    pub(crate) incidental: Vec<(PathBuf, &'static str)>,
+    /// Times that differ.
+    pub(super) touched: Vec<Touched>,
+    /// Times of the other folders in the layers: what is committed in them must not change these.
+    pub(super) folders: Vec<Touched>,
+    /// Things in the layers that carry attributes of the overlay.
+    pub(super) marked: Vec<PathBuf>,
+    /// Deletions in new folders of a layer: nothing to commit, and nothing to leave there.
+    pub(super) residue: Vec<PathBuf>,
+}
+
+impl Kind {
+    /// One word for it.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Changed => "changed",
+            Self::Mode => "mode",
+            Self::Deleted => "deleted",
+            Self::Replaced => "replaced",
+            Self::Renamed { .. } => "renamed",
+        }
+    }
+}
+
+impl Entry {
+    /// Names of the real file, where it has more than one.
+    pub(crate) fn names_before(&self) -> Option<u64> {
+        self.before.file().map(|file| file.links).filter(|links| *links > 1)
+    }
+
+    /// Bytes of the new content.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.after.file().map_or(0, |file| file.bytes)
+    }
+}
+
+impl ChangeSet {
+    /// Whether nothing is to be committed, not even a time.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty() && self.touched.is_empty()
+    }
+
+    /// What an approval is for: the same changes have the same digest, whenever and in whichever layer they were made.
+    pub(crate) fn digest(&self) -> String {
+        let mut parts: Vec<String> = Vec::with_capacity(self.entries.len() * 5);
+        for entry in &self.entries {
+            let from = match &entry.kind {
+                Kind::Renamed { from } => paths::line(from),
+                Kind::Created | Kind::Changed | Kind::Mode | Kind::Deleted | Kind::Replaced => String::new(),
+            };
+            let link_of = entry.link_of.as_deref().map(paths::line).unwrap_or_default();
+            let attributes = format!("{:?}", entry.attributes);
+            parts.extend([paths::line(&entry.path), entry.kind.name().to_owned(), from, link_of, attributes]);
+            parts.extend([content(&entry.before), content(&entry.after)]);
+        }
+        digest::of_parts(parts.iter().map(String::as_bytes))
+    }
+
+    /// The changes as a record lists them.
+    pub(crate) fn account(&self) -> Account {
+        let nothing = &State::Absent;
+        let changes = self.entries.iter().flat_map(move |entry| {
+            let gone = match &entry.kind {
+                Kind::Renamed { from } => Some((from.as_path(), &entry.before, nothing)),
+                Kind::Created | Kind::Changed | Kind::Mode | Kind::Deleted | Kind::Replaced => None,
+            };
+            let before = if gone.is_some() { nothing } else { &entry.before };
+            gone.into_iter().chain([(entry.path.as_path(), before, &entry.after)])
+        });
+        Account::of_changes(changes, true)
+    }
+}
+
+/// Kind, mode, owner and content in one line, without times and inodes.
+fn content(state: &State) -> String {
+    let facts = state.facts().map(|facts| format!("{:o} {} {}", facts.mode, facts.owner, facts.group));
+    let content = match state {
+        State::File(file) => format!("{} {}", file.bytes, file.digest.as_deref().unwrap_or("not read")),
+        State::Link { target } => target.clone(),
+        State::Absent | State::Folder(_) | State::Pipe(_) | State::Odd { .. } => String::new(),
+    };
+    format!("{} {} {content}", state.name(), facts.unwrap_or_default())
+}

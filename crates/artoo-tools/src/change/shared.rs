@@ -1,0 +1,51 @@
+//! Files with several names in a layer: which of them are new, and whether one is a copy of a real file.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FileType, Stat};
+
+use super::set::Entry;
+use crate::undo::Identity;
+
+/// The names come by so far, for each file.
+#[derive(Default)]
+pub(super) struct SharedNames(HashMap<(u64, u64), Shared>);
+
+#[derive(Default)]
+struct Shared {
+    links: u64,
+    names: u64,
+    /// The real file that it is a copy of, and equal to.
+    same_as: Option<PathBuf>,
+    entries: Vec<usize>,
+}
+
+impl SharedNames {
+    /// One name in a layer: of an entry, or of a copy that is equal to the real file.
+    #[expect(clippy::useless_conversion, reason = "the widths differ between systems")]
+    pub(super) fn note(&mut self, new: &Stat, entry: Option<usize>, same_as: Option<&Path>) {
+        if new.st_nlink <= 1 || !FileType::from_raw_mode(new.st_mode).is_file() {
+            return;
+        }
+        let identity = Identity::of(new);
+        let shared = self.0.entry((identity.device, identity.inode)).or_default();
+        shared.links = u64::from(new.st_nlink);
+        shared.names += 1;
+        shared.entries.extend(entry);
+        if let Some(path) = same_as {
+            shared.same_as.get_or_insert_with(|| path.to_path_buf());
+        }
+    }
+
+    /// Tells the entries what the other names of their files are.
+    pub(super) fn tell(&self, entries: &mut [Entry]) {
+        for shared in self.0.values() {
+            for at in &shared.entries {
+                let Some(entry) = entries.get_mut(*at) else { continue };
+                entry.has_other_names = shared.names < shared.links;
+                entry.link_of.clone_from(&shared.same_as);
+            }
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! Single commands: the list of changes, the commit, its undo; what stands in the way of each.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::PathBuf;
+
+use super::*;
+
+fn furnished(in_memory: bool) -> Home {
+    let home = Home::new(in_memory);
+    furnish(&home);
+    home
+}
+
+fn furnish(home: &Home) {
+    for (path, content) in [
+        ("ws/a.txt", "alpha\n"),
+        ("ws/b.txt", "beta\n"),
+        ("ws/d/one", "1"),
+        ("ws/d/sub/two", "22"),
+        ("ws/e/x", "x"),
+        ("docs/long.txt", "line 1\nline 2\nline 3\n"),
+        ("docs/keep", "k"),
+    ] {
+        home.file(path, content);
+    }
+    std::os::unix::fs::symlink("a.txt", home.workspace().join("link")).unwrap();
+    fs::set_permissions(home.workspace().join("b.txt"), fs::Permissions::from_mode(0o444)).unwrap();
+}
+
+#[test]
+fn each_form_is_told_committed_and_undone() {
+    let home = furnished(false);
+    let before = home.tree();
+    for (script, kinds) in [
+        ("echo new > ws/n", vec![("ws/n", "created")]),
+        ("echo more >> ws/a.txt", vec![("ws/a.txt", "changed")]),
+        ("chmod 600 ws/a.txt", vec![("ws/a.txt", "mode")]),
+        ("rm ws/a.txt", vec![("ws/a.txt", "deleted")]),
+        (
+            "rm -r ws/d",
+            vec![("ws/d", "deleted"), ("ws/d/one", "deleted"), ("ws/d/sub", "deleted"), ("ws/d/sub/two", "deleted")],
+        ),
+        ("rm ws/a.txt; mkdir ws/a.txt; touch ws/a.txt/in", vec![("ws/a.txt", "replaced"), ("ws/a.txt/in", "created")]),
+        ("rm -r ws/e; echo e > ws/e", vec![("ws/e", "replaced"), ("ws/e/x", "deleted")]),
+        ("ln -sfn b.txt ws/link", vec![("ws/link", "changed")]),
+        (
+            "rm -r ws/d; mkdir ws/d; echo 3 > ws/d/three",
+            vec![
+                ("ws/d/one", "deleted"),
+                ("ws/d/sub", "deleted"),
+                ("ws/d/sub/two", "deleted"),
+                ("ws/d/three", "created"),
+            ],
+        ),
+        (
+            "mkdir -p ws/n/e/w; echo 1 > ws/n/e/w/f; chmod 500 ws/n/e",
+            vec![("ws/n", "created"), ("ws/n/e", "created"), ("ws/n/e/w", "created"), ("ws/n/e/w/f", "created")],
+        ),
+        ("chmod 700 ws/d; echo x > ws/d/new", vec![("ws/d", "mode"), ("ws/d/new", "created")]),
+        ("rm -f ws/b.txt; echo beta > ws/b.txt; chmod 444 ws/b.txt", vec![]),
+        ("chmod 600 ws/a.txt; chmod 644 ws/a.txt; touch ws/a.txt", vec![]),
+        ("exec 3<>ws/a.txt", vec![]),
+        ("mkfifo ws/pipe", vec![("ws/pipe", "created")]),
+        ("mv ws/a.txt ws/c.txt", vec![("ws/a.txt", "deleted"), ("ws/c.txt", "created")]),
+        ("chmod 000 ws/d", vec![("ws/d", "mode")]),
+        ("ln ws/a.txt ws/hard; ln ws/a.txt ws/d/hard", vec![("ws/d/hard", "created"), ("ws/hard", "created")]),
+        (
+            "python3 -c \"import os; os.setxattr('ws/b.txt', 'user.x', b'1') if os.geteuid() == 0 else None; os.setxattr('ws/a.txt', 'user.overlay.opaque', b'y')\"",
+            vec![("ws/a.txt", "changed")],
+        ),
+    ] {
+        if !home.run_in_view(script) {
+            return;
+        }
+        let set = home.look();
+        let mut found = home.kinds(&set);
+        // What only root may do is told only there.
+        found.retain(|(path, _)| !(script.contains("python3") && path == "ws/b.txt"));
+        let wanted: Vec<(String, &str)> = kinds.iter().map(|(path, kind)| ((*path).to_owned(), *kind)).collect();
+        assert_eq!(found, wanted, "{script}");
+        assert_eq!(differences(&home.tree(), &before), Vec::<String>::new(), "{script}: a look changes nothing");
+        let digest = set.digest();
+        assert_eq!(home.look().digest(), digest, "{script}");
+        let committed = home.commit_whole(&set);
+        assert_eq!(
+            committed.account.changed.len(),
+            kinds.len() + usize::from(set.entries.len() > kinds.len()),
+            "{script}"
+        );
+        if kinds.is_empty() {
+            assert!(home.store().last().unwrap().is_none(), "{script}");
+        } else {
+            assert_ne!(home.tree(), before, "{script}");
+            home.undo();
+        }
+        let differ = differences(&timeless(&home.tree()), &timeless(&before));
+        assert!(differ.is_empty(), "{script} undone: {differ:#?}");
+    }
+}
+
+#[test]
+fn a_committed_tree_is_undone_redone_and_undone() {
+    let home = furnished(true);
+    let before = home.tree();
+    let script = "rm -r ws/d; echo more >> ws/a.txt; mv docs ws/docs2; mkdir -p n/e; echo f > n/e/f; chmod 640 ws/e/x; \
+                  rm ws/link; mkdir ws/link; echo l > ws/link/l";
+    if !home.run_in_view(script) {
+        return;
+    }
+    home.commit_whole(&home.look());
+    let after = home.tree();
+    assert_ne!(after, before);
+    for _ in 0..2 {
+        let report = home.undo();
+        let differ = differences(&timeless(&home.tree()), &timeless(&before));
+        assert!(differ.is_empty(), "{differ:#?}");
+        home.store().undo(&report.redo.unwrap()).unwrap();
+        let differ = differences(&timeless(&home.tree()), &timeless(&after));
+        assert!(differ.is_empty(), "{differ:#?}");
+    }
+}
+
+#[test]
+fn an_entry_changed_meanwhile_is_a_named_conflict() {
+    let home = furnished(true);
+    for (script, meanwhile, path) in [
+        ("echo v >> ws/a.txt", "echo mine >> ws/a.txt", "ws/a.txt"),
+        ("echo v > ws/n", "echo mine > ws/n", "ws/n"),
+        ("rm ws/e/x", "echo mine >> ws/e/x", "ws/e/x"),
+        ("rm -r ws/d", "echo mine > ws/d/sub/mine", "ws/d"),
+        ("chmod 600 docs/keep", "chmod 400 docs/keep", "docs/keep"),
+        ("echo v > docs/n", "rm -r docs; ln -s ws docs", "docs/n"),
+    ] {
+        if !home.run_in_view(script) {
+            return;
+        }
+        let set = home.look();
+        home.run_bare(meanwhile);
+        let before = home.tree();
+        let stopped = home.commit(&set).stopped.unwrap_or_else(|| panic!("{script}"));
+        assert_eq!(stopped.path, home.home.join(path), "{script}");
+        assert_eq!(differences(&home.tree(), &before), Vec::<String>::new(), "{script}");
+    }
+}
+
+#[test]
+fn the_second_of_two_commits_conflicts() {
+    let home = furnished(true);
+    if !home.run_in_view("echo one > ws/a.txt; echo one > ws/one") {
+        return;
+    }
+    fs::rename(home.root.join("upper"), home.root.join("upper1")).unwrap();
+    let first = Layer { upper: home.root.join("upper1"), ..home.layer() };
+    assert!(home.run_in_view("echo two > ws/a.txt; echo two > ws/two"));
+    let (one, two) = (look(&[first], &[], &limit()).unwrap(), home.look());
+    home.commit_whole(&one);
+    let stopped = home.commit(&two).stopped.unwrap();
+    assert_eq!((stopped.path, stopped.is_conflict), (home.home.join("ws/a.txt"), true));
+    assert_eq!(fs::read_to_string(home.home.join("ws/a.txt")).unwrap(), "one\n");
+    assert!(!home.home.join("ws/two").exists());
+}
+
+#[test]
+fn a_change_in_the_gap_before_the_exchange_is_put_back() {
+    let home = furnished(true);
+    if !home.run_in_view("echo v > ws/a.txt; rm ws/e/x") {
+        return;
+    }
+    let set = home.look();
+    let path = home.home.join("ws/a.txt");
+    let raced = path.clone();
+    crate::undo::fault::meanwhile(move |what| {
+        if what == "a step is written" {
+            fs::write(&raced, "somebody else's").unwrap();
+        }
+    });
+    let stopped = home.commit(&set).stopped;
+    crate::undo::fault::meanwhile(|_| {});
+    assert_eq!(stopped.unwrap().path, path);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "somebody else's");
+    // What was done before it is undone as usual.
+    assert!(!home.home.join("ws/e/x").exists());
+    home.undo();
+    assert!(home.home.join("ws/e/x").exists());
+}
+
+#[test]
+fn a_folder_renamed_by_copying_is_one_real_rename() {
+    let home = furnished(true);
+    fs::hard_link(home.home.join("ws/d/one"), home.home.join("ws/d/hard")).unwrap();
+    let inode = fs::metadata(home.home.join("ws/d/one")).unwrap().ino();
+    let before = home.tree();
+    // What the view's helper does on a rename that the overlay refuses, and work on it afterwards.
+    if !home.run_in_view("cp -a ws/d ws/moved; rm -rf ws/d; echo more >> ws/moved/sub/two; rm ws/moved/hard") {
+        return;
+    }
+    let renames: Vec<(PathBuf, PathBuf)> = vec![(home.home.join("ws/d"), home.home.join("ws/moved"))];
+    let set = look(&[home.layer()], &renames, &limit()).unwrap();
+    let wanted = [("ws/moved", "renamed"), ("ws/moved/hard", "deleted"), ("ws/moved/sub/two", "changed")];
+    assert_eq!(home.kinds(&set), wanted.map(|(path, kind)| (path.to_owned(), kind)));
+    home.commit_whole(&set);
+    assert_eq!(fs::metadata(home.home.join("ws/moved/one")).unwrap().ino(), inode);
+    assert_eq!(fs::read_to_string(home.home.join("ws/moved/sub/two")).unwrap(), "22more\n");
+    home.undo();
+    let differ = differences(&timeless(&home.tree()), &timeless(&before));
+    assert!(differ.is_empty(), "{differ:#?}");
+    // Moved on, it is still one rename; and moved back, it is none.
+    let paths = ["ws/d", "ws/moved", "ws/there"].map(|path| home.home.join(path));
+    let pair = |from: usize, to: usize| (paths[from].clone(), paths[to].clone());
+    assert!(home.run_in_view("cp -a ws/d ws/moved; rm -rf ws/d; mv ws/moved ws/there"));
+    let set = look(&[home.layer()], &[pair(0, 1), pair(1, 2)], &limit()).unwrap();
+    assert_eq!(home.kinds(&set), [("ws/there".to_owned(), "renamed")]);
+    assert!(home.run_in_view("cp -a ws/d ws/moved; rm -rf ws/d; mv ws/moved ws/d"));
+    let set = look(&[home.layer()], &[pair(0, 1), pair(1, 0)], &limit()).unwrap();
+    assert_eq!(home.kinds(&set), []);
+    // A note of a rename that left no such traces is no rename.
+    assert!(home.run_in_view("cp -a ws/d ws/moved"));
+    let set = look(&[home.layer()], &renames, &limit()).unwrap();
+    assert!(set.entries.iter().all(|entry| entry.kind == Kind::Created), "{:?}", home.kinds(&set));
+}
+
+#[test]
+fn a_home_on_another_file_system_is_committed_and_undone() {
+    let Some(home) = Home::elsewhere() else { return };
+    furnish(&home);
+    let before = home.tree();
+    if !home.run_in_view("echo more >> ws/a.txt; rm -r ws/d; mkdir ws/n; echo n > ws/n/f; chmod 600 docs/keep; rm ws/link; echo l > ws/link") {
+        return;
+    }
+    home.commit_whole(&home.look());
+    assert_eq!(fs::read_to_string(home.home.join("ws/a.txt")).unwrap(), "alpha\nmore\n");
+    assert!(!home.home.join("ws/d").exists() && home.home.join("ws/n/f").exists());
+    home.undo();
+    let differ = differences(&timeless(&home.tree()), &timeless(&before));
+    assert!(differ.is_empty(), "{differ:#?}");
+}
+
+#[test]
+fn incidental_changes_are_thrown_away_and_listed() {
+    let home = furnished(true);
+    home.run_bare("cd ws; git init -q .; git add a.txt; git commit -qm one; touch -d 2020-01-01 a.txt");
+    // The first refreshes the index; the second lists another file in it.
+    let script =
+        "cd ws; git update-index --refresh -q; mkdir -p d/__pycache__; echo x > d/__pycache__/m.cpython-311.pyc";
+    if !home.run_in_view(script) {
+        return;
+    }
+    let set = home.look();
+    assert!(set.entries.is_empty(), "{:?}", home.kinds(&set));
+    let listed: Vec<_> = set.incidental.iter().map(|(path, _)| path.strip_prefix(&home.home).unwrap()).collect();
+    assert_eq!(listed, [Path::new("ws/.git/index"), Path::new("ws/d/__pycache__")]);
+    assert!(home.run_in_view("cd ws; git add b.txt; mkdir d/__pycache__; echo x > d/__pycache__/notes.txt"));
+    let set = home.look();
+    assert!(set.incidental.is_empty(), "{:?}", set.incidental);
+    assert!(home.kinds(&set).contains(&("ws/.git/index".to_owned(), "changed")));
+}
+
+#[test]
+fn a_diff_of_a_changed_text_is_told() {
+    let home = furnished(true);
+    if !home.run_in_view("sed -i s/2/two/ docs/long.txt; head -c 10 /dev/zero > ws/bin") {
+        return;
+    }
+    let set = home.look();
+    assert_eq!(set.entries[0].diff(10).unwrap(), "@@ -1 +1 @@\n line 1\n-line 2\n+line two\n line 3\n");
+    assert_eq!(set.entries[1].diff(10), None);
+}
+
+#[test]
+fn artoos_own_data_is_never_changed() {
+    let home = furnished(true);
+    home.file(".config/artoo/key", "k");
+    if !home.run_in_view("echo planted > .config/artoo/key") {
+        return;
+    }
+    let journal = Journal::new(home.config(), home.protected());
+    let task = crate::tests::task();
+    let subject = Subject { task: &task, tool: "shell", what: "a script" };
+    let error = commit(&journal, subject, &home.protected(), &home.look(), &limit()).unwrap_err();
+    assert!(error.to_string().contains("artoo's own data"), "{error}");
+    assert_eq!(fs::read_to_string(home.home.join(".config/artoo/key")).unwrap(), "k");
+}
+
+#[test]
+fn what_was_stored_is_forgotten_with_its_task() {
+    let home = furnished(true);
+    let config = UndoConfig { max_tasks: 1, ..home.config() };
+    home.run_bare("mkdir docs/shut; echo x > docs/shut/in; chmod 500 docs/shut docs");
+    for script in ["chmod u+w docs docs/shut; rm -r docs", "echo 1 > ws/n", "echo 2 > ws/n2"] {
+        if !home.run_in_view(script) {
+            return;
+        }
+        assert_eq!(home.commit_keeping(&home.look(), config.clone()).stopped, None);
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let entries = home.store().entries().unwrap();
+    assert_eq!((entries.len(), home.store().forgotten()), (1, 2), "{entries:?}");
+}

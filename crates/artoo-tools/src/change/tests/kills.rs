@@ -1,0 +1,145 @@
+//! The process ends at each step of a commit and of its undo: each entry is old or new, and undo restores all.
+
+use std::process::Stdio;
+
+use super::*;
+use crate::undo::{ItemOutcome, Report};
+
+/// The number of the moment at which the child ends itself; see `undo/fault.rs`.
+const KILL_AT: &str = "ARTOO_TEST_KILL_AT";
+
+/// In whose root the child acts, and what it does.
+const ROOT: &str = "ARTOO_TEST_CHANGE_ROOT";
+const ROLE: &str = "ARTOO_TEST_CHANGE_ROLE";
+
+/// More moments than there are; the loop ends when a child comes to its end.
+const MOMENTS_MAX: u64 = 600;
+
+/// Not a test of its own: what the child process runs, and nothing without its variables.
+#[test]
+fn child() {
+    let (Ok(root), Ok(role)) = (std::env::var(ROOT), std::env::var(ROLE)) else { return };
+    let home = Home::at(Path::new(&root));
+    if role == "undo" {
+        let last = home.store().last().unwrap().unwrap();
+        home.store().undo(&last.id).unwrap();
+    } else {
+        home.commit(&home.look());
+    }
+}
+
+/// Runs the child; whether it came to its end.
+fn run(home: &Home, role: &str, kill_at: Option<u64>) -> bool {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "change::tests::kills::child", "--test-threads=1"]).env(ROOT, &home.root).env(ROLE, role);
+    command.envs(kill_at.map(|at| (KILL_AT, at.to_string()))).stdout(Stdio::null()).stderr(Stdio::null());
+    let status = command.status().unwrap();
+    let was_killed = std::os::unix::process::ExitStatusExt::signal(&status) == Some(9);
+    assert!(status.success() || was_killed, "the child failed: {status}");
+    status.success()
+}
+
+/// A home whose layer holds one change of each form and some more; `None` where there are no views.
+fn changed(is_elsewhere: bool) -> Option<Home> {
+    let home = if is_elsewhere { Home::elsewhere()? } else { Home::new(true) };
+    for n in 0..12 {
+        home.file(&format!("ws/f{n}"), &format!("old {n}\n"));
+    }
+    for path in ["ws/d/one", "ws/d/sub/two", "ws/e/x", "ws/shut/in", "ws/g/y"] {
+        home.file(path, path);
+    }
+    home.run_bare("ln -s f0 ws/link; chmod 500 ws/shut ws/d/sub; mkdir ws/h; echo h > ws/h/in");
+    if !is_elsewhere {
+        home.run_bare("ln ws/f11 ws/hard");
+    }
+    let script = "for n in 0 1 2 3; do echo new $n > ws/f$n; done; rm ws/f4 ws/f5; rm -rf ws/d; mv ws/f6 ws/moved;
+        mkdir -p ws/n/e; echo n > ws/n/e/w; chmod 555 ws/n; chmod 600 ws/f7; ln -sfn f1 ws/link; rm -r ws/e; echo e > ws/e;
+        rm ws/f8; mkdir ws/f8; echo 8 > ws/f8/in; chmod u+w ws/shut; echo x > ws/shut/new; rm ws/shut/in; chmod 500 ws/shut;
+        echo more >> ws/f11; echo a > ws/new1; echo b > ws/new2; chmod 711 ws/g;
+        rm -r ws/h; mkdir ws/h; chmod 700 ws/h; echo again > ws/h/again";
+    // No pipe is copied to another file system, and no file stays one under two names there.
+    let more = if is_elsewhere { "" } else { "; mkfifo ws/pipe; ln ws/f9 ws/nine" };
+    home.run_in_view(&format!("{script}{more}")).then_some(home)
+}
+
+fn undo_all(home: &Home) -> Vec<Report> {
+    let mut reports = Vec::new();
+    while let Some(last) = home.store().last().unwrap() {
+        let report = home.store().undo(&last.id).unwrap();
+        // Where nothing was done, or all of it is back already, there is no entry that says so.
+        let is_over = report.redo.is_none();
+        reports.push(report);
+        assert!(reports.len() < 5, "{reports:#?}");
+        if is_over {
+            break;
+        }
+    }
+    reports
+}
+
+#[track_caller]
+fn check_undone(home: &Home, before: &Tree, moment: &str) {
+    let reports = undo_all(home);
+    let differ = differences(&timeless(&home.tree()), &timeless(before));
+    assert!(differ.is_empty(), "{moment}: {differ:#?}\n{reports:#?}");
+    let left = |item: &&crate::undo::Item| !matches!(item.outcome, ItemOutcome::Done | ItemOutcome::Already);
+    assert_eq!(reports.iter().flat_map(|report| &report.items).find(left), None, "{moment}");
+}
+
+/// Each path is as before or as after; a folder's mode may be open while what is in it changes.
+#[track_caller]
+fn check_each(home: &Home, before: &Tree, after: &Tree, moment: &str) -> bool {
+    let found = home.tree();
+    let mode = |thing: &Thing| Thing { mode: 0, first_name: PathBuf::new(), time: None, ..thing.clone() };
+    let is_aside = |path: &&PathBuf| path.iter().any(|name| name.to_string_lossy().starts_with(".artoo-undo-"));
+    for path in before.keys().chain(after.keys()).chain(found.keys().filter(|path| !is_aside(path))) {
+        let is = |tree: &Tree| tree.get(path).map(mode) == found.get(path).map(mode);
+        // What lies below a folder that is only in one of them comes and goes with it.
+        assert!(is(before) || is(after), "{moment}: {} is neither old nor new: {:?}", path.display(), found.get(path));
+    }
+    timeless(&found) != timeless(before) && timeless(&found) != timeless(after)
+}
+
+#[doc = "holds: law 1.12"]
+#[test]
+fn a_kill_at_any_step_of_a_commit_leaves_old_or_new() {
+    for is_elsewhere in [false, true] {
+        let Some(whole) = changed(is_elsewhere) else { return };
+        let before = whole.tree();
+        assert!(run(&whole, "commit", None));
+        let after = whole.tree();
+        check_undone(&whole, &before, "not killed");
+        let mut in_the_middle = 0;
+        let last = (0..MOMENTS_MAX).find(|moment| {
+            let home = changed(is_elsewhere).unwrap();
+            let before = home.tree();
+            let is_ended = run(&home, "commit", Some(*moment));
+            let name = format!("killed at moment {moment} of the commit, elsewhere: {is_elsewhere}");
+            in_the_middle += usize::from(check_each(&home, &before, &after, &name));
+            check_undone(&home, &before, &name);
+            is_ended
+        });
+        let last = last.expect("the child comes to its end");
+        eprintln!("{last} kills of a commit, {in_the_middle} of them in the middle, elsewhere: {is_elsewhere}");
+        assert!(last > 40 && in_the_middle > 20, "{last} moments, {in_the_middle} in the middle");
+    }
+}
+
+#[doc = "holds: law 1.12"]
+#[test]
+fn a_kill_at_any_step_of_a_commits_undo_is_gone_on_from() {
+    for (is_elsewhere, step) in [(false, 1), (true, 5)] {
+        let last = (0..MOMENTS_MAX).step_by(step).find(|moment| {
+            let Some(home) = changed(is_elsewhere) else { return true };
+            let before = home.tree();
+            assert!(run(&home, "commit", None));
+            let is_ended = run(&home, "undo", Some(*moment));
+            check_undone(&home, &before, &format!("killed at moment {moment} of the undo, elsewhere: {is_elsewhere}"));
+            is_ended
+        });
+        eprintln!(
+            "{} kills of an undo, elsewhere: {is_elsewhere}",
+            last.expect("the child comes to its end") / step as u64
+        );
+    }
+}

@@ -1,0 +1,279 @@
+//! Commands in real overlay views: what the look tells of them, what a commit makes of them, what undo brings back.
+
+mod classes;
+mod commits;
+mod cost;
+mod kills;
+mod random;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use artoo_proto::Environment;
+use tempfile::TempDir;
+
+use super::{ChangeSet, Committed, Kind, Layer, commit, look};
+use crate::limit::Limit;
+use crate::protect::Protected;
+use crate::undo::{Journal, Report, Subject, UndoConfig, UndoStore};
+
+/// A home with a workspace, a layer on the home, and a journal.
+pub(super) struct Home {
+    _dirs: Vec<TempDir>,
+    pub(super) root: PathBuf,
+    pub(super) home: PathBuf,
+}
+
+/// What stands at a path: kind, mode, owner, content, user attributes, the first of its names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Thing {
+    mode: u32,
+    owner: (u32, u32),
+    content: Vec<u8>,
+    attributes: Vec<(Vec<u8>, Vec<u8>)>,
+    first_name: PathBuf,
+    /// Only of a time that was set: long ago.
+    time: Option<(i64, i64)>,
+}
+
+pub(super) type Tree = BTreeMap<PathBuf, Thing>;
+
+pub(super) fn limit() -> Limit {
+    Limit::after(Duration::from_secs(600))
+}
+
+impl Home {
+    /// On a disk, or in memory where syncs would take most of the time.
+    pub(super) fn new(in_memory: bool) -> Self {
+        let dir = if in_memory { TempDir::new_in("/dev/shm").unwrap() } else { TempDir::new().unwrap() };
+        let root = dir.path().canonicalize().unwrap();
+        let home = Self { _dirs: vec![dir], home: root.join("home"), root };
+        fs::create_dir_all(home.workspace()).unwrap();
+        home
+    }
+
+    /// With the home on another file system than layers and journal; `None` where there is only one.
+    pub(super) fn elsewhere() -> Option<Self> {
+        let (dir, other) = (TempDir::new_in("/dev/shm").ok()?, TempDir::new().unwrap());
+        let device = |dir: &TempDir| fs::metadata(dir.path()).unwrap().dev();
+        if device(&dir) == device(&other) {
+            eprintln!("skipped: there is one file system here");
+            return None;
+        }
+        fs::create_dir_all(other.path().join("home/ws")).unwrap();
+        std::os::unix::fs::symlink(other.path().join("home"), dir.path().join("home")).unwrap();
+        Some(Self { _dirs: vec![other], ..Self::at(dir.path()) }.keeping(dir))
+    }
+
+    fn keeping(mut self, dir: TempDir) -> Self {
+        self._dirs.push(dir);
+        self
+    }
+
+    pub(super) fn at(root: &Path) -> Self {
+        let root = root.canonicalize().unwrap();
+        Self { _dirs: Vec::new(), home: root.join("home").canonicalize().unwrap(), root }
+    }
+
+    pub(super) fn workspace(&self) -> PathBuf {
+        self.home.join("ws")
+    }
+
+    pub(super) fn file(&self, path: &str, content: &str) {
+        let path = self.home.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    pub(super) fn layer(&self) -> Layer {
+        Layer { lower: self.home.clone(), upper: self.root.join("upper") }
+    }
+
+    pub(super) fn environment(&self) -> Environment {
+        let text = |path: PathBuf| path.to_str().unwrap().to_owned();
+        Environment {
+            cwd: text(self.home.clone()),
+            home: text(self.home.clone()),
+            workspace: text(self.workspace()),
+            os: "linux".to_owned(),
+            utc_offset_s: 0,
+        }
+    }
+
+    pub(super) fn protected(&self) -> Protected {
+        Protected::new(&self.environment(), &[self.config().folder])
+    }
+
+    pub(super) fn config(&self) -> UndoConfig {
+        UndoConfig::new(self.root.join("journal"))
+    }
+
+    pub(super) fn store(&self) -> UndoStore {
+        UndoStore::open(self.config(), &self.environment())
+    }
+
+    /// Runs a script in the home as it is.
+    pub(super) fn run_bare(&self, script: &str) {
+        let _ = shell(&self.home).arg("-c").arg(script).status().unwrap();
+    }
+
+    /// Runs a script on a view of the home; `false` where this machine makes no views.
+    pub(super) fn run_in_view(&self, script: &str) -> bool {
+        for folder in ["upper", "work"].map(|name| self.root.join(name)) {
+            // The kernel's own folder in there is closed to an ordinary user.
+            let used = fs::read_dir(&self.root).unwrap().count();
+            let _ = fs::rename(&folder, folder.with_extension(used.to_string()));
+            fs::create_dir(&folder).unwrap();
+        }
+        let flags = if rustix::process::geteuid().is_root() { "-m" } else { "-Urm" };
+        let mount =
+            "mount -t overlay -o userxattr,index=off,xino=off,lowerdir=$0,upperdir=$1,workdir=$2 view $0 || exit 99
+            cd $0; sh -c \"$3\"; exit 0";
+        let mut command = shell(&self.root);
+        let command = command.args(["-c", "exec unshare \"$@\"", "sh", flags, "sh", "-c", mount]).arg(&self.home);
+        let command = command.arg(self.root.join("upper")).arg(self.root.join("work")).arg(script);
+        let status = command.status().unwrap();
+        if !status.success() {
+            eprintln!("skipped: this machine makes no overlay views ({status})");
+        }
+        status.success()
+    }
+
+    pub(super) fn look(&self) -> ChangeSet {
+        look(&[self.layer()], &[], &limit()).unwrap()
+    }
+
+    pub(super) fn commit(&self, set: &ChangeSet) -> Committed {
+        self.commit_keeping(set, self.config())
+    }
+
+    pub(super) fn commit_keeping(&self, set: &ChangeSet, config: UndoConfig) -> Committed {
+        let journal = Journal::new(config, self.protected());
+        static NUMBER: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+        // An entry that was undone takes no more acts: each commit is a task of its own.
+        let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let task = format!("task-00000000-0000-4000-8000-{number:012}");
+        let task = artoo_proto::TaskId::try_from(task).unwrap();
+        let subject = Subject { task: &task, tool: "shell", what: "a script" };
+        commit(&journal, subject, &self.protected(), set, &limit()).unwrap()
+    }
+
+    /// Commits all of it, which nothing stops.
+    #[track_caller]
+    pub(super) fn commit_whole(&self, set: &ChangeSet) -> Committed {
+        let committed = self.commit(set);
+        assert_eq!(committed.stopped, None, "{set:#?}");
+        committed
+    }
+
+    #[track_caller]
+    pub(super) fn undo(&self) -> Report {
+        let last = self.store().last().unwrap().expect("something was committed");
+        let report = self.store().undo(&last.id).unwrap();
+        let is_fine = |item: &crate::undo::Item| {
+            matches!(item.outcome, crate::undo::ItemOutcome::Done | crate::undo::ItemOutcome::Already)
+        };
+        assert!(report.items.iter().all(is_fine), "{report:#?}");
+        report
+    }
+
+    pub(super) fn tree(&self) -> Tree {
+        tree(&self.home)
+    }
+
+    /// Paths below the home with how they differ.
+    pub(super) fn kinds(&self, set: &ChangeSet) -> Vec<(String, &'static str)> {
+        let line = |path: &Path| path.strip_prefix(&self.home).unwrap().to_str().unwrap().to_owned();
+        set.entries.iter().map(|entry| (line(&entry.path), entry.kind.name())).collect()
+    }
+}
+
+fn shell(folder: &Path) -> Command {
+    let mut command = Command::new("sh");
+    let identity = [("NAME", "a"), ("EMAIL", "a@b.c"), ("DATE", "2001-02-03T04:05:06Z")];
+    for role in ["AUTHOR", "COMMITTER"] {
+        command.envs(identity.map(|(what, value)| (format!("GIT_{role}_{what}"), value)));
+    }
+    command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1").env("LC_ALL", "C");
+    command.env("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin").current_dir(folder);
+    command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::null());
+    if std::env::var_os("ARTOO_TEST_SHOW").is_none() {
+        command.stderr(std::process::Stdio::null());
+    }
+    command
+}
+
+/// Everything below a folder by its path from there.
+pub(super) fn tree(root: &Path) -> Tree {
+    let mut all = BTreeMap::new();
+    let mut names: BTreeMap<(u64, u64), PathBuf> = BTreeMap::new();
+    let mut open = vec![root.to_path_buf()];
+    let mut paths = Vec::new();
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            // A folder that may be listed and not searched tells no more than names.
+            let Ok(found) = fs::symlink_metadata(&path) else { continue };
+            if found.is_dir() {
+                open.push(path.clone());
+            }
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    for path in paths {
+        let found = fs::symlink_metadata(&path).unwrap();
+        let below = path.strip_prefix(root).unwrap().to_path_buf();
+        let content = if found.is_symlink() {
+            fs::read_link(&path).unwrap().as_os_str().as_bytes().to_vec()
+        } else if found.is_file() {
+            fs::read(&path).unwrap_or_else(|_| b"closed".to_vec())
+        } else {
+            Vec::new()
+        };
+        let name = names.entry((found.dev(), found.ino())).or_insert_with(|| below.clone()).clone();
+        let is_set = found.mtime() < 1_600_000_000;
+        let thing = Thing {
+            mode: found.mode(),
+            owner: (found.uid(), found.gid()),
+            content,
+            attributes: if found.is_symlink() { Vec::new() } else { attributes(&path) },
+            first_name: if found.is_file() { name } else { PathBuf::new() },
+            time: is_set.then(|| (found.mtime(), found.mtime_nsec())),
+        };
+        all.insert(below, thing);
+    }
+    all
+}
+
+fn attributes(path: &Path) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let mut names = vec![0_u8; 4096];
+    let Ok(length) = rustix::fs::llistxattr(path, &mut names) else { return Vec::new() };
+    let names = names[..length].split(|byte| *byte == 0).filter(|name| name.starts_with(b"user."));
+    let mut all: Vec<(Vec<u8>, Vec<u8>)> = names
+        .map(|name| {
+            let mut value = vec![0_u8; 4096];
+            let length = rustix::fs::lgetxattr(path, std::ffi::OsStr::from_bytes(name), &mut value).unwrap_or(0);
+            (name.to_vec(), value[..length].to_vec())
+        })
+        .collect();
+    all.sort();
+    all
+}
+
+/// Where two trees differ, one path a line.
+pub(super) fn differences(one: &Tree, two: &Tree) -> Vec<String> {
+    let paths: std::collections::BTreeSet<&PathBuf> = one.keys().chain(two.keys()).collect();
+    let differ = paths.into_iter().filter(|path| one.get(*path) != two.get(*path));
+    differ.map(|path| format!("{}:\n  {:?}\n  {:?}", path.display(), one.get(path), two.get(path))).collect()
+}
+
+/// Without times: what undo promises.
+pub(super) fn timeless(tree: &Tree) -> Tree {
+    tree.iter().map(|(path, thing)| (path.clone(), Thing { time: None, ..thing.clone() })).collect()
+}

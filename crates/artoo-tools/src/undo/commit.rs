@@ -1,0 +1,470 @@
+//! Performing a commit: things from a layer take their places one by one, what stood there is stored.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, unlinkat};
+use rustix::io::Errno;
+
+use super::facts::{chmod_opened, set_time, shift, swap};
+use super::fault;
+use super::format::{Change, Done, Operation};
+use super::shelf::{Shelf, sync_folder};
+use super::state::{Facts, Identity, State};
+use super::tree::fingerprint_at;
+use crate::beneath::Place;
+use crate::files;
+use crate::limit::Limit;
+
+/// How the names begin that copies go by for a moment.
+const ASIDE: &str = ".artoo-undo-";
+
+/// What a folder's owner needs to change what is in it.
+const OWNER: u32 = 0o700;
+
+/// More files than this are cheaper to sync with their whole file system.
+const SYNCED_EACH_MAX: usize = 64;
+
+/// Why a commit ended before its last operation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Stopped {
+    /// The entry it ended at.
+    pub(crate) path: PathBuf,
+    pub(crate) reason: String,
+    /// Whether the entry is no longer what was looked at; it was left as it is.
+    pub(crate) is_conflict: bool,
+}
+
+/// Times that a path gets, if it is still the thing they were read for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Touched {
+    pub(crate) path: PathBuf,
+    pub(crate) facts: Facts,
+    pub(crate) old: Identity,
+}
+
+/// A commit under way.
+pub(super) struct Commit<'a> {
+    shelf: &'a Shelf,
+    /// Where things are stored as they are.
+    stored: PathBuf,
+    nonce: String,
+    limit: &'a Limit,
+    targets: Folders,
+    sources: Folders,
+}
+
+/// The folder reached last, since entries of one folder follow one another.
+#[derive(Default)]
+struct Folders(Option<(PathBuf, Place)>);
+
+impl Folders {
+    fn place(&mut self, path: &Path) -> io::Result<Place> {
+        let (folder, name) = path.parent().zip(path.file_name()).ok_or(io::ErrorKind::InvalidInput)?;
+        let held = match self.0.take() {
+            Some((known, held)) if known == folder => held,
+            _ => Place::of(path)?,
+        };
+        let place = Place { folder: rustix::io::dup(&held.folder)?, name: name.to_owned() };
+        self.0 = Some((folder.to_path_buf(), held));
+        Ok(place)
+    }
+}
+
+impl Operation {
+    /// The path it changes.
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Self::Rename { from: path, .. }
+            | Self::Store { path, .. }
+            | Self::Put { path, .. }
+            | Self::Exchange { path, .. }
+            | Self::Facts { path, .. } => path,
+        }
+    }
+
+    /// What it has done, where it has done it.
+    pub(super) fn done(&self, stored: &Path) -> Vec<Done> {
+        let one = |path: &Path, before: &State, after: &State| Change {
+            path: path.to_path_buf(),
+            before: before.clone(),
+            after: after.clone(),
+        };
+        match self {
+            Self::Rename { from, to, tree, .. } => {
+                vec![Done::Moved { from: from.clone(), to: to.clone(), tree: tree.clone() }]
+            }
+            Self::Store { path, tree, number, .. } => vec![put_away(path, stored, *number, tree)],
+            Self::Put { path, after, below, .. } => {
+                let root = one(path, &State::Absent, after);
+                arrived(std::iter::once(root).chain(below.iter().cloned()).collect())
+            }
+            Self::Exchange { path, before, after, tree, number, below, .. } => {
+                let old = if tree.is_some() { &State::Absent } else { before };
+                let changes = std::iter::once(one(path, old, after)).chain(below.iter().cloned()).collect();
+                let moved = tree.as_ref().map(|tree| put_away(path, stored, *number, tree));
+                moved.into_iter().chain(arrived(changes)).collect()
+            }
+            Self::Facts { path, before, after, .. } => vec![Done::Changed { changes: vec![one(path, before, after)] }],
+        }
+    }
+}
+
+/// New things, folders whose modes keep their owner out as two changes: what takes them back needs them open.
+pub(super) fn arrived(mut changes: Vec<Change>) -> Vec<Done> {
+    let mut closings = Vec::new();
+    for change in changes.iter_mut().filter(|change| !matches!(change.before, State::Folder(_))) {
+        if let State::Folder(facts) = &mut change.after
+            && facts.mode & OWNER != OWNER
+        {
+            let closed = State::Folder(facts.clone());
+            facts.mode |= OWNER;
+            closings.push(Change { path: change.path.clone(), before: change.after.clone(), after: closed });
+        }
+    }
+    let closed = (!closings.is_empty()).then_some(Done::Changed { changes: closings });
+    [Done::Changed { changes }].into_iter().chain(closed).collect()
+}
+
+fn put_away(path: &Path, stored: &Path, number: u64, tree: &str) -> Done {
+    Done::Moved { from: path.to_path_buf(), to: stored.join(number.to_string()), tree: tree.to_owned() }
+}
+
+/// The passing name of one operation's copy, beside its path.
+pub(super) fn aside(place: &Place, nonce: &str, number: u64) -> io::Result<Place> {
+    Ok(Place { folder: rustix::io::dup(&place.folder)?, name: format!("{ASIDE}{nonce}-{number}").into() })
+}
+
+/// Moves what came from a path to where it is stored: whole, or the content of a file that can be made again.
+pub(super) fn shelve(
+    shelf: &Shelf,
+    aside: &Place,
+    before: &State,
+    tree: Option<&str>,
+    number: u64,
+    limit: &Limit,
+) -> io::Result<()> {
+    let to = match (tree, before) {
+        (Some(_), _) => Place::of(&shelf.stored()?.join(number.to_string()))?,
+        (None, State::File(_)) => shelf.place(number)?,
+        (None, _) => return Ok(unlinkat(&aside.folder, &aside.name, AtFlags::empty())?),
+    };
+    match shift(aside, &to) {
+        Err(Errno::XDEV) => carry_off(aside, to, limit),
+        done => Ok(done?),
+    }
+}
+
+/// Likewise to another file system: a synced copy, then the original goes.
+fn carry_off(aside: &Place, to: Place, limit: &Limit) -> io::Result<()> {
+    let kept = to.again()?;
+    let copied = files::copy(aside, to, Path::new(""), &mut Vec::new(), limit).and_then(|()| sync(&kept));
+    if let Err(error) = copied {
+        let _ = discard(&kept);
+        return Err(error);
+    }
+    // The copy is whole: what of the original can't be removed is litter, and must not be put back.
+    let _ = discard(aside);
+    Ok(())
+}
+
+/// Removes what stands at a place, folders too whose modes keep their owner out; nothing where nothing stands.
+pub(super) fn discard(place: &Place) -> io::Result<()> {
+    if Identity::at(place)?.is_none() {
+        return Ok(());
+    }
+    match files::remove(place) {
+        Err(error) if Errno::from_io_error(&error) == Some(Errno::ACCESS) => {
+            open_all(place)?;
+            files::remove(place)
+        }
+        removed => removed,
+    }
+}
+
+fn open_all(place: &Place) -> io::Result<()> {
+    let State::Folder(facts) = super::state::read_facts(place)? else { return Ok(()) };
+    super::facts::set_mode(place, facts.mode | OWNER)?;
+    for entry in rustix::fs::Dir::read_from(place.open_folder()?)? {
+        let name = entry?.file_name().to_bytes().to_owned();
+        if name != b"." && name != b".." {
+            open_all(&place.inside(std::os::unix::ffi::OsStrExt::from_bytes(name.as_slice()))?)?;
+        }
+    }
+    Ok(())
+}
+
+fn sync(place: &Place) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    rustix::fs::syncfs(&place.folder)?;
+    #[cfg(not(target_os = "linux"))]
+    rustix::fs::fsync(&place.folder)?;
+    Ok(())
+}
+
+impl<'a> Commit<'a> {
+    pub(super) fn new(shelf: &'a Shelf, nonce: String, limit: &'a Limit) -> io::Result<Self> {
+        let stored = shelf.stored()?;
+        sync_folder(&shelf.folder)?;
+        Ok(Self { shelf, stored, nonce, limit, targets: Folders::default(), sources: Folders::default() })
+    }
+
+    /// The first entry that is no longer what was looked at, before anything is changed.
+    pub(super) fn check(&mut self, operations: &[Operation]) -> Option<Stopped> {
+        let renamed = |path: &Path| {
+            operations.iter().take_while(|operation| matches!(operation, Operation::Rename { .. })).any(|operation| {
+                matches!(operation, Operation::Rename { from, to, .. } if path.starts_with(to) || path == from)
+            })
+        };
+        let is_rename = |operation: &Operation| matches!(operation, Operation::Rename { .. });
+        operations.iter().find_map(|operation| {
+            let path = operation.path();
+            if !is_rename(operation) && renamed(path) {
+                return None;
+            }
+            let found = match self.targets.place(path).and_then(|place| Identity::at(&place)) {
+                Ok(found) => found,
+                Err(error) => return Some(failed(path, &error)),
+            };
+            let is_same = match operation {
+                Operation::Put { .. } => found.is_none(),
+                Operation::Rename { old, .. } => found.is_some_and(|found| found.same_inode(old)),
+                Operation::Store { old, before, .. }
+                | Operation::Exchange { old, before, .. }
+                | Operation::Facts { old, before, .. } => found.is_some_and(|found| is_looked_at(&found, old, before)),
+            };
+            (!is_same).then(|| conflict(path))
+        })
+    }
+
+    /// Has the contents on the disk that are about to take the place of others.
+    pub(super) fn sync_sources(&mut self, operations: &[Operation]) -> io::Result<()> {
+        let mut files = operations.iter().filter_map(|operation| {
+            let Operation::Exchange { source, after: State::File(_), .. } = operation else { return None };
+            Some(source)
+        });
+        let first: Vec<&PathBuf> = files.by_ref().take(SYNCED_EACH_MAX).collect();
+        if files.next().is_some()
+            && let Some(source) = first.first()
+        {
+            return sync(&self.sources.place(source)?);
+        }
+        for source in first {
+            // What its own mode keeps from being opened is synced with the rest some day.
+            if let Ok(file) = self.sources.place(source)?.open_file() {
+                file.sync_data()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Performs one operation; nothing of it is done where it stops.
+    pub(super) fn perform(&mut self, operation: &Operation) -> Result<Vec<Done>, Stopped> {
+        if self.limit.reached() {
+            return Err(failed(operation.path(), &io::ErrorKind::TimedOut.into()));
+        }
+        match self.step(operation) {
+            Ok(true) => Ok(operation.done(&self.stored)),
+            Ok(false) => Err(conflict(operation.path())),
+            Err(error) => Err(failed(operation.path(), &error)),
+        }
+    }
+
+    /// Whether it was done; `false`: what stood there was not what was looked at.
+    fn step(&mut self, operation: &Operation) -> io::Result<bool> {
+        let place = self.targets.place(operation.path())?;
+        match operation {
+            Operation::Rename { to, tree, .. } => {
+                let target = self.targets.place(to)?;
+                if let Err(error) = shift(&place, &target) {
+                    return taken(error);
+                }
+                fault::point("a folder is renamed");
+                let is_same = fingerprint_at(&target, to, self.limit)? == *tree;
+                if !is_same {
+                    shift(&target, &place)?;
+                }
+                Ok(is_same)
+            }
+            Operation::Store { path, before, old, tree, number } => {
+                self.store(&place, path, (before, old, Some(tree)), *number)
+            }
+            Operation::Put { source, after, new, number, .. } => {
+                let from = self.checked(source, new, after)?;
+                self.put(&place, &from, *number)
+            }
+            Operation::Exchange { path, source, before, after, old, new, tree, number, .. } => {
+                let from = self.checked(source, new, after)?;
+                self.exchange(&place, path, from, (before, old, tree.as_deref()), *number)
+            }
+            Operation::Facts { before, after, old, source, .. } => {
+                set_facts(&place, before, after, old)?;
+                if let Some(source) = source {
+                    super::attributes::transfer(&self.sources.place(source)?, &place)?;
+                }
+                fault::point("facts are set");
+                Ok(true)
+            }
+        }
+    }
+
+    fn put(&self, place: &Place, from: &Place, number: u64) -> io::Result<bool> {
+        match shift(from, place) {
+            Ok(()) => {
+                fault::point("the new is put");
+                Ok(true)
+            }
+            Err(Errno::XDEV) => {
+                let beside = self.copy_beside(place, from, number)?;
+                match files::rename(&beside, place) {
+                    Ok(()) => Ok(true),
+                    Err(error) => {
+                        discard(&beside)?;
+                        taken(error)
+                    }
+                }
+            }
+            Err(error) => taken(error),
+        }
+    }
+
+    fn exchange(&self, place: &Place, path: &Path, mut from: Place, old: Old<'_>, number: u64) -> io::Result<bool> {
+        let mut swapped = swap(place, &from);
+        let is_elsewhere = matches!(&swapped, Err(error) if Errno::from_io_error(error) == Some(Errno::XDEV));
+        if is_elsewhere {
+            from = self.copy_beside(place, &from, number)?;
+            swapped = swap(place, &from);
+        }
+        if !swapped? {
+            // A file system that can't exchange: one after the other.
+            return Ok(self.store(place, path, old, number)? && {
+                files::rename(&from, place)?;
+                true
+            });
+        }
+        fault::point("old and new are exchanged");
+        let kept = if self.came_out(&from, path, old)? {
+            shelve(self.shelf, &from, old.0, old.2, number, self.limit).map(|()| true)
+        } else {
+            Ok(false)
+        };
+        if !matches!(kept, Ok(true)) {
+            swap(place, &from)?;
+            if is_elsewhere {
+                discard(&from)?;
+            }
+            return kept;
+        }
+        fault::point("the old is stored");
+        Ok(true)
+    }
+
+    fn store(&self, place: &Place, path: &Path, old: Old<'_>, number: u64) -> io::Result<bool> {
+        let to = match old {
+            (State::File(_), _, None) => self.shelf.place(number)?,
+            _ => Place::of(&self.stored.join(number.to_string()))?,
+        };
+        let (beside, is_elsewhere) = match shift(place, &to) {
+            Ok(()) => (to, false),
+            Err(Errno::XDEV) => {
+                let beside = aside(place, &self.nonce, number)?;
+                shift(place, &beside)?;
+                (beside, true)
+            }
+            Err(error) => return Err(error.into()),
+        };
+        fault::point("the old is moved");
+        let mut kept = self.came_out(&beside, path, old);
+        if is_elsewhere && matches!(kept, Ok(true)) {
+            kept = shelve(self.shelf, &beside, old.0, old.2, number, self.limit).map(|()| true);
+        }
+        if !matches!(kept, Ok(true)) {
+            shift(&beside, place)?;
+        }
+        kept
+    }
+
+    /// Whether what was displaced is what was looked at, with all in it.
+    fn came_out(&self, displaced: &Place, path: &Path, (before, old, tree): Old<'_>) -> io::Result<bool> {
+        let is_same = Identity::at(displaced)?.is_some_and(|found| is_looked_at(&found, old, before));
+        Ok(is_same
+            && match (before, tree) {
+                (State::Folder(_), Some(tree)) => fingerprint_at(displaced, path, self.limit)? == tree,
+                _ => true,
+            })
+    }
+
+    /// The place in the layer, which still holds what was looked at.
+    fn checked(&mut self, source: &Path, new: &Identity, after: &State) -> io::Result<Place> {
+        let from = self.sources.place(source)?;
+        let is_same = Identity::at(&from)?.is_some_and(|found| is_looked_at(&found, new, after));
+        if is_same { Ok(from) } else { Err(io::Error::other("the view's layer was changed; run the command again")) }
+    }
+
+    fn copy_beside(&self, place: &Place, from: &Place, number: u64) -> io::Result<Place> {
+        let beside = aside(place, &self.nonce, number)?;
+        let copied = files::copy(from, beside.again()?, Path::new(""), &mut Vec::new(), self.limit);
+        if let Err(error) = copied.and_then(|()| sync(&beside)) {
+            let _ = discard(&beside);
+            return Err(error);
+        }
+        fault::point("the new stands aside");
+        Ok(beside)
+    }
+}
+
+/// What was looked at: its state, its identity, and the digest of its tree where it is stored as it is.
+type Old<'a> = (&'a State, &'a Identity, Option<&'a str>);
+
+/// Sets times read from the layer, where the thing is still the one they were read for.
+pub(super) fn touch(touched: &[Touched]) {
+    let mut folders = Folders::default();
+    for Touched { path, facts, old } in touched {
+        let Ok(place) = folders.place(path) else { continue };
+        let is_same = Identity::at(&place).ok().flatten().is_some_and(|found| found.same_inode(old));
+        if is_same {
+            // A time that can't be set is no reason to end what has been done.
+            let _ = set_time(&place, facts);
+        }
+    }
+}
+
+/// Whether this is what was looked at; a folder is known by its inode, what is in it is looked at by itself.
+fn is_looked_at(found: &Identity, old: &Identity, before: &State) -> bool {
+    if matches!(before, State::Folder(_)) { found.same_inode(old) } else { found == old }
+}
+
+/// Mode and owner of the very thing that was looked at.
+fn set_facts(place: &Place, before: &State, after: &State, old: &Identity) -> io::Result<()> {
+    use rustix::fs::{Gid, Uid, chownat, fstat};
+    let changed = || io::Error::other("it was changed since it was looked at");
+    let (was, is) = before.facts().zip(after.facts()).ok_or(io::ErrorKind::InvalidInput)?;
+    let held = place.open_path()?;
+    let found = fstat(&held)?;
+    if !Identity::of(&found).same_inode(old) || found.st_mode & 0o7777 != was.mode {
+        return Err(changed());
+    }
+    if (was.owner, was.group) != (is.owner, is.group) {
+        let (owner, group) = (Uid::from_raw(is.owner), Gid::from_raw(is.group));
+        chownat(&held, "", Some(owner), Some(group), AtFlags::EMPTY_PATH)?;
+    }
+    chmod_opened(&held, is.mode)
+}
+
+fn conflict(path: &Path) -> Stopped {
+    let reason = "it was changed by another program since the command ran".to_owned();
+    Stopped { path: path.to_path_buf(), reason, is_conflict: true }
+}
+
+fn failed(path: &Path, error: &io::Error) -> Stopped {
+    let reason = match Errno::from_io_error(error) {
+        Some(Errno::LOOP | Errno::NOTDIR | Errno::NOENT) => "the folder it is in was moved or removed".to_owned(),
+        Some(Errno::NOSPC | Errno::DQUOT) => "there is no room to keep what was there".to_owned(),
+        _ => error.to_string(),
+    };
+    Stopped { path: path.to_path_buf(), reason, is_conflict: false }
+}
+
+fn taken(error: Errno) -> io::Result<bool> {
+    if matches!(error, Errno::EXIST | Errno::NOTEMPTY) { Ok(false) } else { Err(error.into()) }
+}

@@ -1,0 +1,60 @@
+//! Trees known by what a stat tells of them, so that moving a large one reads no content.
+
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::state::State;
+use super::walk::walk_place;
+use crate::beneath::Place;
+use crate::digest;
+use crate::limit::Limit;
+
+/// How such a digest begins; one without it is of contents.
+const FACTS: &str = "facts:";
+
+/// Everything at and below a place, parents first; of a file's content only what `read` makes of it is known.
+pub(crate) fn list(
+    place: &Place,
+    path: &Path,
+    limit: &Limit,
+    read: &mut dyn FnMut(&Place, &mut State) -> io::Result<()>,
+) -> io::Result<Vec<(PathBuf, State)>> {
+    let mut all = Vec::new();
+    walk_place(place, path, &|_| false, limit, &mut |mut seen| {
+        read(seen.place, &mut seen.state)?;
+        all.push((seen.path.to_path_buf(), seen.state));
+        Ok(())
+    })?;
+    Ok(all)
+}
+
+/// One digest of names, kinds, modes, link targets, and of files size and time.
+pub(crate) fn fingerprint(root: &Path, all: &[(PathBuf, State)]) -> String {
+    let facts: Vec<String> = all.iter().map(|(_, state)| facts(state)).collect();
+    let parts = all.iter().zip(&facts).flat_map(|((path, _), facts)| {
+        [path.strip_prefix(root).unwrap_or(path).as_os_str().as_bytes(), facts.as_bytes()]
+    });
+    format!("{FACTS}{}", digest::of_parts(parts))
+}
+
+pub(super) fn fingerprint_at(place: &Place, path: &Path, limit: &Limit) -> io::Result<String> {
+    Ok(fingerprint(path, &list(place, path, limit, &mut |_, _| Ok(()))?))
+}
+
+pub(super) fn is_fingerprint(tree: &str) -> bool {
+    tree.starts_with(FACTS)
+}
+
+fn facts(state: &State) -> String {
+    match state {
+        State::File(file) => {
+            let facts = &file.facts;
+            format!("f {:o} {} {}.{}", facts.mode, file.bytes, facts.modified_s, facts.modified_ns)
+        }
+        State::Folder(facts) => format!("d {:o}", facts.mode),
+        State::Pipe(facts) => format!("p {:o}", facts.mode),
+        State::Link { target } => format!("l {target}"),
+        State::Absent | State::Odd { .. } => state.name().to_owned(),
+    }
+}
