@@ -42,13 +42,15 @@
 //! the question that a person must answer first. Dropping the call's future ends whatever it started.
 
 mod beneath;
-mod blocked;
 mod builtin;
+mod call;
 pub mod checks;
+mod command_line;
 pub mod config;
 mod consent;
 mod custom;
 mod digest;
+mod effects;
 pub mod evidence;
 mod fence;
 mod files;
@@ -67,8 +69,6 @@ mod process;
 mod protect;
 mod read_file;
 mod record;
-mod recording;
-mod registry;
 pub mod rules;
 mod secret;
 mod session;
@@ -85,13 +85,13 @@ mod write_file;
 #[cfg(test)]
 mod tests;
 
+pub use call::Registry;
 pub use config::ToolConfig;
 pub use consent::{GRANT_LIFETIME, Grant};
 pub use custom::{ManifestProblem, ToolProblem};
 pub use evidence::EvidenceStore;
 pub use fence::FenceReport;
 pub use guard::{Classification, CommandClass, CommandGuard};
-pub use registry::Registry;
 pub use rules::{Rule, RuleBook};
 #[cfg(feature = "web")]
 pub use web::{Engine, EngineProblem, WebConfig};

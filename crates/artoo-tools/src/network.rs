@@ -1,7 +1,5 @@
 //! Whether the words of a command say that it reaches the network, so that the question can say it too.
 
-use crate::tool::Machine;
-
 /// Programs whose work is the network, and those that fetch what they need from it.
 const PROGRAMS: [&str; 52] = [
     "apk", "apt", "apt-get", "aria2c", "aws", "az", "brew", "bun", "bundle", "cargo", "composer", "curl", "deno",
@@ -26,16 +24,6 @@ pub(crate) fn is_named(command: &str) -> bool {
     let names = |word: &str| word.rsplit('/').next().unwrap_or_default().to_owned();
     words.iter().any(|word| PROGRAMS.contains(&names(word).as_str()))
         || (words.iter().any(|word| names(word) == "git") && words.iter().any(|word| GIT.contains(word)))
-}
-
-/// What a person is told about the network, after "it": a program without it is held by the fence, where there is one.
-pub(crate) fn said(is_allowed: bool, machine: &Machine) -> String {
-    match (is_allowed, machine.fence().holds) {
-        (true, _) => "may reach the network",
-        (false, true) => "uses no network (the fence holds it)",
-        (false, false) => "may reach the network: nothing on this machine keeps it from that",
-    }
-    .to_owned()
 }
 
 #[cfg(test)]

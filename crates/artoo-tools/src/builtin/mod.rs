@@ -18,7 +18,7 @@ use crate::custom::{self, CustomCall, Manifest, ManifestProblem, ToolProblem};
 use crate::input::{self, InputProblem};
 use crate::process::find_program;
 use crate::record::Record;
-use crate::tool::{Job, Machine, Tool, spec};
+use crate::tool::{Machine, Request, Tool, UserContext, spec};
 
 use call::ActionCall;
 
@@ -208,17 +208,17 @@ impl Tool for ManifestTool {
         spec(&self.name, ToolClass::Desktop, self.priority, &self.description, schema)
     }
 
-    fn read(&self, machine: &Machine, value: &Value) -> Result<Box<dyn Job>, Box<Record>> {
+    fn read(&self, machine: &Machine, user: &UserContext<'_>, value: &Value) -> Result<Request, Box<Record>> {
         let record = |problem: InputProblem| problem.record(EffectClass::Unproven);
         let mut fields: Map<String, Value> = input::parse(value).map_err(record)?;
         let action = self.choose(&mut fields).map_err(record)?;
         if let Some(run) = &action.run {
-            return Ok(Box::new(ActionCall::read(&action.manifest, run, machine, fields).map_err(record)?));
+            return ActionCall::read(&action.manifest, run, machine, user, fields).map_err(record);
         }
         let input = fields.remove("input").unwrap_or_else(|| json!({}));
         if let Some(unknown) = fields.keys().next() {
             return Err(record(InputProblem::Unfit(format!("{}: there is no such input", escape::one_line(unknown)))));
         }
-        Ok(Box::new(CustomCall::read(&action.manifest, machine, &input)?))
+        CustomCall::read(&action.manifest, machine, user, &input)
     }
 }

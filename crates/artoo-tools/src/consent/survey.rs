@@ -90,7 +90,7 @@ impl Survey {
     }
 
     /// The numbers in words; `None` where nothing stands there.
-    pub(crate) fn in_words(&self, verb: &str) -> Option<String> {
+    pub(crate) fn message(&self, verb: &str) -> Option<String> {
         let newest = self.newest?;
         let at_least = if self.is_cut { "at least " } else { "" };
         let entries = if self.entries == 1 { "entry" } else { "entries" };
@@ -122,10 +122,10 @@ mod tests {
         let found = survey(&[root.join("a"), root.join("a/b"), root.join("a"), root.join("gone")]);
         assert_eq!((found.places, found.entries, found.bytes, found.is_cut), (1, 6, 8, false));
         assert!(
-            found.in_words("touches").unwrap().starts_with("touches 6 entries, 8 bytes, newest change 20"),
+            found.message("touches").unwrap().starts_with("touches 6 entries, 8 bytes, newest change 20"),
             "{found:?}"
         );
-        assert_eq!(survey(&[root.join("gone")]).in_words("touches"), None);
+        assert_eq!(survey(&[root.join("gone")]).message("touches"), None);
     }
 
     #[test]
@@ -138,7 +138,7 @@ mod tests {
         let later = Instant::now() + Duration::from_secs(60);
         let found: Survey = look(&roots, 10, later);
         assert!(found.is_cut && found.entries == 10, "{found:?}");
-        assert!(found.in_words("touches").unwrap().contains("at least 10 entries, at least 9 bytes"), "{found:?}");
+        assert!(found.message("touches").unwrap().contains("at least 10 entries, at least 9 bytes"), "{found:?}");
         assert!(!look(&roots, 21, later).is_cut);
         assert!(look(&roots, 100, Instant::now()).is_cut, "the time is up");
     }

@@ -37,8 +37,8 @@ pub(crate) struct Plan {
     /// What is done, in one line.
     pub(crate) headline: String,
     pub(crate) class: EffectClass,
-    /// Every path it reads or makes.
-    pub(crate) touched: Vec<PathBuf>,
+    /// Every path that it reads or creates.
+    pub(crate) paths: Vec<PathBuf>,
     /// What would happen, for a person.
     pub(crate) effects: Vec<String>,
     /// The whole list of operations and what they found: what a yes is for.
@@ -79,7 +79,7 @@ pub(crate) fn plan(environment: &Environment, protected: &Protected, act: Act) -
         effects,
         contract: contract.join("\n"),
         stays_in_workspace: is_copied && targets.iter().all(|to| to.starts_with(&workspace)),
-        touched: sources.iter().map(|source| source.path.clone()).chain(targets).collect(),
+        paths: sources.iter().map(|source| source.path.clone()).chain(targets).collect(),
         operations,
     })
 }

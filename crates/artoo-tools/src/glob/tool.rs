@@ -1,14 +1,13 @@
-//! `glob` as the registry knows it.
+//! The tool `glob`.
 
-use std::path::PathBuf;
-
-use artoo_proto::{EffectClass, ToolClass, ToolSpec, escape};
+use artoo_proto::{ToolClass, ToolSpec, escape};
 use serde_json::Value;
 
+use crate::effects::CallEffects;
 use crate::glob::{self, Search};
 use crate::paths;
 use crate::record::Record;
-use crate::tool::{Call, Job, Machine, Question, Running, Said, Tool, spec, unusable};
+use crate::tool::{Call, Job, Machine, Request, Running, Tool, UserContext, spec, unusable};
 
 #[derive(Debug)]
 pub(crate) struct Glob;
@@ -19,13 +18,15 @@ impl Tool for Glob {
         spec("glob", ToolClass::Files, 2, description, glob::schema())
     }
 
-    fn read(&self, machine: &Machine, input: &Value) -> Result<Box<dyn Job>, Box<Record>> {
+    fn read(&self, machine: &Machine, _: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
         let search = Search::parse(&machine.config.environment, input).map_err(|problem| unusable(&problem))?;
-        Ok(Box::new(search))
+        let effects = CallEffects::of_reading(vec![search.root.clone()]);
+        Ok(Request { target: search.target(), effects, question: None, job: Box::new(search) })
     }
 }
 
-impl Job for Search {
+impl Search {
+    /// The folder and the pattern as one glob.
     fn target(&self) -> String {
         let root = paths::line(&self.root);
         let root = root.trim_end_matches('/');
@@ -41,20 +42,10 @@ impl Job for Search {
         };
         format!("{root}/{}", escape::one_line(&rest))
     }
+}
 
-    fn paths(&self) -> Vec<PathBuf> {
-        vec![self.root.clone()]
-    }
-
-    fn class(&self) -> EffectClass {
-        EffectClass::ReadOnly
-    }
-
-    fn question(&self, _: &Machine, _: &Said<'_>) -> Option<Question> {
-        None
-    }
-
+impl Job for Search {
     fn run(self: Box<Self>, call: Call) -> Running {
-        Box::pin(async move { call.work(move |machine, limit| glob::run(*self, &machine.protected, limit)).await })
+        Box::pin(call.work(move |machine, _, limit| glob::run(*self, &machine.protected, limit)))
     }
 }

@@ -46,7 +46,6 @@ use crate::secret;
 
 pub(crate) use effects::Effects;
 use judge::Judge;
-pub(crate) use named::path_like;
 pub use objection::CommandClass;
 use objection::Objection;
 pub(crate) use pattern::matches_now;

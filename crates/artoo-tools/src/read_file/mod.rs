@@ -71,8 +71,6 @@ enum Wanted {
 pub(crate) struct Reading {
     pub(crate) path: PathBuf,
     wanted: Wanted,
-    /// Why a person is asked before its content is shown.
-    secret: Option<String>,
 }
 
 /// Why nothing can be read.
@@ -117,14 +115,13 @@ impl Reading {
             }
             (Some(_), _, _) => return Err(ReadingProblem::TooMuch),
         };
-        Ok(Self { path, wanted, secret: None })
+        Ok(Self { path, wanted })
     }
 
-    /// Looks whether a person is to be asked first. How many lines there are tells nothing.
-    fn looked_at(mut self, protected: &Protected) -> Self {
+    /// Why the content needs approval to be shown, if it does. The number of lines is no secret.
+    fn secret(&self, protected: &Protected) -> Option<String> {
         let is_shown = !matches!(self.wanted, Wanted::Count) && protected.refusal(&self.path).is_none();
-        self.secret = is_shown.then(|| protected.secret(&self.path)).flatten();
-        self
+        is_shown.then(|| protected.secret(&self.path)).flatten()
     }
 }
 

@@ -7,7 +7,7 @@ use artoo_proto::{CallStatus, TaskId, ToolOrder, ToolRequest};
 use serde_json::{Value, json};
 
 use super::{House, called, next_task};
-use crate::consent::{CallKey, FailedCalls};
+use crate::call::{CallKey, FailedCalls};
 use crate::record::Record;
 
 async fn call(house: &House, task: &TaskId, tool: &str, input: Value) -> artoo_proto::ToolCall {
@@ -71,8 +71,8 @@ fn what_can_not_be_seen_is_waited_for() {
         let mut calls = FailedCalls::default();
         calls.ended(key(), String::new(), record, now);
         let later = now + Duration::from_secs(after_s);
-        assert_eq!(calls.refusal(&key(), "", later).is_some(), is_refused, "{record:?} after {after_s} s");
-        assert!(calls.refusal(&key(), "looks otherwise", now).is_none());
+        assert_eq!(calls.find(&key(), "", later).is_some(), is_refused, "{record:?} after {after_s} s");
+        assert!(calls.find(&key(), "looks otherwise", now).is_none());
     };
     check(&Record::hindered("the network is down"), 29, true);
     check(&Record::hindered("the network is down"), 30, false);
