@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::glob::{self, Kind, Needle, Walk};
 use crate::input::{self, InputProblem};
 use crate::limit::Limit;
-use crate::paths::{self, PATH_MAX_BYTES, PathProblem};
+use crate::paths::{self, PATH_MAX_BYTES};
 use crate::process::Ended;
 use crate::protect::Protected;
 use crate::record::Record;
@@ -37,7 +37,7 @@ struct Wire {
     limit: Option<usize>,
 }
 
-/// A search by words, checked.
+/// A valid query.
 #[derive(Debug, Clone)]
 pub(crate) struct Query {
     words: Vec<String>,
@@ -46,32 +46,19 @@ pub(crate) struct Query {
     limit: usize,
 }
 
-/// Why a search can't be made.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum QueryProblem {
-    #[error(transparent)]
-    Input(#[from] InputProblem),
-    #[error("root: {0}")]
-    Root(#[from] PathProblem),
-    #[error("the query has no words")]
-    NoWords,
-    #[error("the query starts with '-' or holds a control character; give words of the name")]
-    NotWords,
-}
-
 impl Query {
-    /// Reads and checks an input.
-    pub(crate) fn parse(environment: &Environment, value: &Value) -> Result<Self, QueryProblem> {
+    /// Reads an input.
+    pub(crate) fn parse(environment: &Environment, value: &Value) -> Result<Self, InputProblem> {
         let wire: Wire = input::parse(value)?;
         input::check_length("query", &wire.query, QUERY_MAX_CHARS)?;
         if wire.query.trim_start().starts_with('-') || wire.query.chars().any(char::is_control) {
-            return Err(QueryProblem::NotWords);
+            return Err(input::unfit("the query starts with '-' or holds a control character; give words of the name"));
         }
         let words: Vec<String> = wire.query.split_whitespace().map(str::to_owned).collect();
         if words.is_empty() {
-            return Err(QueryProblem::NoWords);
+            return Err(input::unfit("the query has no words"));
         }
-        let root = paths::absolute(environment, wire.root.as_deref().unwrap_or("~"))?;
+        let root = input::path(environment, "root", wire.root.as_deref().unwrap_or("~"))?;
         Ok(Self { words, root, kind: wire.kind.unwrap_or_default(), limit: wire.limit.unwrap_or(LIMIT_DEFAULT) })
     }
 }

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use artoo_proto::{EffectClass, ToolClass, ToolSpec, escape};
+use artoo_proto::{EffectClass, ToolClass, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -16,11 +16,11 @@ use crate::config::ToolConfig;
 use crate::effects::{CallEffects, NetworkUse, UndoMethod};
 use crate::guard::{self, CommandClass, Proof};
 use crate::input::{self, InputProblem};
-use crate::paths::{PATH_MAX_BYTES, PathProblem};
+use crate::paths::PATH_MAX_BYTES;
 use crate::process::{self, Invocation};
 use crate::protect::Protected;
 use crate::record::Record;
-use crate::tool::{CAUTION, Machine, Question, Request, Tool, UserContext, spec, unusable};
+use crate::tool::{CAUTION, Machine, Question, Request, Tool, UserContext, spec};
 use crate::{network, open, paths, secret};
 
 /// Longest command in characters; near the limit of the system.
@@ -68,19 +68,6 @@ struct Command {
 /// Digests of files by path; `None` if there is no file.
 type Digests = BTreeMap<PathBuf, Option<String>>;
 
-/// Why a command is not valid.
-#[derive(Debug, thiserror::Error)]
-enum CommandProblem {
-    #[error(transparent)]
-    Input(#[from] InputProblem),
-    #[error("writes: {0}")]
-    Writes(#[from] PathProblem),
-    #[error("the command is empty")]
-    Empty,
-    #[error("the command holds invisible or control characters, so what is shown would not be what runs")]
-    Hostile,
-}
-
 impl Shell {
     /// The tool, if a shell is installed.
     pub(crate) fn detect(config: &ToolConfig) -> Option<Self> {
@@ -95,35 +82,27 @@ impl Tool for Shell {
     }
 
     fn read(&self, machine: &Machine, user: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
-        read(machine, user, input).map_err(|problem| {
-            let record = match &problem {
-                CommandProblem::Hostile => Record::denied(&problem.to_string()),
-                CommandProblem::Input(_) | CommandProblem::Writes(_) | CommandProblem::Empty => unusable(&problem),
-            };
-            Box::new(record.class(EffectClass::Unproven))
-        })
+        read(machine, user, input).map_err(|problem| problem.record(EffectClass::Unproven))
     }
 }
 
-fn read(machine: &Machine, user: &UserContext<'_>, input: &Value) -> Result<Request, CommandProblem> {
+fn read(machine: &Machine, user: &UserContext<'_>, input: &Value) -> Result<Request, InputProblem> {
     let Machine { config, protected, .. } = machine;
     let Wire { command, network: asks_network, writes } = input::parse(input)?;
     input::check_count("writes", writes.len(), WRITES_MAX)?;
     input::check_length("command", &command, COMMAND_MAX_CHARS)?;
     if command.trim().is_empty() {
-        return Err(CommandProblem::Empty);
+        return Err(input::unfit("the command is empty"));
     }
-    if escape::visible(&command) != command {
-        return Err(CommandProblem::Hostile);
-    }
+    input::check_visible("the command", &command, "runs")?;
     let line = command_line::read(config, &command);
     let proof = guard::classify(config, protected, &command);
     let Paths { paths, folders } = match &proof {
         Proof::Proven(proven) => Paths { paths: proven.effects.paths(), folders: Vec::new() },
         Proof::Unproven { .. } => line.paths(&config.environment),
     };
-    let asked = writes.iter().map(|path| paths::absolute(&config.environment, path));
-    let mut writes = asked.collect::<Result<Vec<_>, _>>()?;
+    let writes = writes.iter().map(|path| input::path(&config.environment, "writes", path));
+    let mut writes = writes.collect::<Result<Vec<_>, _>>()?;
     let mut names = line.names;
     names.extend(writes.clone());
     // The folder of a pattern may change, but a denial covers the pattern alone.

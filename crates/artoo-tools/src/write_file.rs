@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::input::{self, InputProblem};
 use crate::limit::Limit;
-use crate::paths::{self, PATH_MAX_BYTES, PathProblem};
+use crate::paths::{self, PATH_MAX_BYTES};
 use crate::protect::Protected;
 use crate::record::Record;
 use crate::undo::Act;
@@ -41,41 +41,17 @@ pub(crate) struct NewFile {
     pub(crate) text: String,
 }
 
-/// Why no file can be made.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum NewFileProblem {
-    #[error(transparent)]
-    Input(#[from] InputProblem),
-    #[error("path: {0}")]
-    Path(#[from] PathProblem),
-    #[error("path: a name is longer than {NAME_MAX_BYTES} bytes")]
-    LongName,
-    #[error("path: a name holds a character that can't be shown")]
-    OddName,
-    #[error("path: it names a folder")]
-    NamesFolder,
-    #[error("{path} is outside the workspace {workspace}")]
-    Outside { path: String, workspace: String },
-}
-
-impl NewFileProblem {
-    /// Whether it is Law 1 that refuses, rather than a request that makes no sense.
-    pub(crate) fn is_refusal(&self) -> bool {
-        matches!(self, Self::Outside { .. })
-    }
-}
-
 impl NewFile {
     /// Reads and checks an input. A relative path lies in the workspace.
-    pub(crate) fn parse(environment: &Environment, value: &Value) -> Result<Self, NewFileProblem> {
+    pub(crate) fn parse(environment: &Environment, value: &Value) -> Result<Self, InputProblem> {
         let Wire { path, text } = input::parse(value)?;
         input::check_length("text", &text, TEXT_MAX_CHARS)?;
         let in_workspace = Environment { cwd: environment.workspace.clone(), ..environment.clone() };
-        let workspace = paths::absolute(environment, &environment.workspace)?;
-        let resolved = paths::absolute(&in_workspace, &path)?;
-        let outside = || NewFileProblem::Outside {
-            path: artoo_proto::escape::one_line(&path),
-            workspace: paths::line(&workspace),
+        let workspace = input::path(environment, "workspace", &environment.workspace)?;
+        let resolved = input::path(&in_workspace, "path", &path)?;
+        let outside = || {
+            let (path, workspace) = (artoo_proto::escape::one_line(&path), paths::line(&workspace));
+            InputProblem::Denied(format!("{path} is outside the workspace {workspace}"))
         };
         // `..` is refused even where it would stay inside: whoever writes it means another place.
         if path.split('/').any(|part| part == "..") {
@@ -83,14 +59,14 @@ impl NewFile {
         }
         let below = resolved.strip_prefix(&workspace).map_err(|_| outside())?;
         if below.as_os_str().is_empty() || path.ends_with('/') {
-            return Err(NewFileProblem::NamesFolder);
+            return Err(input::unfit("path: it names a folder"));
         }
         for name in below.iter().filter_map(|name| name.to_str()) {
             if name.len() > NAME_MAX_BYTES {
-                return Err(NewFileProblem::LongName);
+                return Err(input::unfit(format!("path: a name is longer than {NAME_MAX_BYTES} bytes")));
             }
             if artoo_proto::escape::one_line(name) != name {
-                return Err(NewFileProblem::OddName);
+                return Err(input::unfit("path: a name holds a character that can't be shown"));
             }
         }
         Ok(Self { path: resolved, text })

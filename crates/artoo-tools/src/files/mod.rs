@@ -11,7 +11,7 @@ mod survey;
 mod tool;
 mod unpack;
 
-pub(crate) use act::{Act, ActProblem, schema, trash_schema};
+pub(crate) use act::{Act, schema, trash_schema};
 pub(crate) use copy::{inventory, pour};
 pub(crate) use perform::{Side, carry, hindered, rename, run};
 pub(crate) use plan::{Plan, plan};

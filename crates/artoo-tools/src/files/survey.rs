@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use artoo_proto::{Environment, Timestamp};
 
+use crate::input::InputProblem;
 use crate::open;
 use crate::paths;
 use crate::protect::Protected;
@@ -43,6 +44,8 @@ pub(super) struct Source {
 /// Why an act can't be planned.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Obstacle {
+    #[error(transparent)]
+    Input(#[from] InputProblem),
     #[error("{0}")]
     Protected(String),
     #[error("{path} holds {held}, so it stays where it is")]

@@ -4,9 +4,10 @@ use artoo_proto::{EffectClass, ToolClass, ToolSpec};
 use serde_json::Value;
 
 use crate::effects::{CallEffects, NetworkUse, UndoMethod};
-use crate::files::{self, Act, ActProblem, Plan};
+use crate::files::{self, Act, Plan};
+use crate::input::InputProblem;
 use crate::record::Record;
-use crate::tool::{CAUTION, Call, Job, Machine, Question, Request, Running, Tool, UserContext, spec, unusable};
+use crate::tool::{CAUTION, Call, Job, Machine, Question, Request, Running, Tool, UserContext, spec};
 
 #[derive(Debug)]
 pub(crate) struct Files;
@@ -22,7 +23,7 @@ impl Tool for Trash {
     }
 
     fn read(&self, machine: &Machine, user: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
-        planned(machine, user, Act::parse_trash(&machine.config.environment, input))
+        planned(machine, user, Act::parse_trash(input))
     }
 }
 
@@ -34,12 +35,12 @@ impl Tool for Files {
     }
 
     fn read(&self, machine: &Machine, user: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
-        planned(machine, user, Act::parse(&machine.config.environment, input))
+        planned(machine, user, Act::parse(input))
     }
 }
 
-fn planned(machine: &Machine, user: &UserContext<'_>, act: Result<Act, ActProblem>) -> Result<Request, Box<Record>> {
-    let act = act.map_err(|problem| unusable(&problem).class(EffectClass::Unproven))?;
+fn planned(machine: &Machine, user: &UserContext<'_>, act: Result<Act, InputProblem>) -> Result<Request, Box<Record>> {
+    let act = act.map_err(|problem| problem.record(EffectClass::Unproven))?;
     let plan = files::plan(&machine.config.environment, &machine.protected, act);
     let plan = plan.map_err(|obstacle| files::hindered(&obstacle))?;
     let effects = CallEffects {

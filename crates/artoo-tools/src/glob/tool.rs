@@ -1,13 +1,13 @@
 //! The tool `glob`.
 
-use artoo_proto::{ToolClass, ToolSpec, escape};
+use artoo_proto::{EffectClass, ToolClass, ToolSpec, escape};
 use serde_json::Value;
 
 use crate::effects::CallEffects;
 use crate::glob::{self, Search};
 use crate::paths;
 use crate::record::Record;
-use crate::tool::{Call, Job, Machine, Request, Running, Tool, UserContext, spec, unusable};
+use crate::tool::{Call, Job, Machine, Request, Running, Tool, UserContext, spec};
 
 #[derive(Debug)]
 pub(crate) struct Glob;
@@ -19,7 +19,8 @@ impl Tool for Glob {
     }
 
     fn read(&self, machine: &Machine, _: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
-        let search = Search::parse(&machine.config.environment, input).map_err(|problem| unusable(&problem))?;
+        let search = Search::parse(&machine.config.environment, input);
+        let search = search.map_err(|problem| problem.record(EffectClass::ReadOnly))?;
         let effects = CallEffects::of_reading(vec![search.root.clone()]);
         Ok(Request { target: search.target(), effects, question: None, job: Box::new(search) })
     }
@@ -31,13 +32,13 @@ impl Search {
         let root = paths::line(&self.root);
         let root = root.trim_end_matches('/');
         let rest = match self.spelled.as_slice() {
-            [] if self.recursive => "**".to_owned(),
+            [] if self.filter.recursive => "**".to_owned(),
             [] => "*".to_owned(),
-            [one] if !self.recursive || one.contains('/') => {
+            [one] if !self.filter.recursive || one.contains('/') => {
                 one.trim_start_matches("./").trim_start_matches('/').to_owned()
             }
             [one] => format!("**/{one}"),
-            many if self.recursive => format!("**/{{{}}}", many.join(",")),
+            many if self.filter.recursive => format!("**/{{{}}}", many.join(",")),
             many => format!("{{{}}}", many.join(",")),
         };
         format!("{root}/{}", escape::one_line(&rest))

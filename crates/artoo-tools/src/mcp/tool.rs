@@ -15,7 +15,7 @@ use crate::mcp::schema;
 use crate::mcp::server::{Offered, Server};
 use crate::paths;
 use crate::record::Record;
-use crate::tool::{CAUTION, Call, Job, Machine, Question, Request, Running, Tool, UserContext, done, unusable};
+use crate::tool::{CAUTION, Call, Job, Machine, Question, Request, Running, Tool, UserContext, done};
 
 /// Tried after the user's own tools and before shell commands.
 const PRIORITY: u8 = 5;
@@ -51,17 +51,6 @@ struct RemoteCall {
     class: EffectClass,
 }
 
-/// Why a call is not valid.
-#[derive(Debug, thiserror::Error)]
-enum RemoteProblem {
-    #[error(transparent)]
-    Input(#[from] InputProblem),
-    #[error("{0}")]
-    Misfit(String),
-    #[error("the input holds invisible or control characters, so what is shown would not be what is sent")]
-    Hostile,
-}
-
 impl Remote {
     /// The tool, if its name and schema can be shown to a model.
     pub(super) fn new(server: &Arc<Server>, manifest: &Arc<ServerManifest>, offered: Offered) -> Result<Self, String> {
@@ -90,16 +79,7 @@ impl Tool for Remote {
 
     fn read(&self, machine: &Machine, user: &UserContext<'_>, value: &Value) -> Result<Request, Box<Record>> {
         let class = class(&self.manifest, &self.name);
-        let problem = |problem: RemoteProblem| Box::new(unusable(&problem).class(class));
-        let input: Map<String, Value> = input::parse(value).map_err(|error| problem(error.into()))?;
-        let text = Value::Object(input.clone()).to_string();
-        input::check_length("input", &text, INPUT_MAX_CHARS).map_err(|error| problem(error.into()))?;
-        if escape::visible(&text) != text {
-            return Err(Box::new(Record::denied(&RemoteProblem::Hostile.to_string()).class(class)));
-        }
-        if let Some(misfit) = schema::misfit(&self.schema, &input) {
-            return Err(problem(RemoteProblem::Misfit(misfit)));
-        }
+        let (input, text) = self.checked(value).map_err(|problem| problem.record(class))?;
         let mut paths = Vec::new();
         collect_paths(machine, &Value::Object(input.clone()), &mut paths);
         if let Some(reason) = paths.iter().find_map(|path| machine.protected.refusal(path)) {
@@ -123,6 +103,18 @@ impl Tool for Remote {
 }
 
 impl Remote {
+    /// A valid input, and the same as JSON.
+    fn checked(&self, value: &Value) -> Result<(Map<String, Value>, String), InputProblem> {
+        let input: Map<String, Value> = input::parse(value)?;
+        let text = Value::Object(input.clone()).to_string();
+        input::check_length("input", &text, INPUT_MAX_CHARS)?;
+        input::check_visible("the input", &text, "is sent")?;
+        match schema::misfit(&self.schema, &input) {
+            Some(misfit) => Err(input::unfit(misfit)),
+            None => Ok((input, text)),
+        }
+    }
+
     /// Why a call needs approval, if it does. `secret`: why its files do.
     fn needs_approval(&self, class: EffectClass, user: &UserContext<'_>, secret: Option<String>) -> Option<String> {
         let is_granted = self.manifest.granted.contains(&self.name);

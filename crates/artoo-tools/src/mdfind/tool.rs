@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artoo_proto::{ToolClass, ToolSpec, escape};
+use artoo_proto::{EffectClass, ToolClass, ToolSpec, escape};
 use serde_json::Value;
 
 use crate::config::ToolConfig;
@@ -11,7 +11,7 @@ use crate::limit::{Limit, Stopped};
 use crate::mdfind::index::Index;
 use crate::mdfind::{self, Query};
 use crate::record::Record;
-use crate::tool::{Call, Job, Look, Machine, Request, Running, Tool, UserContext, done, spec, unusable};
+use crate::tool::{Call, Job, Look, Machine, Request, Running, Tool, UserContext, done, spec};
 use crate::undo::Act;
 use crate::{glob, paths};
 
@@ -44,7 +44,8 @@ impl Tool for Mdfind {
     }
 
     fn read(&self, machine: &Machine, _: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
-        let query = Query::parse(&machine.config.environment, input).map_err(|problem| unusable(&problem))?;
+        let query = Query::parse(&machine.config.environment, input);
+        let query = query.map_err(|problem| problem.record(EffectClass::ReadOnly))?;
         let target = format!("{} in {}", escape::one_line(&query.words.join(" ")), paths::line(&query.root));
         let effects = CallEffects::of_reading(vec![query.root.clone()]);
         let job = Box::new(Find { query, indexes: self.indexes.clone(), unusable: None });

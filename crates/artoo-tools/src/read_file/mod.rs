@@ -18,7 +18,7 @@ use crate::input::{self, InputProblem};
 use crate::limit::Limit;
 use crate::nearby;
 use crate::open::{self, OpenProblem};
-use crate::paths::{self, PATH_MAX_BYTES, PathProblem};
+use crate::paths::{self, PATH_MAX_BYTES};
 use crate::process::{Captured, REMARKS_CHARS};
 use crate::protect::Protected;
 use crate::record::Record;
@@ -73,47 +73,32 @@ pub(crate) struct Reading {
     wanted: Wanted,
 }
 
-/// Why nothing can be read.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ReadingProblem {
-    #[error(transparent)]
-    Input(#[from] InputProblem),
-    #[error("path: {0}")]
-    Path(#[from] PathProblem),
-    #[error("give lines, or count, or matching; only count and matching go together")]
-    TooMuch,
-    #[error("lines are numbered from 1, and the first comes before the last")]
-    Lines,
-    #[error("the field matching is empty")]
-    MatchesAll,
-    #[error("ignore_case belongs to matching")]
-    CaseOfWhat,
-}
-
 impl Reading {
     /// Reads and checks an input.
-    pub(crate) fn parse(environment: &Environment, value: &Value) -> Result<Self, ReadingProblem> {
+    pub(crate) fn parse(environment: &Environment, value: &Value) -> Result<Self, InputProblem> {
         let wire: Wire = input::parse(value)?;
-        let path = paths::absolute(environment, &wire.path)?;
+        let path = input::path(environment, "path", &wire.path)?;
         if wire.ignore_case.is_some() && wire.matching.is_none() {
-            return Err(ReadingProblem::CaseOfWhat);
+            return Err(input::unfit("ignore_case belongs to matching"));
         }
         let wanted = match (wire.lines, wire.count, wire.matching) {
             (None, None, None) => Wanted::Whole,
             (Some(Lines::Range { from, to }), None, None) if from == 0 || to < from => {
-                return Err(ReadingProblem::Lines);
+                return Err(input::unfit("lines are numbered from 1, and the first comes before the last"));
             }
             (Some(lines), None, None) => Wanted::Lines(lines),
             (None, Some(Counted::Lines), None) => Wanted::Count,
             (None, count, Some(text)) => {
                 input::check_length("matching", &text, MATCHING_MAX_CHARS)?;
                 if text.is_empty() {
-                    return Err(ReadingProblem::MatchesAll);
+                    return Err(input::unfit("the field matching is empty"));
                 }
                 let needle = Needle::new(&text, wire.ignore_case.unwrap_or(false));
                 Wanted::Matching { needle, count: count.is_some() }
             }
-            (Some(_), _, _) => return Err(ReadingProblem::TooMuch),
+            (Some(_), _, _) => {
+                return Err(input::unfit("give lines, or count, or matching; only count and matching go together"));
+            }
         };
         Ok(Self { path, wanted })
     }

@@ -1,13 +1,13 @@
 //! The tool `read_file`.
 
-use artoo_proto::{ToolClass, ToolSpec};
+use artoo_proto::{EffectClass, ToolClass, ToolSpec};
 use serde_json::Value;
 
 use crate::effects::CallEffects;
 use crate::paths;
 use crate::read_file::{self, Reading};
 use crate::record::Record;
-use crate::tool::{Call, Job, Machine, Question, Request, Running, Tool, UserContext, spec, unusable};
+use crate::tool::{Call, Job, Machine, Question, Request, Running, Tool, UserContext, spec};
 
 #[derive(Debug)]
 pub(crate) struct ReadFile;
@@ -19,7 +19,8 @@ impl Tool for ReadFile {
     }
 
     fn read(&self, machine: &Machine, _: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
-        let reading = Reading::parse(&machine.config.environment, input).map_err(|problem| unusable(&problem))?;
+        let reading = Reading::parse(&machine.config.environment, input);
+        let reading = reading.map_err(|problem| problem.record(EffectClass::ReadOnly))?;
         let target = paths::line(&reading.path);
         let files = vec![reading.path.clone()];
         let lines = vec![format!("shows what {target} says")];

@@ -322,9 +322,9 @@ async fn a_copy_with_a_text_replaced_leaves_the_first_as_it_is() {
 async fn bad_input_names_the_field() {
     let house = House::new();
     for (input, named) in [
-        (json!({"act": "copy", "paths": ["/a"]}), "field to"),
-        (json!({"act": "delete"}), "field paths"),
-        (json!({"act": "delete", "paths": ["/a"], "to": "/b"}), "field to says nothing"),
+        (json!({"act": "copy", "paths": ["/a"]}), "field `to`"),
+        (json!({"act": "delete"}), "field `paths`"),
+        (json!({"act": "delete", "paths": ["/a"], "to": "/b"}), "unknown field `to`"),
         (json!({"act": "delete", "paths": ["/a\\q"]}), "no path"),
         (json!({"act": "rename", "paths": ["/a"]}), "neither a template"),
         (json!({"act": "replace", "paths": ["/a", "/b"], "to": "/c", "find": "x", "with": ""}), "exactly one"),

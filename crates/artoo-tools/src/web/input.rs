@@ -35,11 +35,10 @@ pub(crate) enum Wanted {
 impl Wanted {
     /// Reads and checks an input.
     pub(crate) fn parse(value: &Value) -> Result<Self, InputProblem> {
-        let unfit = |why: &str| InputProblem::Unfit(why.to_owned());
         let wire: Wire = input::parse(value)?;
         for text in [&wire.query, &wire.url].into_iter().flatten() {
             if artoo_proto::escape::one_line(text) != *text {
-                return Err(unfit(
+                return Err(input::unfit(
                     "the query or the url holds control or invisible characters, so what is shown would not be what is sent",
                 ));
             }
@@ -49,18 +48,18 @@ impl Wanted {
                 input::check_length("query", &query, QUERY_MAX_CHARS)?;
                 let query = crate::web::html::joined(&query);
                 if !query.chars().any(char::is_alphanumeric) {
-                    return Err(unfit("the query has no words"));
+                    return Err(input::unfit("the query has no words"));
                 }
                 Ok(Self::Answer { query, limit: wire.limit.unwrap_or(RESULTS_DEFAULT).clamp(1, RESULTS_MAX) })
             }
             (None, Some(url)) if wire.limit.is_none() => {
                 input::check_length("url", &url, URL_MAX_CHARS)?;
-                let mut url = Url::parse(url.trim()).map_err(|error| unfit(&format!("url: {error}")))?;
+                let mut url = Url::parse(url.trim()).map_err(|error| input::unfit(format!("url: {error}")))?;
                 url.set_fragment(None);
                 input::check_length("url", url.as_str(), URL_MAX_CHARS)?;
                 Ok(Self::Page { url, from: wire.from.unwrap_or(0) })
             }
-            _ => Err(unfit("give query for a search, or url for a page; limit belongs to query, from to url")),
+            _ => Err(input::unfit("give query for a search, or url for a page; limit belongs to query, from to url")),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use artoo_proto::{ToolClass, ToolSpec};
+use artoo_proto::{EffectClass, ToolClass, ToolSpec};
 use reqwest::Url;
 use serde_json::Value;
 use tokio::time::timeout;
@@ -12,7 +12,7 @@ use crate::config::ToolConfig;
 use crate::effects::{CallEffects, NetworkUse};
 use crate::limit::Stopped;
 use crate::record::Record;
-use crate::tool::{Call, Job, Look, Machine, Question, Request, Running, Tool, UserContext, done, spec, unusable};
+use crate::tool::{Call, Job, Look, Machine, Question, Request, Running, Tool, UserContext, done, spec};
 use crate::web::client::{Network, NetworkProblem};
 use crate::web::config::Engine;
 use crate::web::input::{self, Wanted};
@@ -67,7 +67,7 @@ impl Tool for Search {
     }
 
     fn read(&self, _: &Machine, user: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
-        let wanted = Wanted::parse(input).map_err(|problem| unusable(&problem))?;
+        let wanted = Wanted::parse(input).map_err(|problem| problem.record(EffectClass::ReadOnly))?;
         let (target, question) = match &wanted {
             Wanted::Answer { query, .. } => (query.clone(), self.web.about_query(query, user.request)),
             Wanted::Page { url, .. } => {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::effects::{Action, CallEffects, EffectSet, FileEffect, NetworkUse, UndoMethod};
 use crate::paths;
 use crate::record::Record;
-use crate::tool::{CAUTION, Call, Job, Machine, Question, Request, Running, Tool, UserContext, spec, unusable};
+use crate::tool::{CAUTION, Call, Job, Machine, Question, Request, Running, Tool, UserContext, spec};
 use crate::write_file::{self, NewFile};
 
 #[derive(Debug)]
@@ -19,10 +19,8 @@ impl Tool for WriteFile {
     }
 
     fn read(&self, machine: &Machine, user: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
-        let new = NewFile::parse(&machine.config.environment, input).map_err(|problem| {
-            let record = if problem.is_refusal() { Record::denied(&problem.to_string()) } else { unusable(&problem) };
-            record.class(EffectClass::Creating)
-        })?;
+        let new = NewFile::parse(&machine.config.environment, input);
+        let new = new.map_err(|problem| problem.record(EffectClass::Creating))?;
         let target = paths::line(&new.path);
         let created = FileEffect { action: Action::Create, path: paths::without_links(&new.path), is_recursive: false };
         let effects = CallEffects {
