@@ -91,7 +91,8 @@ pub use consent::{GRANT_LIFETIME, Grant};
 pub use custom::{ManifestProblem, ToolProblem};
 pub use evidence::EvidenceStore;
 pub use fence::FenceReport;
-pub use guard::{Classification, CommandClass, CommandGuard};
+pub use guard::CommandClass;
 pub use rules::{Rule, RuleBook};
+pub use shell::{Classification, CommandGuard};
 #[cfg(feature = "web")]
 pub use web::{Engine, EngineProblem, WebConfig};

@@ -82,10 +82,13 @@ impl Record {
     /// The record of a program that succeeded if its exit code is 0.
     pub(crate) fn of_program(ended: &mut Ended, max_chars: usize) -> Self {
         let kept = ended.keep();
-        if let Some(timed_out) = ended.problem(max_chars) {
-            return Self { kept, ..timed_out };
-        }
         let (mut text, is_cut) = ended.text(max_chars);
+        if let Some(after) = ended.timed_out {
+            let line = if text.is_empty() { "" } else { "\n" };
+            let text = format!("{text}{line}[timed out after {} ms and was ended]", after.as_millis());
+            let (signal, output_bytes) = (ended.signal, Some(ended.total()));
+            return Self { signal, output_bytes, truncated: true, kept, ..Self::timed_out(text) };
+        }
         if let Some(signal) = ended.signal {
             text.push_str(&format!("\n[ended by signal {signal}]"));
         }

@@ -1,5 +1,6 @@
 //! `shell`: a command line. A command that is proven harmless runs at once, any other after the user approved it.
 
+mod check;
 mod run;
 
 use std::collections::BTreeMap;
@@ -11,7 +12,7 @@ use artoo_proto::{EffectClass, ToolClass, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::command_line::{self, Paths};
+use crate::command_line::{self, CommandLine, Paths};
 use crate::config::ToolConfig;
 use crate::effects::{CallEffects, NetworkUse, UndoMethod};
 use crate::guard::{self, CommandClass, Proof};
@@ -22,6 +23,8 @@ use crate::protect::Protected;
 use crate::record::Record;
 use crate::tool::{CAUTION, Machine, Question, Request, Tool, UserContext, spec};
 use crate::{network, open, paths, secret};
+
+pub use check::{Classification, CommandGuard};
 
 /// Longest command in characters; near the limit of the system.
 const COMMAND_MAX_CHARS: usize = 32_768;
@@ -95,21 +98,12 @@ fn read(machine: &Machine, user: &UserContext<'_>, input: &Value) -> Result<Requ
         return Err(input::unfit("the command is empty"));
     }
     input::check_visible("the command", &command, "runs")?;
-    let line = command_line::read(config, &command);
-    let proof = guard::classify(config, protected, &command);
-    let Paths { paths, folders } = match &proof {
-        Proof::Proven(proven) => Paths { paths: proven.effects.paths(), folders: Vec::new() },
-        Proof::Unproven { .. } => line.paths(&config.environment),
-    };
     let writes = writes.iter().map(|path| input::path(&config.environment, "writes", path));
-    let mut writes = writes.collect::<Result<Vec<_>, _>>()?;
-    let mut names = line.names;
-    names.extend(writes.clone());
+    let writes = writes.collect::<Result<Vec<_>, _>>()?;
+    let (command, line) = Command::new(config, protected, command, writes.clone(), asks_network);
     // The folder of a pattern may change, but a denial covers the pattern alone.
-    writes.extend(folders);
-    let network = matches!(proof, Proof::Unproven { .. }) && (asks_network || network::is_named(&command));
-    let command =
-        Command { text: command, proof, paths, writes, network, before: Digests::new(), made_workspace: None };
+    let names = [line.names, writes].concat();
+    let network = if command.network { NetworkUse::Possible } else { NetworkUse::Blocked };
     let effects = CallEffects {
         names,
         hosts: line.hosts,
@@ -117,11 +111,7 @@ fn read(machine: &Machine, user: &UserContext<'_>, input: &Value) -> Result<Requ
         is_destructive: matches!(command.proof, Proof::Unproven { class: CommandClass::Irreversible, .. }),
         undo: UndoMethod::Snapshot(command.may_change(config)),
         lines: command.effect_lines(config, protected),
-        ..CallEffects::new(
-            command.class(),
-            command.granted(),
-            if network { NetworkUse::Possible } else { NetworkUse::Blocked },
-        )
+        ..CallEffects::new(command.class(), command.granted(), network)
     };
     let question = command.needs_approval(machine, user).map(|reason| {
         let shown = command.shown(asks_network);
@@ -133,6 +123,27 @@ fn read(machine: &Machine, user: &UserContext<'_>, input: &Value) -> Result<Requ
 }
 
 impl Command {
+    /// Classifies a command. `writes`: what it asks to change besides.
+    fn new(
+        config: &ToolConfig,
+        protected: &Protected,
+        text: String,
+        mut writes: Vec<PathBuf>,
+        asks_network: bool,
+    ) -> (Self, CommandLine) {
+        let line = command_line::read(config, &text);
+        let proof = guard::classify(config, protected, &text);
+        let (paths, network) = match &proof {
+            Proof::Proven(proven) => (proven.effects.paths(), false),
+            Proof::Unproven { .. } => {
+                let Paths { paths, folders } = line.paths(&config.environment);
+                writes.extend(folders);
+                (paths, asks_network || network::is_named(&text))
+            }
+        };
+        (Self { text, proof, paths, writes, network, before: Digests::new(), made_workspace: None }, line)
+    }
+
     fn class(&self) -> EffectClass {
         match &self.proof {
             Proof::Proven(proven) => proven.class,

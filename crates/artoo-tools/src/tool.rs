@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt;
+use std::io;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -153,11 +154,6 @@ impl Machine {
     pub(crate) fn fence(&self) -> FenceReport {
         fence::report()
     }
-
-    /// Whether a program can have changed only files in the places it was given. `network`: it was allowed to use it.
-    pub(crate) fn has_held(&self, network: bool, ended: &std::io::Result<Ended>) -> bool {
-        self.fence().holds && (!network || ended.as_ref().is_ok_and(|ended| ended.stayed_off))
-    }
 }
 
 /// A call in progress.
@@ -179,24 +175,35 @@ impl Call {
         deadline.blocking(move |limit| work(&machine, act, limit)).await.map(done)
     }
 
-    /// Runs a program in a sandbox, for `time` or until the deadline.
-    pub(crate) async fn run(&self, invocation: Invocation, fence: Fence, time: Duration) -> std::io::Result<Ended> {
-        self.start(invocation, fence, true, time).await
+    /// Runs a program in a sandbox, for `time` or until the deadline. `record` is called after its end; the changes that
+    /// the journal finds are added to its record, without a workspace that was created for the program.
+    pub(crate) async fn run(
+        self,
+        invocation: Invocation,
+        fence: Fence,
+        time: Duration,
+        made_workspace: Option<PathBuf>,
+        record: impl FnOnce(io::Result<Ended>, &Machine, &Limit) -> Record + Send + 'static,
+    ) -> Look {
+        let network = fence.network;
+        let ended = self.start(invocation, fence, true, time).await;
+        let stayed_off = !network || ended.as_ref().is_ok_and(|ended| ended.stayed_off);
+        let act = self.act;
+        Box::new(move |machine, limit| {
+            let changes = act.end(&[], limit).map(|account| account.without(made_workspace.as_deref()));
+            // Then the program can have changed only files in the places it was given.
+            let is_held = machine.fence().holds && stayed_off;
+            Outcome::Done(record(ended, machine, limit).with_changes(changes, is_held))
+        })
     }
 
     /// Runs a program of the system without a sandbox, with arguments of artoo's own or approved by the user: it needs a
     /// socket or a group that a sandbox would deny.
-    pub(crate) async fn ask_system(&self, invocation: Invocation, time: Duration) -> std::io::Result<Ended> {
+    pub(crate) async fn ask_system(&self, invocation: Invocation, time: Duration) -> io::Result<Ended> {
         self.start(invocation, Fence::default(), false, time).await
     }
 
-    async fn start(
-        &self,
-        invocation: Invocation,
-        fence: Fence,
-        is_held: bool,
-        time: Duration,
-    ) -> std::io::Result<Ended> {
+    async fn start(&self, invocation: Invocation, fence: Fence, is_held: bool, time: Duration) -> io::Result<Ended> {
         let Machine { config, sight, child_environment, .. } = &*self.machine;
         let order = Order { is_held, ..invocation.order(config, sight, child_environment, fence) };
         process::run(config, order, time.min(self.deadline.left())).await

@@ -38,7 +38,7 @@ pub(super) fn dedupe(context: &Context, request: &Request) -> Result<Attempt, Ea
         Attempt { key: CallKey::of(&context.order.request), fingerprint: fingerprint(&request.effects.all_paths()) };
     let find = |failed: &mut FailedCalls| failed.find(&attempt.key, &attempt.fingerprint, Instant::now());
     match context.registry.tasks().failed(&context.order.task_id, find) {
-        Some(record) => Err(EarlyOutcome::Record(record.class(request.effects.class))),
+        Some(record) => Err(EarlyOutcome::record(record.class(request.effects.class))),
         None => Ok(attempt),
     }
 }

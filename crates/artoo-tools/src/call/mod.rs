@@ -28,8 +28,10 @@ use crate::tool::{Deadline, Machine};
 #[cfg(test)]
 pub(crate) use dedupe::{CallKey, FailedCalls};
 pub use registry::Registry;
+use run::Step;
 #[cfg(test)]
 pub(crate) use tasks::Tasks;
+use undoable::Undoability;
 
 impl Registry {
     /// Makes a call, or returns the question that the user must answer first.
@@ -45,31 +47,29 @@ impl Registry {
         let before = move |context: &Context, limit: &Limit| {
             let mut request = read::read(context)?;
             refuse::target(context, &request)?;
-            if let Some(pending) = commit::take_pending(context, grant.as_ref()) {
-                return Ok((run::Step::of_pending(pending), None, None, grant));
-            }
             let attempt = dedupe::dedupe(context, &request)?;
-            let undo = undoable::Undoability::of(&context.machine, &request.effects, limit);
+            if let Some(pending) = commit::take_pending(context, grant.as_ref()) {
+                return Ok((Step::of_pending(pending), attempt, None, grant));
+            }
+            let undo = Undoability::of(&context.machine, &request.effects, limit);
             let question = request.question.take();
             let approval = authorise::authorise(context, &request.effects, question, &undo, &mut grant, limit)?;
-            Ok((run::prepare(context, request, &undo, limit), Some(attempt), approval, grant))
+            Ok((run::prepare(context, request, &undo, limit), attempt, approval, grant))
         };
         let (step, attempt, approval, mut grant) = match context.hop(context.deadline.left(), before).await {
             Ok(ready) => ready,
-            Err(outcome) => return outcome,
+            Err(outcome) => return *outcome,
         };
         let ran = run::run(&context, step).await;
         // and one after it.
         let after = move |context: &Context, limit: &Limit| {
             let outcome = look::look(context, ran, limit);
             let (record, approval) = commit::commit(context, outcome, approval, &mut grant, limit)?;
-            if let Some(attempt) = attempt {
-                dedupe::ended(context, attempt, &record);
-            }
+            dedupe::ended(context, attempt, &record);
             Ok(record::report(context, record, approval))
         };
         // The run may have taken all the time there was; what it did is still recorded.
-        context.hop(context.machine.config.call_timeout, after).await.unwrap_or_else(|outcome| outcome)
+        context.hop(context.machine.config.call_timeout, after).await.unwrap_or_else(|outcome| *outcome)
     }
 }
 
@@ -88,14 +88,18 @@ struct Context {
 
 /// The end of a call before its tool has run, or before its changes are committed.
 enum EarlyOutcome {
-    Record(Record),
+    Record(Box<Record>),
     Question(Box<ToolOutcome>),
 }
 
 impl EarlyOutcome {
+    fn record(record: Record) -> Self {
+        Self::Record(Box::new(record))
+    }
+
     /// A denied call of unknown effects.
     fn refused(reason: &str) -> Self {
-        Self::Record(Record::denied(reason).class(EffectClass::Unproven))
+        Self::record(Record::denied(reason).class(EffectClass::Unproven))
     }
 }
 
@@ -121,15 +125,15 @@ impl Context {
         self: &Arc<Self>,
         time: Duration,
         steps: impl FnOnce(&Self, &Limit) -> Result<T, EarlyOutcome> + Send + 'static,
-    ) -> Result<T, ToolOutcome> {
+    ) -> Result<T, Box<ToolOutcome>> {
         let context = Arc::clone(self);
         let done = blocking(time, move |limit| {
             steps(&context, limit).map_err(|early| match early {
-                EarlyOutcome::Record(record) => record::report(&context, record, None),
-                EarlyOutcome::Question(question) => *question,
+                EarlyOutcome::Record(record) => Box::new(record::report(&context, *record, None)),
+                EarlyOutcome::Question(question) => question,
             })
         });
-        done.await.unwrap_or_else(|why| Err(record::stopped_report(self, why)))
+        done.await.unwrap_or_else(|why| Err(Box::new(record::stopped_report(self, why))))
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) fn read(context: &Context) -> Result<Request, EarlyOutcome> {
     let request = tool.read(&context.machine, &user, input);
     let target = request.as_ref().map_or_else(|_| target_of(input), |request| request.target.clone());
     context.target.get_or_init(|| target);
-    request.map_err(|record| EarlyOutcome::Record(*record))
+    request.map_err(EarlyOutcome::Record)
 }
 
 /// The target of an invalid request, as its input spells it.

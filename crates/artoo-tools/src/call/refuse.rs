@@ -49,7 +49,7 @@ pub(super) fn target(context: &Context, request: &Request) -> Result<(), EarlyOu
     };
     let Some(entry) = blocked.iter().find(is_blocking) else { return Ok(()) };
     let reason = format!("the target {} is blocked for this task", escape::one_line(entry));
-    Err(EarlyOutcome::Record(Record::denied(&reason).class(request.effects.class)))
+    Err(EarlyOutcome::record(Record::denied(&reason).class(request.effects.class)))
 }
 
 /// Whether an entry that is spelled as a path blocks one of these. A blocked command is not a path.

@@ -135,26 +135,14 @@ fn installed(config: &ToolConfig) -> Vec<Arc<dyn Tool>> {
 }
 
 /// The names of built-in tools on all machines.
-const OWN_NAMES: [&str; 11] = [
-    "mdfind",
-    "glob",
-    "read_file",
-    "write_file",
-    "files",
-    "shell",
-    "search",
-    "desktop",
-    "applescript",
-    "shortcuts",
-    "trash",
-];
+const OWN_NAMES: &str = "mdfind glob read_file write_file files trash shell search desktop applescript shortcuts";
 
 /// Adds the tools that the user configured; returns the problems of those that can't be used.
 fn add_own(config: &ToolConfig, tools: &mut Vec<Arc<dyn Tool>>) -> Vec<ToolProblem> {
     let (built_in, mut problems) = builtin::detect(config);
     tools.extend(built_in.into_iter().map(|tool| Arc::new(tool) as Arc<dyn Tool>));
     let Some(folder) = &config.custom else { return problems };
-    let (manifests, more) = custom::load(config, folder, &OWN_NAMES);
+    let (manifests, more) = custom::load(config, folder, &OWN_NAMES.split(' ').collect::<Vec<_>>());
     problems.extend(more);
     tools.extend(manifests.into_iter().map(|manifest| Arc::new(Custom::new(manifest)) as Arc<dyn Tool>));
     problems

@@ -10,7 +10,7 @@ use crate::undo::{Act, Subject};
 
 /// What is run.
 pub(super) enum Step {
-    Job(Box<dyn Job>, Act),
+    Job(Box<dyn Job>, Box<Act>),
     /// Nothing, since the run is over.
     Ended(Look),
 }
@@ -29,7 +29,7 @@ pub(super) fn prepare(context: &Context, request: Request, undo: &Undoability, l
     match undo.begin(&context.machine, subject, limit) {
         Ok(act) => {
             job.prepare(&context.machine, &act, limit);
-            Step::Job(job, act)
+            Step::Job(job, Box::new(act))
         }
         Err(record) => Step::Ended(done(record.class(effects.class))),
     }
@@ -39,7 +39,7 @@ pub(super) fn prepare(context: &Context, request: Request, undo: &Undoability, l
 pub(super) async fn run(context: &Context, step: Step) -> Result<Look, Stopped> {
     match step {
         Step::Job(job, act) => {
-            let call = Call { machine: Arc::clone(&context.machine), deadline: context.deadline, act };
+            let call = Call { machine: Arc::clone(&context.machine), deadline: context.deadline, act: *act };
             job.run(call).await
         }
         Step::Ended(look) => Ok(look),

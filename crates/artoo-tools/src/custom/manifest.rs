@@ -55,7 +55,7 @@ pub(crate) struct Wire {
     ask: Option<String>,
     timeout_s: Option<u64>,
     #[serde(default)]
-    input: BTreeMap<String, field::Wire>,
+    input: BTreeMap<String, Field>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -119,7 +119,8 @@ impl Manifest {
         if let Some(reason) = &wire.ask {
             check_text("ask", reason, DESCRIPTION_MAX_CHARS)?;
         }
-        let fields = fields(wire.input)?;
+        let fields = wire.input;
+        check_fields(&fields)?;
         let Some((Argument::One(program), arguments)) = wire.command.split_first() else {
             return Err(ManifestProblem::Command { max: ARGUMENTS_MAX });
         };
@@ -167,7 +168,7 @@ impl Manifest {
 
     /// The values of the inputs of type `document`.
     pub(crate) fn documents<'a>(&'a self, input: &'a Map<String, Value>) -> impl Iterator<Item = &'a str> {
-        let documents = self.fields.iter().filter(|(_, field)| matches!(field.kind, Kind::Document { .. }));
+        let documents = self.fields.iter().filter(|(_, field)| field.kind == Kind::Document);
         documents.filter_map(|(name, _)| input.get(name)?.as_str())
     }
 
@@ -181,7 +182,7 @@ impl Manifest {
         for (name, value) in input.iter_mut() {
             let field = self.fields.get(name).ok_or_else(|| template::problem(name, "there is no such input"))?;
             field.check(value).map_err(|reason| template::problem(name, &reason))?;
-            if let (Kind::Document { .. }, Value::String(text)) = (&field.kind, &*value) {
+            if let (Kind::Document, Value::String(text)) = (field.kind, &*value) {
                 *value = openable(&machine.config.environment, &machine.protected, text)?.into();
             }
         }
@@ -246,23 +247,21 @@ pub(crate) fn check_keys<'a>(
     Err(ManifestProblem::UnknownKey { key, meant: nearby::nearest(unknown, known), known })
 }
 
-fn fields(wires: BTreeMap<String, field::Wire>) -> Result<BTreeMap<String, Field>, ManifestProblem> {
+fn check_fields(fields: &BTreeMap<String, Field>) -> Result<(), ManifestProblem> {
     let problem = |field: String, reason: String| Err(ManifestProblem::Input { field, reason });
-    if wires.len() > INPUTS_MAX {
+    if fields.len() > INPUTS_MAX {
         return problem(String::new(), format!("at most {INPUTS_MAX} inputs"));
     }
-    let mut fields = BTreeMap::new();
-    for (name, wire) in wires {
-        if !is_name(&name) {
-            let name = artoo_proto::escape::one_line(&artoo_proto::escape::shorten(&name, 80));
+    for (name, field) in fields {
+        if !is_name(name) {
+            let name = artoo_proto::escape::one_line(&artoo_proto::escape::shorten(name, 80));
             return problem(name, "an input's name holds a to z, 0 to 9 and _, a letter first".to_owned());
         }
-        match Field::new(wire) {
-            Ok(field) => drop(fields.insert(name, field)),
-            Err(reason) => return problem(name, reason),
+        if let Err(reason) = field.validate() {
+            return problem(name.clone(), reason);
         }
     }
-    Ok(fields)
+    Ok(())
 }
 
 fn check_text(key: &'static str, text: &str, max: usize) -> Result<(), ManifestProblem> {

@@ -1,6 +1,7 @@
 //! A tool of the user's own, described by a manifest.
 
 use std::ffi::OsString;
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -11,11 +12,11 @@ use crate::custom::manifest::{self, Effect, Manifest};
 use crate::effects::{CallEffects, NetworkUse, UndoMethod};
 use crate::fence::Fence;
 use crate::input;
-use crate::limit::Stopped;
+use crate::limit::Limit;
 use crate::paths;
 use crate::process::{Ended, Invocation};
 use crate::record::Record;
-use crate::tool::{CAUTION, Call, Job, Look, Machine, Outcome, Question, Request, Running, Tool, UserContext};
+use crate::tool::{CAUTION, Call, Job, Machine, Question, Request, Running, Tool, UserContext};
 
 /// Tried after artoo's own tools and before shell commands.
 const PRIORITY: u8 = 5;
@@ -148,27 +149,16 @@ impl CustomCall {
 
 impl Job for CustomCall {
     fn run(self: Box<Self>, call: Call) -> Running {
-        Box::pin(run(*self, call))
-    }
-}
-
-async fn run(custom: CustomCall, call: Call) -> Result<Look, Stopped> {
-    let fence = custom.fence(&call.machine);
-    let network = fence.network;
-    let ended = call.run(custom.invocation(), fence, custom.manifest.timeout).await;
-    let is_held = call.machine.has_held(network, &ended);
-    let act = call.act;
-    Ok(Box::new(move |machine, limit| {
-        let changes = act.end(&[], limit);
-        let record = match ended {
-            Ok(ended) => record(&custom.manifest, ended, machine.config.output_max_chars),
+        let (fence, invocation, time) = (self.fence(&call.machine), self.invocation(), self.manifest.timeout);
+        let record = move |ended: io::Result<Ended>, machine: &Machine, _: &Limit| match ended {
+            Ok(ended) => record(&self.manifest, ended, machine.config.output_max_chars),
             Err(error) => {
-                let failed = Record::hindered(format!("{}: {error}", paths::line(&custom.manifest.program)));
-                Record { measures: false, ..failed.class(custom.manifest.effect.class()) }
+                let failed = Record::hindered(format!("{}: {error}", paths::line(&self.manifest.program)));
+                Record { measures: false, ..failed.class(self.manifest.effect.class()) }
             }
         };
-        Outcome::Done(record.with_changes(changes, is_held))
-    }))
+        Box::pin(async move { Ok(call.run(invocation, fence, time, None, record).await) })
+    }
 }
 
 fn record(manifest: &Manifest, mut ended: Ended, max_chars: usize) -> Record {

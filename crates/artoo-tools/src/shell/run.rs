@@ -12,10 +12,10 @@ use super::{Command, Digests};
 use crate::consent;
 use crate::fence::Fence;
 use crate::guard::{Effects, ExitOne, Proof};
-use crate::limit::{Limit, Stopped};
-use crate::process::{Ended, Invocation};
+use crate::limit::Limit;
+use crate::process::Ended;
 use crate::record::Record;
-use crate::tool::{Call, Job, Look, Machine, Outcome, Running, done};
+use crate::tool::{Call, Job, Machine, Running, done};
 use crate::undo::Act;
 use crate::{nearby, paths, secret};
 
@@ -35,32 +35,24 @@ impl Job for Command {
     }
 
     fn run(self: Box<Self>, call: Call) -> Running {
-        Box::pin(run(*self, call))
-    }
-}
-
-async fn run(command: Command, call: Call) -> Result<Look, Stopped> {
-    let config = &call.machine.config;
-    let Some(invocation) = command.invocation(config) else {
-        return Ok(done(Record::hindered("no shell is installed").class(EffectClass::Unproven)));
-    };
-    // The workspace exists now, so that the sandbox can grant it.
-    let fence = command.fence(&call.machine);
-    let network = fence.network;
-    let ended = call.run(invocation.clone(), fence, call.deadline.left()).await;
-    let is_held = call.machine.has_held(network, &ended);
-    let act = call.act;
-    Ok(Box::new(move |machine, limit| {
-        let found = act.end(&[], limit).map(|account| account.without(command.made_workspace.as_deref()));
-        let record = match ended {
-            Err(error) => command.not_started(&invocation, &machine.config.environment.cwd, &error),
+        let config = &call.machine.config;
+        let Some(invocation) = self.invocation(config) else {
+            let record = Record::hindered("no shell is installed").class(EffectClass::Unproven);
+            return Box::pin(async { Ok(done(record)) });
+        };
+        let (program, cwd) = (invocation.program.clone(), config.environment.cwd.clone());
+        // The workspace exists now, so that the sandbox can grant it.
+        let (fence, time, made_workspace) =
+            (self.fence(&call.machine), call.deadline.left(), self.made_workspace.clone());
+        let record = move |ended: io::Result<Ended>, machine: &Machine, limit: &Limit| match ended {
+            Err(error) => self.not_started(&program, &cwd, &error),
             Ok(ended) => {
-                let changed = changes(&command.before, &digests(command.before.keys(), limit));
-                command.record(ended, changed, machine.config.output_max_chars)
+                let changed = changes(&self.before, &digests(self.before.keys(), limit));
+                self.record(ended, changed, machine.config.output_max_chars)
             }
         };
-        Outcome::Done(record.with_changes(found, is_held))
-    }))
+        Box::pin(async move { Ok(call.run(invocation, fence, time, made_workspace, record).await) })
+    }
 }
 
 /// Creates the workspace if it is missing, so that it counts as no change of the command. A command that needs it
@@ -143,8 +135,8 @@ impl Command {
     }
 
     /// The record of a program that could not be started.
-    fn not_started(&self, invocation: &Invocation, cwd: &str, error: &io::Error) -> Record {
-        let reason = format!("{}: {error}", paths::line(&invocation.program));
+    fn not_started(&self, program: &Path, cwd: &str, error: &io::Error) -> Record {
+        let reason = format!("{}: {error}", paths::line(program));
         let record = if !Path::new(cwd).is_dir() {
             Record::hindered(format!("the working folder is gone: {}", paths::line(Path::new(cwd))))
         } else if error.kind() == io::ErrorKind::NotFound {
