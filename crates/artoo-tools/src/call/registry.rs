@@ -75,6 +75,11 @@ impl Registry {
         &self.machine
     }
 
+    #[cfg(test)]
+    pub(crate) fn add_for_test(&mut self, tool: Arc<dyn Tool>) {
+        self.tools = self.tools.iter().cloned().chain([(tool.spec(), tool)]).collect();
+    }
+
     pub(super) fn tasks(&self) -> &Tasks {
         &self.tasks
     }
