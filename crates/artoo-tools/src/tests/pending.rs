@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use artoo_proto::{CallStatus, ConsentHash, ConsentScope, EffectClass, ToolClass, ToolOrder, ToolOutcome, ToolSpec};
 use serde_json::{Value, json};
@@ -18,6 +19,7 @@ use crate::tool::{Call, Job, Machine, Outcome, Pending, Question, Request, Runni
 struct Replacing {
     path: PathBuf,
     needs_approval: bool,
+    runs: Arc<AtomicU64>,
 }
 
 #[derive(Debug)]
@@ -29,14 +31,19 @@ impl Tool for Replacing {
     }
 
     fn read(&self, _: &Machine, _: &UserContext<'_>, _: &Value) -> Result<Request, Box<Record>> {
-        let job = Box::new(Self { path: self.path.clone(), needs_approval: self.needs_approval });
+        let job = Box::new(Self {
+            path: self.path.clone(),
+            needs_approval: self.needs_approval,
+            runs: Arc::clone(&self.runs),
+        });
         Ok(Request { target: String::new(), effects: CallEffects::of_reading(Vec::new()), question: None, job })
     }
 }
 
 impl Job for Replacing {
     fn run(self: Box<Self>, _: Call) -> Running {
-        let Self { path, needs_approval } = *self;
+        let Self { path, needs_approval, runs } = *self;
+        runs.fetch_add(1, Ordering::Relaxed);
         let changed = FileEffect { action: Action::Modify, path: path.clone(), is_recursive: false };
         let effects = CallEffects {
             changes: EffectSet::from([changed]),
@@ -61,11 +68,12 @@ impl Staged for Replacement {
     }
 }
 
-fn house(needs_approval: bool) -> (House, PathBuf) {
+fn house(needs_approval: bool) -> (House, PathBuf, Arc<AtomicU64>) {
     let mut house = House::new();
     let path = house.file("work/a", "old");
-    house.registry.add_for_test(Arc::new(Replacing { path: path.clone(), needs_approval }));
-    (house, path)
+    let runs = Arc::<AtomicU64>::default();
+    house.registry.add_for_test(Arc::new(Replacing { path: path.clone(), needs_approval, runs: Arc::clone(&runs) }));
+    (house, path, runs)
 }
 
 fn order() -> ToolOrder {
@@ -77,7 +85,7 @@ fn order() -> ToolOrder {
 
 #[tokio::test]
 async fn observed_changes_wait_for_approval() {
-    let (house, path) = house(true);
+    let (house, path, runs) = house(true);
     let order = order();
     let ToolOutcome::NeedsConsent { hash, offers, .. } = house.outcome(&order, None).await else { panic!("not asked") };
     assert_eq!((fs::read_to_string(&path).unwrap().as_str(), offers.task.len()), ("old", 1));
@@ -92,6 +100,7 @@ async fn observed_changes_wait_for_approval() {
     let call = called(house.outcome(&order, Some(grant())).await);
     assert_eq!((call.status, call.output.as_str()), (CallStatus::Ok, "replaced"));
     assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+    assert_eq!(runs.load(Ordering::Relaxed), 2, "one run of each task; an approval does not run it again");
     // The file has changed since, so the approval does not cover a second run.
     let call = called(house.outcome(&order, Some(grant())).await);
     assert_eq!(call.status, CallStatus::Denied, "{call:?}");
@@ -99,7 +108,7 @@ async fn observed_changes_wait_for_approval() {
 
 #[tokio::test]
 async fn a_file_that_changes_meanwhile_voids_the_approval() {
-    let (house, path) = house(true);
+    let (house, path, _) = house(true);
     let order = order();
     let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(&order, None).await else { panic!("not asked") };
     fs::write(&path, "other").unwrap();
@@ -110,7 +119,7 @@ async fn a_file_that_changes_meanwhile_voids_the_approval() {
 #[doc = "holds: design D10"]
 #[tokio::test]
 async fn denied_changes_are_discarded_and_stay_denied() {
-    let (house, path) = house(true);
+    let (house, path, _) = house(true);
     let order = order();
     let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(&order, None).await else { panic!("not asked") };
     house.registry.refuse(&order.task_id, &hash);
@@ -125,7 +134,7 @@ async fn denied_changes_are_discarded_and_stay_denied() {
 
 #[tokio::test]
 async fn changes_that_need_no_approval_are_committed() {
-    let (house, path) = house(false);
+    let (house, path, _) = house(false);
     let call = called(house.outcome(&order(), None).await);
     assert_eq!((call.status, fs::read_to_string(&path).unwrap().as_str()), (CallStatus::Ok, "new"), "{call:?}");
 }
