@@ -1,10 +1,9 @@
-//! `mdfind`: a person's own files by words, from an index where one is installed, else from a walk over the names.
+//! `mdfind`: finds the user's files by words, in an index or by walking the folder.
 
 mod index;
 mod tool;
 
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use artoo_proto::Environment;
@@ -22,10 +21,10 @@ use crate::record::Record;
 use index::Index;
 pub(crate) use tool::Mdfind;
 
-/// Longest query; words a person remembers of a name are few.
+/// Longest query, in characters.
 const QUERY_MAX_CHARS: usize = 500;
 
-/// Matches listed when no limit is given: about what fits the output a model sees.
+/// Maximum number of matches without a limit in the input.
 const LIMIT_DEFAULT: usize = 50;
 
 #[derive(Debug, Deserialize)]
@@ -63,7 +62,7 @@ impl Query {
     }
 }
 
-/// Walks the folder and compares names: every word must occur in the name, letter case ignored.
+/// Walks the folder for names that contain every word, ignoring letter case.
 pub(crate) fn walk(query: &Query, protected: &Protected, silent: &[String], limit: &Limit) -> Record {
     if let Some(refused) = glob::unusable_root(&query.root, protected) {
         return refused;
@@ -85,7 +84,7 @@ pub(crate) fn walk(query: &Query, protected: &Protected, silent: &[String], limi
             }
         },
     );
-    found.sort_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
+    found.sort_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
     found.truncate(query.limit);
     let gap = walked.gap();
     let state = gap.as_ref().map_or("complete".to_owned(), |gap| format!("incomplete: {gap}"));
@@ -94,7 +93,7 @@ pub(crate) fn walk(query: &Query, protected: &Protected, silent: &[String], limi
         paths::line(&query.root),
         walked.folders,
         found.len(),
-        told(silent),
+        remarks(silent),
     );
     let text = with_summary(&found, &summary);
     match gap {
@@ -104,16 +103,16 @@ pub(crate) fn walk(query: &Query, protected: &Protected, silent: &[String], limi
     }
 }
 
-/// Memory stays bounded: a list twice as long as needed is cut back to its first paths.
+/// Cuts a list that is much longer than the limit to its first paths.
 fn keep_first(found: &mut Vec<PathBuf>, limit: usize) {
     if found.len() > limit.saturating_mul(2).saturating_add(1000) {
-        found.sort_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
+        found.sort_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
         found.truncate(limit);
     }
 }
 
-/// What an index found below the folder, in its own order; `None` where that is nothing, which only a walk can confirm:
-/// what an index does not know may be there all the same.
+/// The matches of an index below the folder, in its order; `None` if there are none, since files may be missing in the
+/// index.
 pub(crate) fn from_index(
     query: &Query,
     protected: &Protected,
@@ -138,13 +137,13 @@ pub(crate) fn from_index(
         index.remark(std::time::SystemTime::now()),
         shown.len(),
         listed.len(),
-        told(silent),
+        remarks(silent),
     );
     Ok(Some(Record::read(with_summary(shown, &summary))))
 }
 
-/// What the indexes before said, for the summary.
-fn told(silent: &[String]) -> String {
+/// The answers of other indexes, for the summary.
+fn remarks(silent: &[String]) -> String {
     silent.iter().map(|why| format!("; {why}")).collect()
 }
 
@@ -152,7 +151,7 @@ fn with_summary(found: &[PathBuf], summary: &str) -> String {
     found.iter().map(|path| paths::line(path)).chain([summary.to_owned()]).collect::<Vec<_>>().join("\n")
 }
 
-/// The schema a model sees.
+/// The schema for models.
 pub(crate) fn schema() -> Value {
     json!({
         "type": "object",

@@ -34,7 +34,7 @@ struct ToolTable {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ActionTable {
-    manifest: custom::Wire,
+    manifest: Manifest,
     run: Run,
     backend: Vec<Backend>,
 }
@@ -137,7 +137,7 @@ impl ActionTable {
             let launcher = if backend.detached { launcher(config, &session) } else { Some(Vec::new()) };
             let Some(launcher) = launcher else { continue };
             self.manifest.command = backend.command;
-            let manifest = Arc::new(Manifest::new(self.manifest, |_| Ok(program))?);
+            let manifest = Arc::new(self.manifest.validated(|_| Ok(program))?);
             return Ok(Some(Arc::new(Action { manifest, run: Some(Arc::new(Run { session, launcher, ..self.run })) })));
         }
         Ok(None)

@@ -149,7 +149,7 @@ impl CustomCall {
 
 impl Job for CustomCall {
     fn run(self: Box<Self>, call: Call) -> Running {
-        let (fence, invocation, time) = (self.fence(&call.machine), self.invocation(), self.manifest.timeout);
+        let (fence, invocation, time) = (self.fence(&call.machine), self.invocation(), self.manifest.timeout());
         let record = move |ended: io::Result<Ended>, machine: &Machine, _: &Limit| match ended {
             Ok(ended) => record(&self.manifest, ended, machine.config.output_max_chars),
             Err(error) => {

@@ -1,4 +1,4 @@
-//! `files`: folders and files made, copied, moved, renamed, packed, unpacked and thrown away; nothing is overwritten.
+//! `files` and `trash`: create, copy, move, rename, pack, unpack and delete files. Nothing is overwritten.
 
 mod act;
 mod copy;

@@ -1,4 +1,4 @@
-//! Lines of a file: counted, by place, by what is in them; memory stays bounded whatever the file.
+//! Counts and selects lines of a file in bounded memory.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -12,10 +12,10 @@ use crate::limit::Limit;
 use crate::process::Captured;
 use crate::record::Record;
 
-/// Longest line held in memory; a file with a longer one has no lines a person would ask for.
+/// Longest line, in bytes.
 const LINE_MAX_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Line breaks, plus one for a last line without one. `None` when the limit was reached first.
+/// The number of lines, with an unfinished last one; `None` if the deadline came first.
 pub(crate) fn count(file: File, limit: &Limit) -> io::Result<Option<u64>> {
     let mut reader = BufReader::with_capacity(256 * 1024, file);
     let mut lines: u64 = 0;
@@ -34,7 +34,7 @@ pub(crate) fn count(file: File, limit: &Limit) -> io::Result<Option<u64>> {
     }
 }
 
-/// Lines on their way into a record, all of them kept as evidence.
+/// The lines of a record, stored as evidence.
 struct Gathered<'a> {
     captured: Captured,
     config: &'a ToolConfig,
@@ -54,7 +54,7 @@ impl<'a> Gathered<'a> {
     }
 }
 
-/// Some lines by their place.
+/// The lines at some positions.
 pub(super) fn some_lines(file: File, lines: Lines, config: &ToolConfig, limit: &Limit) -> io::Result<Record> {
     let (from, to, last) = match lines {
         Lines::Range { from, to } => (from, to, None),
@@ -83,7 +83,7 @@ pub(super) fn some_lines(file: File, lines: Lines, config: &ToolConfig, limit: &
     Ok(if left_out { Record::cut(format!("incomplete: these lines are too long\n{}", record.text)) } else { record })
 }
 
-/// The lines that hold a text, or how many do.
+/// The lines that contain a text, or their number.
 pub(super) fn matching(
     file: File,
     needle: &Needle,
@@ -117,7 +117,7 @@ fn finished(complete: bool, gathered: Gathered<'_>) -> Record {
     Record::cut(format!("incomplete: the time was up before the last line was read\n{}", record.text))
 }
 
-/// Gives every line, without its line break, to `take` until it says no. `false` when the limit was reached first.
+/// Passes each line to `take`, without its line break, until it returns false. `false` if the deadline came first.
 fn each_line(file: File, limit: &Limit, mut take: impl FnMut(u64, Vec<u8>) -> bool) -> io::Result<bool> {
     let mut reader = BufReader::with_capacity(256 * 1024, file);
     let mut number: u64 = 0;

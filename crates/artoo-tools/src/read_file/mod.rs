@@ -1,4 +1,4 @@
-//! `read_file`: a text file, some of its lines, the lines with a text in them, or how many there are.
+//! `read_file`: reads a text file or some of its lines, or counts them.
 
 mod lines;
 mod tool;
@@ -28,10 +28,10 @@ pub(crate) use lines::count;
 use lines::{matching, some_lines};
 pub(crate) use tool::ReadFile;
 
-/// Bytes of text kept in memory at each end; far more than a record shows.
+/// Bytes of the beginning and of the end held in memory; a record shows less.
 const KEPT_BYTES: usize = 1024 * 1024;
 
-/// Longest text that lines are searched for.
+/// Longest text to search lines for, in characters.
 const MATCHING_MAX_CHARS: usize = 1000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -66,7 +66,7 @@ enum Wanted {
     Matching { needle: Needle, count: bool },
 }
 
-/// What is to be read, checked.
+/// A valid input.
 #[derive(Debug)]
 pub(crate) struct Reading {
     pub(crate) path: PathBuf,
@@ -74,7 +74,7 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// Reads and checks an input.
+    /// Reads an input.
     pub(crate) fn parse(environment: &Environment, value: &Value) -> Result<Self, InputProblem> {
         let wire: Wire = input::parse(value)?;
         let path = input::path(environment, "path", &wire.path)?;
@@ -110,7 +110,7 @@ impl Reading {
     }
 }
 
-/// Reads it.
+/// Reads the file.
 pub(crate) fn run(reading: &Reading, Machine { config, protected, .. }: &Machine, limit: &Limit) -> Record {
     let path = &reading.path;
     if let Some(reason) = protected.refusal(path) {
@@ -147,7 +147,7 @@ fn unopened(path: &Path, problem: &OpenProblem) -> Record {
 fn whole(mut file: File, config: &ToolConfig) -> io::Result<Record> {
     let mut captured = captured(config);
     captured.read((&mut file).take(ITEM_MAX_BYTES))?;
-    // Of a file that no evidence holds whole the middle is not even read.
+    // The middle of a file too large for the evidence store is skipped.
     let left = file.metadata()?.len().saturating_sub(captured.total());
     let skipped = left.saturating_sub(KEPT_BYTES as u64);
     captured.skip(skipped);
@@ -171,7 +171,7 @@ fn recorded(mut captured: Captured, config: &ToolConfig) -> Record {
     Record { output_bytes: Some(captured.total()), truncated, kept, ..Record::read(text) }
 }
 
-/// The schema a model sees.
+/// The schema for models.
 pub(crate) fn schema() -> Value {
     let number = json!({"type": "integer", "minimum": 1});
     let one = |name: &str| {

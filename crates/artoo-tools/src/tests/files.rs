@@ -121,7 +121,7 @@ async fn renaming_follows_a_template_and_collisions_are_seen_before_anything_mov
         |template: &'static str| house.files(json!({"act": "rename", "paths": [&one, &two], "template": template}));
     assert!(refused("same.jpg").await.output.contains("two of them"));
     assert!(refused("trip_02.{ext}").await.output.contains("exists already"));
-    assert!(refused("{name}").await.output.contains("as it is wanted already"));
+    assert!(refused("{name}").await.output.contains("as requested already"));
     assert_eq!(snapshot(&house.home), before);
 }
 

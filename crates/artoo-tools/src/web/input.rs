@@ -1,4 +1,4 @@
-//! The input of `search`: a question, or a page.
+//! The input of `search`: a query, or the address of a page.
 
 use reqwest::Url;
 use serde::Deserialize;
@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use crate::input::{self, InputProblem};
 use crate::web::client::URL_MAX_CHARS;
 
-/// Longest question; engines themselves cut near this.
+/// Longest query, in characters; engines cut longer ones.
 const QUERY_MAX_CHARS: usize = 400;
 
-/// Results listed when no limit is given: with their snippets about what a model sees of an output.
+/// Number of results without a limit in the input.
 const RESULTS_DEFAULT: usize = 8;
 
-/// Most results: what one page of every engine holds.
+/// Maximum number of results: one page of each engine.
 const RESULTS_MAX: usize = 10;
 
 #[derive(Debug, Deserialize)]
@@ -25,7 +25,7 @@ struct Wire {
     from: Option<usize>,
 }
 
-/// What is wanted, checked as far as letters tell.
+/// A valid input.
 #[derive(Debug, Clone)]
 pub(crate) enum Wanted {
     Answer { query: String, limit: usize },
@@ -33,7 +33,7 @@ pub(crate) enum Wanted {
 }
 
 impl Wanted {
-    /// Reads and checks an input.
+    /// Reads an input.
     pub(crate) fn parse(value: &Value) -> Result<Self, InputProblem> {
         let wire: Wire = input::parse(value)?;
         for text in [&wire.query, &wire.url].into_iter().flatten() {
@@ -64,7 +64,7 @@ impl Wanted {
     }
 }
 
-/// The schema a model sees.
+/// The schema for models.
 pub(crate) fn schema() -> Value {
     json!({
         "type": "object",
