@@ -33,10 +33,10 @@ const COMMAND_MAX_CHARS: usize = 32_768;
 const WRITES_MAX: usize = 16;
 
 /// Why a proven command that creates files needs approval on a machine without a sandbox.
-const UNHELD: &str = "nothing on this machine holds a running command, and this one is not read-only";
+const NO_SANDBOX: &str = "nothing on this machine holds a running command, and this one is not read-only";
 
 /// Why a proven command needs approval on a machine without a sandbox, if some files are to be left out.
-const UNHELD_READING: &str = "nothing on this machine holds a running command, which would otherwise have";
+const NO_SANDBOX_READING: &str = "nothing on this machine holds a running command, which would otherwise have";
 
 #[derive(Debug)]
 pub(crate) struct Shell;
@@ -175,10 +175,10 @@ impl Command {
         };
         if self.is_read_only() {
             let left_out = secret::left_out(proven.effects.left_out()).filter(|_| !machine.fence().holds)?;
-            return Some(format!("{UNHELD_READING} {left_out}"));
+            return Some(format!("{NO_SANDBOX_READING} {left_out}"));
         }
         let caution = || user.confirm.then(|| CAUTION.to_owned());
-        if machine.fence().holds { caution() } else { Some(UNHELD.to_owned()) }
+        if machine.fence().holds { caution() } else { Some(NO_SANDBOX.to_owned()) }
     }
 
     /// The command with what it asks for besides.

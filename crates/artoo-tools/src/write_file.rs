@@ -151,7 +151,7 @@ fn refused(new: &NewFile, error: &io::Error) -> Record {
 fn holds_already(new: &NewFile) -> bool {
     let is_link = fs::symlink_metadata(&new.path).is_ok_and(|found| found.is_symlink());
     let same_size = fs::metadata(&new.path).is_ok_and(|found| found.is_file() && found.len() == new.text.len() as u64);
-    !is_link && same_size && fs::read(&new.path).is_ok_and(|held| held == new.text.as_bytes())
+    !is_link && same_size && fs::read(&new.path).is_ok_and(|text| text == new.text.as_bytes())
 }
 
 /// The schema for models.

@@ -35,7 +35,7 @@ pub(super) async fn run(gdbus: impl Fn(&[&str]) -> Invocation, arguments: &[&str
         let get = ["org.freedesktop.DBus.Properties.Get", "org.mpris.MediaPlayer2.Player", "PlaybackStatus"];
         let status = ask(&name, path, &get).await?;
         let status = escape::one_line(quoted(&status).first().map_or("in no known state", |word| word));
-        Ok::<_, String>(format!("{player} was told {method}; it says that it is {status}"))
+        Ok::<_, String>(format!("sent {method} to {player}; its status is {status}"))
     };
     control().await.map_or_else(Record::hindered, Record::read)
 }

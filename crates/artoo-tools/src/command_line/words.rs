@@ -80,7 +80,7 @@ impl Reader<'_> {
         let mut previous: Option<&str> = None;
         for word in &words {
             let is_folder = previous.is_some_and(|previous| FOLDER_WORDS.contains(&previous));
-            self.note(word, is_folder, depth);
+            self.add(word, is_folder, depth);
             previous = Some(word);
         }
         let bare = unwrapped(&words);
@@ -106,14 +106,14 @@ impl Reader<'_> {
     }
 
     /// Stores a word, the value of `name=value`, and the words inside a quoted text.
-    fn note(&mut self, word: &str, is_folder: bool, depth: usize) {
+    fn add(&mut self, word: &str, is_folder: bool, depth: usize) {
         if self.left == 0 || word.is_empty() {
             return;
         }
         self.left -= 1;
         self.words.words.push(Word { text: word.to_owned(), is_folder });
         if let Some((name, value)) = word.split_once('=') {
-            self.note(value, matches!(name, "--directory" | "--chdir"), depth);
+            self.add(value, matches!(name, "--directory" | "--chdir"), depth);
         }
         let is_text = word.contains(|c: char| c.is_whitespace() || "'\"`$;|&()<>[],".contains(c));
         if is_text && depth < DEPTH_MAX {

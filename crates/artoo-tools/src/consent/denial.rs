@@ -27,7 +27,7 @@ impl Denial {
         }
     }
 
-    /// The denied path, host or command that a call would use again; `None` if there is none.
+    /// The denied path, host or command that a call would use again; `None` if the call repeats nothing.
     pub(crate) fn repeated_by(&self, call: &CallEffects) -> Option<String> {
         if let Some(effect) = call.changes.iter().find(|effect| self.has_effect(effect)) {
             return Some(paths::line(&effect.path));

@@ -154,8 +154,8 @@ fn holds(needle: &Needle, path: &Path, protected: &Protected, limit: &Limit) -> 
     }
     let unread = |problem: &dyn std::fmt::Display| format!("{}: {problem}", paths::line(path));
     let mut file = open::regular(path).map_err(|problem| unread(&problem))?;
-    let held = needle.is_in_file(&mut file, limit).map_err(|error| unread(&error))?;
-    held.ok_or_else(|| unread(&"the time was up while it was read"))
+    let found = needle.is_in_file(&mut file, limit).map_err(|error| unread(&error))?;
+    found.ok_or_else(|| unread(&"the time was up while it was read"))
 }
 
 impl Collected {

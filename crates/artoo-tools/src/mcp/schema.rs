@@ -33,22 +33,22 @@ pub(super) fn harmless(schema: &Map<String, Value>) -> Result<Value, String> {
     if schema.get("type").is_none_or(|kind| kind != "object") {
         return Err("its input is no object".to_owned());
     }
-    let mut kept = cleaned(schema, DEPTH_MAX).ok_or("its schema is nested too deeply or holds odd names")?;
-    if let Some(fields) = kept.as_object_mut() {
+    let mut clean = cleaned(schema, DEPTH_MAX).ok_or("its schema is nested too deeply or holds odd names")?;
+    if let Some(fields) = clean.as_object_mut() {
         fields.entry("properties").or_insert_with(|| json!({}));
         // Fields that a server does not declare are not sent to it.
         fields.insert("additionalProperties".to_owned(), false.into());
     }
-    let bytes = kept.to_string().len();
+    let bytes = clean.to_string().len();
     if bytes > SCHEMA_MAX_BYTES {
         return Err(format!("its schema is {bytes} bytes long; the limit is {SCHEMA_MAX_BYTES}"));
     }
-    Ok(kept)
+    Ok(clean)
 }
 
 fn cleaned(schema: &Map<String, Value>, depth: usize) -> Option<Value> {
     let deeper = depth.checked_sub(1)?;
-    let mut kept = Map::new();
+    let mut clean = Map::new();
     for (name, value) in schema {
         let value = match (name.as_str(), value) {
             ("type", Value::String(_) | Value::Array(_)) | ("required" | "enum", Value::Array(_)) => words(value)?,
@@ -73,12 +73,12 @@ fn cleaned(schema: &Map<String, Value>, depth: usize) -> Option<Value> {
             // A model needs no other keywords.
             _ => continue,
         };
-        kept.insert(name.clone(), value);
+        clean.insert(name.clone(), value);
     }
-    Some(Value::Object(kept))
+    Some(Value::Object(clean))
 }
 
-/// A short word, or a list of them.
+/// A short string, or a list of them.
 fn words(value: &Value) -> Option<Value> {
     match value {
         Value::String(text) => is_plain(text).then(|| value.clone()),

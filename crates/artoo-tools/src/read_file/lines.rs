@@ -62,15 +62,15 @@ pub(super) fn some_lines(file: File, lines: Lines, config: &ToolConfig, limit: &
         Lines::Last { last } => (1, u64::MAX, Some(last)),
     };
     let mut gathered = Gathered::new(config);
-    let (mut held, mut bytes, mut left_out) = (VecDeque::new(), 0, false);
+    let (mut last_lines, mut bytes, mut left_out) = (VecDeque::new(), 0, false);
     let complete = each_line(file, limit, |number, line| {
         match last {
             Some(last) => {
                 bytes += line.len() as u64;
-                held.push_back(line);
-                while held.len() as u64 > last || bytes > ITEM_MAX_BYTES {
-                    left_out |= held.len() as u64 <= last;
-                    bytes -= held.pop_front().map_or(0, |line: Vec<u8>| line.len() as u64);
+                last_lines.push_back(line);
+                while last_lines.len() as u64 > last || bytes > ITEM_MAX_BYTES {
+                    left_out |= last_lines.len() as u64 <= last;
+                    bytes -= last_lines.pop_front().map_or(0, |line: Vec<u8>| line.len() as u64);
                 }
             }
             None if (from..=to).contains(&number) => gathered.push(&line),
@@ -78,7 +78,7 @@ pub(super) fn some_lines(file: File, lines: Lines, config: &ToolConfig, limit: &
         }
         number < to
     })?;
-    held.iter().for_each(|line| gathered.push(line));
+    last_lines.iter().for_each(|line| gathered.push(line));
     let record = finished(complete, gathered);
     Ok(if left_out { Record::cut(format!("incomplete: these lines are too long\n{}", record.text)) } else { record })
 }

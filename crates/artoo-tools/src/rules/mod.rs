@@ -18,7 +18,7 @@ use crate::protect::Protected;
 
 use file::Locked;
 
-/// Maximum number of rules; nobody keeps track of more.
+/// Maximum number of rules; the user reads all of them.
 #[doc(alias = "limit")]
 const RULES_MAX: usize = 100;
 

@@ -104,7 +104,7 @@ proptest! {
 
     #[doc = "holds: law 1.4"]
     #[test]
-    fn a_call_passes_in_a_task_only_if_each_effect_was_allowed_in_it(
+    fn task_approval_covers_exactly_its_effects(
         given in proptest::collection::vec(given(), 0..5),
         wanted in proptest::collection::vec(effect(), 1..3),
     ) {
@@ -133,7 +133,7 @@ proptest! {
 
     #[doc = "holds: law 1.4"]
     #[test]
-    fn a_call_passes_under_a_rule_only_in_its_folders_and_its_time(
+    fn rule_covers_its_folders_until_it_expires(
         given in proptest::collection::vec(effect(), 1..3),
         wanted in proptest::collection::vec(effect(), 1..3),
         days in 0_u32..40,

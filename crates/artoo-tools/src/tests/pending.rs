@@ -107,7 +107,7 @@ async fn observed_changes_wait_for_approval() {
 }
 
 #[tokio::test]
-async fn a_file_that_changes_meanwhile_voids_the_approval() {
+async fn changed_file_voids_the_approval() {
     let (house, path, _) = house(true);
     let order = order();
     let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(&order, None).await else { panic!("not asked") };
