@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use artoo_proto::{EffectClass, Environment, escape};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::paths::{self, PathProblem};
 use crate::record::Record;
@@ -61,6 +61,14 @@ pub(crate) fn parse<T: DeserializeOwned>(input: &Value) -> Result<T, InputProble
     let Value::Object(mut fields) = object else { return Err(InputProblem::NoObject) };
     fields.retain(|_, value| !value.is_null());
     T::deserialize(Value::Object(fields)).map_err(shape)
+}
+
+/// The JSON schema of an input with these fields.
+pub(crate) fn schema(required: &[&str], fields: Value) -> Value {
+    match required {
+        [] => json!({"type": "object", "additionalProperties": false, "properties": fields}),
+        _ => json!({"type": "object", "additionalProperties": false, "properties": fields, "required": required}),
+    }
 }
 
 /// The absolute path that a field names.

@@ -153,16 +153,14 @@ fn with_summary(found: &[PathBuf], summary: &str) -> String {
 
 /// The schema for models.
 pub(crate) fn schema() -> Value {
-    json!({
-        "type": "object",
-        "additionalProperties": false,
-        "required": ["query"],
-        "properties": {
+    input::schema(
+        &["query"],
+        json!({
             "query": {"type": "string", "minLength": 1, "maxLength": QUERY_MAX_CHARS,
                 "description": "words that occur in the name, in any order"},
             "root": {"type": "string", "maxLength": PATH_MAX_BYTES, "description": "folder; default ~"},
             "kind": {"enum": ["file", "folder", "any"]},
             "limit": {"type": "integer", "minimum": 0}
-        }
-    })
+        }),
+    )
 }

@@ -60,8 +60,6 @@ struct Command {
     paths: Vec<PathBuf>,
     /// Files and folders that it may change without naming them: those in `writes`, and folders of its patterns.
     writes: Vec<PathBuf>,
-    /// Whether it may use the network.
-    network: bool,
     /// Digests of the files that it names, before it runs.
     before: Digests,
     /// The workspace, if it was created for this command.
@@ -100,10 +98,12 @@ fn read(machine: &Machine, user: &UserContext<'_>, input: &Value) -> Result<Requ
     input::check_visible("the command", &command, "runs")?;
     let writes = writes.iter().map(|path| input::path(&config.environment, "writes", path));
     let writes = writes.collect::<Result<Vec<_>, _>>()?;
-    let (command, line) = Command::new(config, protected, command, writes.clone(), asks_network);
+    let (command, line) = Command::new(config, protected, command, writes.clone());
     // The folder of a pattern may change, but a denial covers the pattern alone.
     let names = [line.names, writes].concat();
-    let network = if command.network { NetworkUse::Possible } else { NetworkUse::Blocked };
+    let is_proven = matches!(command.proof, Proof::Proven(_));
+    let network = !is_proven && (asks_network || network::is_named(&command.text));
+    let network = if network { NetworkUse::Possible } else { NetworkUse::Blocked };
     let effects = CallEffects {
         names,
         hosts: line.hosts,
@@ -124,24 +124,15 @@ fn read(machine: &Machine, user: &UserContext<'_>, input: &Value) -> Result<Requ
 
 impl Command {
     /// Classifies a command. `writes`: what it asks to change besides.
-    fn new(
-        config: &ToolConfig,
-        protected: &Protected,
-        text: String,
-        mut writes: Vec<PathBuf>,
-        asks_network: bool,
-    ) -> (Self, CommandLine) {
+    fn new(config: &ToolConfig, protected: &Protected, text: String, mut writes: Vec<PathBuf>) -> (Self, CommandLine) {
         let line = command_line::read(config, &text);
         let proof = guard::classify(config, protected, &text);
-        let (paths, network) = match &proof {
-            Proof::Proven(proven) => (proven.effects.paths(), false),
-            Proof::Unproven { .. } => {
-                let Paths { paths, folders } = line.paths(&config.environment);
-                writes.extend(folders);
-                (paths, asks_network || network::is_named(&text))
-            }
+        let Paths { paths, folders } = match &proof {
+            Proof::Proven(proven) => Paths { paths: proven.effects.paths(), folders: Vec::new() },
+            Proof::Unproven { .. } => line.paths(&config.environment),
         };
-        (Self { text, proof, paths, writes, network, before: Digests::new(), made_workspace: None }, line)
+        writes.extend(folders);
+        (Self { text, proof, paths, writes, before: Digests::new(), made_workspace: None }, line)
     }
 
     fn class(&self) -> EffectClass {
@@ -231,16 +222,14 @@ impl Command {
 
 /// The schema for models.
 fn schema() -> Value {
-    json!({
-        "type": "object",
-        "additionalProperties": false,
-        "required": ["command"],
-        "properties": {
+    input::schema(
+        &["command"],
+        json!({
             "command": {"type": "string", "minLength": 1, "maxLength": COMMAND_MAX_CHARS,
                 "description": "pipelines, lists and loops of known read-only programs run at once; all else needs a yes"},
             "network": {"type": "boolean", "description": "true if it must reach the network; asks a person"},
             "writes": {"type": "array", "maxItems": WRITES_MAX, "items": {"type": "string", "minLength": 1, "maxLength": PATH_MAX_BYTES},
                 "description": "folders or files it must change and does not name; the workspace is always writable"}
-        }
-    })
+        }),
+    )
 }

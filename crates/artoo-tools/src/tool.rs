@@ -163,6 +163,8 @@ pub(crate) struct Call {
     pub(crate) deadline: Deadline,
     /// The call's entry in the undo journal.
     pub(crate) act: Act,
+    /// The effects as they were declared.
+    pub(crate) effects: CallEffects,
 }
 
 impl Call {
@@ -171,7 +173,7 @@ impl Call {
         self,
         work: impl FnOnce(&Machine, Act, &Limit) -> Record + Send + 'static,
     ) -> Result<Look, Stopped> {
-        let Self { machine, deadline, act } = self;
+        let Self { machine, deadline, act, .. } = self;
         deadline.blocking(move |limit| work(&machine, act, limit)).await.map(done)
     }
 

@@ -156,14 +156,12 @@ fn holds_already(new: &NewFile) -> bool {
 
 /// The schema for models.
 pub(crate) fn schema() -> Value {
-    json!({
-        "type": "object",
-        "additionalProperties": false,
-        "required": ["path", "text"],
-        "properties": {
+    input::schema(
+        &["path", "text"],
+        json!({
             "path": {"type": "string", "minLength": 1, "maxLength": PATH_MAX_BYTES,
                 "description": "relative to the workspace, or absolute inside it; the file must not exist"},
             "text": {"type": "string", "maxLength": TEXT_MAX_CHARS}
-        }
-    })
+        }),
+    )
 }

@@ -60,7 +60,7 @@ impl Registry {
             Ok(ready) => ready,
             Err(outcome) => return *outcome,
         };
-        let ran = run::run(&context, step).await;
+        let ran = run::run(step).await;
         // and one after it.
         let after = move |context: &Context, limit: &Limit| {
             let outcome = look::look(context, ran, limit);

@@ -6,11 +6,11 @@ use super::Context;
 use super::undoable::Undoability;
 use crate::limit::{Limit, Stopped};
 use crate::tool::{Call, Job, Look, Outcome, Pending, Request, done};
-use crate::undo::{Act, Subject};
+use crate::undo::Subject;
 
 /// What is run.
 pub(super) enum Step {
-    Job(Box<dyn Job>, Box<Act>),
+    Job(Box<dyn Job>, Box<Call>),
     /// Nothing, since the run is over.
     Ended(Look),
 }
@@ -29,19 +29,17 @@ pub(super) fn prepare(context: &Context, request: Request, undo: &Undoability, l
     match undo.begin(&context.machine, subject, limit) {
         Ok(act) => {
             job.prepare(&context.machine, &act, limit);
-            Step::Job(job, Box::new(act))
+            let machine = Arc::clone(&context.machine);
+            Step::Job(job, Box::new(Call { machine, deadline: context.deadline, act, effects }))
         }
         Err(record) => Step::Ended(done(record.class(effects.class))),
     }
 }
 
 /// Runs a prepared request.
-pub(super) async fn run(context: &Context, step: Step) -> Result<Look, Stopped> {
+pub(super) async fn run(step: Step) -> Result<Look, Stopped> {
     match step {
-        Step::Job(job, act) => {
-            let call = Call { machine: Arc::clone(&context.machine), deadline: context.deadline, act: *act };
-            job.run(call).await
-        }
+        Step::Job(job, call) => job.run(*call).await,
         Step::Ended(look) => Ok(look),
     }
 }

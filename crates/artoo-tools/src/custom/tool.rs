@@ -31,7 +31,6 @@ pub(crate) struct Custom {
 pub(crate) struct CustomCall {
     manifest: Arc<Manifest>,
     arguments: Vec<String>,
-    paths: Vec<PathBuf>,
 }
 
 impl Custom {
@@ -84,17 +83,17 @@ impl CustomCall {
             Box::new(Record::denied(&format!("{program} {reason}")).class(class))
         })?;
         let secret = paths.iter().find_map(|path| machine.protected.secret(path));
-        let call = Self { manifest: Arc::clone(manifest), arguments, paths };
+        let call = Self { manifest: Arc::clone(manifest), arguments };
         let workspace = PathBuf::from(&environment.workspace);
         let network = if manifest.network { NetworkUse::Possible } else { NetworkUse::Blocked };
         let effects = CallEffects {
-            undo: UndoMethod::Snapshot(call.paths.iter().cloned().chain([workspace]).collect()),
+            undo: UndoMethod::Snapshot(paths.iter().cloned().chain([workspace]).collect()),
             lines: vec![format!("runs your own tool {}: {}", manifest.name, manifest.description)],
-            ..CallEffects::new(class, call.paths.clone(), network)
+            ..CallEffects::new(class, paths, network)
         };
         let question = call.needs_approval(user, secret).map(|reason| {
             let shown = call.shown();
-            let files = [manifest.program.clone()].into_iter().chain(call.paths.clone()).collect();
+            let files = [manifest.program.clone()].into_iter().chain(effects.paths.clone()).collect();
             Question { text: shown.clone(), files, shown, reason }
         });
         let target = escape::one_line(&call.arguments.join(" "));
@@ -123,16 +122,17 @@ impl CustomCall {
     }
 
     /// The sandbox for what the manifest claims.
-    fn fence(&self, machine: &Machine) -> Fence {
-        let (config, protected, network) = (&machine.config, &machine.protected, self.manifest.network);
+    fn fence(&self, call: &Call) -> Fence {
+        let (config, protected, network) = (&call.machine.config, &call.machine.protected, self.manifest.network);
+        let paths = &call.effects.paths;
         match self.manifest.effect {
-            Effect::ReadOnly => Fence { network, ..Fence::of_reading(protected, &self.paths) },
+            Effect::ReadOnly => Fence { network, ..Fence::of_reading(protected, paths) },
             // It may create files anywhere in the workspace, as its manifest claims.
             Effect::Creating => {
-                let Fence { readable, .. } = Fence::of_reading(protected, &self.paths);
+                let Fence { readable, .. } = Fence::of_reading(protected, paths);
                 Fence { readable, ..Fence::of_allowed(config, protected, &[], network) }
             }
-            Effect::Changing => Fence::of_allowed(config, protected, &self.paths, network),
+            Effect::Changing => Fence::of_allowed(config, protected, paths, network),
         }
     }
 
@@ -149,7 +149,7 @@ impl CustomCall {
 
 impl Job for CustomCall {
     fn run(self: Box<Self>, call: Call) -> Running {
-        let (fence, invocation, time) = (self.fence(&call.machine), self.invocation(), self.manifest.timeout());
+        let (fence, invocation, time) = (self.fence(&call), self.invocation(), self.manifest.timeout());
         let record = move |ended: io::Result<Ended>, machine: &Machine, _: &Limit| match ended {
             Ok(ended) => record(&self.manifest, ended, machine.config.output_max_chars),
             Err(error) => {

@@ -140,26 +140,22 @@ pub(super) fn listed(environment: &Environment, line: &str) -> Result<PathBuf, I
 
 /// The schema of `trash` for models.
 pub(crate) fn trash_schema() -> Value {
-    json!({
-        "type": "object",
-        "additionalProperties": false,
-        "required": ["paths"],
-        "properties": {
+    input::schema(
+        &["paths"],
+        json!({
             "paths": {"type": "array", "minItems": 1, "maxItems": PATHS_MAX, "description": "as listed by glob",
                 "items": {"type": "string", "minLength": 1, "maxLength": PATH_MAX_BYTES}}
-        }
-    })
+        }),
+    )
 }
 
 /// The schema of `files` for models.
 pub(crate) fn schema() -> Value {
     let path = |what: &str| json!({"type": "string", "minLength": 1, "maxLength": PATH_MAX_BYTES, "description": what});
     let text = |max: usize, what: &str| json!({"type": "string", "maxLength": max, "description": what});
-    json!({
-        "type": "object",
-        "additionalProperties": false,
-        "required": ["act"],
-        "properties": {
+    input::schema(
+        &["act"],
+        json!({
             "act": {"enum": [
                 "create_folder", "create_file", "copy", "move", "rename", "replace", "archive", "extract", "delete"
             ]},
@@ -172,6 +168,6 @@ pub(crate) fn schema() -> Value {
             "text": text(TEXT_MAX_CHARS, "create_file: its content"),
             "find": text(PIECE_MAX_CHARS, "replace: text in the file; rename: text in the name"),
             "with": text(PIECE_MAX_CHARS, "what comes in its place")
-        }
-    })
+        }),
+    )
 }

@@ -202,10 +202,9 @@ fn names_hidden(pattern: &str) -> bool {
 pub(crate) fn schema() -> Value {
     let globs = json!({"type": "array", "maxItems": PATTERNS_MAX,
         "items": {"type": "string", "maxLength": PATTERN_MAX_CHARS}});
-    json!({
-        "type": "object",
-        "additionalProperties": false,
-        "properties": {
+    input::schema(
+        &[],
+        json!({
             "root": {"type": "string", "maxLength": PATH_MAX_BYTES,
                 "description": "folder; absolute, ~ or relative to the working folder (default)"},
             "patterns": globs,
@@ -228,6 +227,6 @@ pub(crate) fn schema() -> Value {
             "limit": {"type": "integer", "minimum": 0},
             "report": {"enum": ["list", "count", "total_bytes", "details"],
                 "description": "list: a path a line; count and total_bytes: one integer; details: bytes, time, path"}
-        }
-    })
+        }),
+    )
 }

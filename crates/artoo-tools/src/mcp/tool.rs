@@ -48,7 +48,6 @@ struct RemoteCall {
     manifest: Arc<ServerManifest>,
     name: String,
     input: Map<String, Value>,
-    class: EffectClass,
 }
 
 impl Remote {
@@ -97,7 +96,7 @@ impl Tool for Remote {
             Question { text: format!("{shown} {}", program.display()), files: Vec::new(), shown, reason }
         });
         let (server, manifest) = (Arc::clone(&self.server), Arc::clone(&self.manifest));
-        let job = Box::new(RemoteCall { server, manifest, name: self.name.clone(), input, class });
+        let job = Box::new(RemoteCall { server, manifest, name: self.name.clone(), input });
         Ok(Request { target: escape::shorten(&text, TARGET_MAX_CHARS), effects, question, job })
     }
 }
@@ -154,7 +153,7 @@ impl Job for RemoteCall {
                 Ok(Err(reason)) => Record::hindered(format!("the server {}: {reason}", self.manifest.name)),
                 Ok(Ok(result)) => record(&self.manifest.name, &result),
             };
-            Ok(done(record.class(self.class)))
+            Ok(done(record.class(call.effects.class)))
         })
     }
 }

@@ -174,24 +174,17 @@ fn recorded(mut captured: Captured, config: &ToolConfig) -> Record {
 /// The schema for models.
 pub(crate) fn schema() -> Value {
     let number = json!({"type": "integer", "minimum": 1});
-    let one = |name: &str| {
-        json!({"type": "object", "additionalProperties": false, "required": [name],
-            "properties": {name: {"type": "integer", "minimum": 0}}})
-    };
-    json!({
-        "type": "object",
-        "additionalProperties": false,
-        "required": ["path"],
-        "properties": {
+    let one = |name: &str| input::schema(&[name], json!({name: {"type": "integer", "minimum": 0}}));
+    let range = input::schema(&["from", "to"], json!({"from": number, "to": number}));
+    input::schema(
+        &["path"],
+        json!({
             "path": {"type": "string", "minLength": 1, "maxLength": PATH_MAX_BYTES},
-            "lines": {"oneOf": [
-                {"type": "object", "additionalProperties": false, "required": ["from", "to"],
-                    "properties": {"from": number, "to": number}},
-                one("first"), one("last")]},
+            "lines": {"oneOf": [range, one("first"), one("last")]},
             "count": {"enum": ["lines"], "description": "how many lines; with matching: how many of those"},
             "matching": {"type": "string", "minLength": 1, "maxLength": MATCHING_MAX_CHARS,
                 "description": "only lines that hold this text, letter by letter"},
             "ignore_case": {"type": "boolean"}
-        }
-    })
+        }),
+    )
 }

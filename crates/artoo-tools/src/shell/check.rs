@@ -41,7 +41,7 @@ impl CommandGuard {
     /// Classifies a command; reads the disk, runs nothing, never fails.
     #[must_use]
     pub fn check(&self, command: &str) -> Classification {
-        let (command, _) = Command::new(&self.config, &self.protected, command.to_owned(), Vec::new(), false);
+        let (command, _) = Command::new(&self.config, &self.protected, command.to_owned(), Vec::new());
         let (class, reason) = match &command.proof {
             Proof::Proven(proven) if proven.class == EffectClass::ReadOnly => {
                 (CommandClass::ReadOnly, "every part of it is known to read only".to_owned())

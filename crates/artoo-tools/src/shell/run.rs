@@ -10,6 +10,7 @@ use rustix::fs::{Access, access};
 
 use super::{Command, Digests};
 use crate::consent;
+use crate::effects::NetworkUse;
 use crate::fence::Fence;
 use crate::guard::{Effects, ExitOne, Proof};
 use crate::limit::Limit;
@@ -42,8 +43,7 @@ impl Job for Command {
         };
         let (program, cwd) = (invocation.program.clone(), config.environment.cwd.clone());
         // The workspace exists now, so that the sandbox can grant it.
-        let (fence, time, made_workspace) =
-            (self.fence(&call.machine), call.deadline.left(), self.made_workspace.clone());
+        let (fence, time, made_workspace) = (self.fence(&call), call.deadline.left(), self.made_workspace.clone());
         let record = move |ended: io::Result<Ended>, machine: &Machine, limit: &Limit| match ended {
             Err(error) => self.not_started(&program, &cwd, &error),
             Ok(ended) => {
@@ -82,15 +82,18 @@ fn changes(before: &Digests, after: &BTreeMap<PathBuf, Option<String>>) -> Vec<F
 
 impl Command {
     /// The sandbox: a proven command may do what is proven, another what the user was shown.
-    fn fence(&self, machine: &Machine) -> Fence {
-        let (config, protected) = (&machine.config, &machine.protected);
+    fn fence(&self, call: &Call) -> Fence {
+        let (config, protected) = (&call.machine.config, &call.machine.protected);
         match &self.proof {
             Proof::Proven(proven) => {
                 let Effects { opened, created, .. } = &proven.effects;
                 let left_out = proven.effects.left_out().iter().map(|path| paths::real(path)).collect();
                 Fence { left_out, ..Fence::of_creating(config, protected, opened, created) }
             }
-            Proof::Unproven { .. } => Fence::of_allowed(config, protected, &self.granted(), self.network),
+            Proof::Unproven { .. } => {
+                let network = call.effects.network == NetworkUse::Possible;
+                Fence::of_allowed(config, protected, &call.effects.paths, network)
+            }
         }
     }
 

@@ -66,16 +66,15 @@ impl Wanted {
 
 /// The schema for models.
 pub(crate) fn schema() -> Value {
-    json!({
-        "type": "object",
-        "additionalProperties": false,
-        "properties": {
+    input::schema(
+        &[],
+        json!({
             "query": {"type": "string", "minLength": 1, "maxLength": QUERY_MAX_CHARS,
                 "description": "words to search the web for; the user's own words go out at once, others after a yes"},
             "limit": {"type": "integer", "minimum": 1, "maximum": RESULTS_MAX},
             "url": {"type": "string", "minLength": 8, "maxLength": URL_MAX_CHARS,
                 "description": "instead of query: a page to read as text, http(s) only"},
             "from": {"type": "integer", "minimum": 0, "description": "with url: first character to show; default 0"}
-        }
-    })
+        }),
+    )
 }
