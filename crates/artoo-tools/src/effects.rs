@@ -41,6 +41,7 @@ pub(crate) enum NetworkUse {
     /// It may.
     Possible,
     /// It does.
+    #[cfg_attr(not(feature = "web"), expect(dead_code, reason = "only web searches do"))]
     Certain,
 }
 
