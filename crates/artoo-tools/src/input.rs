@@ -1,13 +1,16 @@
-//! A tool's input, narrowed at the door: unknown fields, wrong types and sizes are refused with the field's name.
+//! The input of a tool: unknown fields, wrong types and sizes are errors that name the field.
 
-use artoo_proto::{EffectClass, escape};
+use std::path::PathBuf;
+
+use artoo_proto::{EffectClass, Environment, escape};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::paths::{self, PathProblem};
 use crate::record::Record;
 use crate::tool::unusable;
 
-/// Why an input is not usable.
+/// Why an input is not valid.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum InputProblem {
     #[error("the input does not fit the tool's schema: {source}")]
@@ -21,42 +24,61 @@ pub(crate) enum InputProblem {
     TooLong { field: &'static str, chars: usize, max: usize },
     #[error("the field {field} has {items} entries; the limit is {max}")]
     TooMany { field: &'static str, items: usize, max: usize },
-    /// Breaks a rule of the tool's own.
+    #[error("{field}: {source}")]
+    Path {
+        field: &'static str,
+        #[source]
+        source: PathProblem,
+    },
+    /// It breaks a rule of the tool.
     #[error("{0}")]
     Unfit(String),
-    /// Nothing that a person could be asked about.
+    /// It is denied without a question.
     #[error("{0}")]
     Denied(String),
 }
 
+/// An error for an input that breaks a rule of its tool.
+pub(crate) fn unfit(reason: impl Into<String>) -> InputProblem {
+    InputProblem::Unfit(reason.into())
+}
+
 impl InputProblem {
-    /// The record of a call that ends here.
+    /// The record of a call with this input.
     pub(crate) fn record(&self, class: EffectClass) -> Box<Record> {
         let record = if let Self::Denied(reason) = self { Record::denied(reason) } else { unusable(self) };
         Box::new(record.class(class))
     }
 }
 
-/// Reads `input` as `T`; an object that arrived as a string of JSON is unwrapped once. A list is refused even where it
-/// would fill the fields in order.
+/// Reads `input` as `T`. An object in a string of JSON is accepted; a list is not. A field that is null counts as missing.
 pub(crate) fn parse<T: DeserializeOwned>(input: &Value) -> Result<T, InputProblem> {
-    let unwrapped: Value;
+    let shape = |source| InputProblem::Shape { source };
     let object = match input {
-        Value::String(text) => {
-            unwrapped = serde_json::from_str(text).map_err(|source| InputProblem::Shape { source })?;
-            &unwrapped
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => input,
+        Value::String(text) => serde_json::from_str(text).map_err(shape)?,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => input.clone(),
     };
-    if !object.is_object() {
-        return Err(InputProblem::NoObject);
-    }
-    T::deserialize(object).map_err(|source| InputProblem::Shape { source })
+    let Value::Object(mut fields) = object else { return Err(InputProblem::NoObject) };
+    fields.retain(|_, value| !value.is_null());
+    T::deserialize(Value::Object(fields)).map_err(shape)
 }
 
-/// Refuses a text over `max` characters.
+/// The JSON schema of an input with these fields.
+pub(crate) fn schema(required: &[&str], fields: Value) -> Value {
+    match required {
+        [] => json!({"type": "object", "additionalProperties": false, "properties": fields}),
+        _ => json!({"type": "object", "additionalProperties": false, "properties": fields, "required": required}),
+    }
+}
+
+/// The absolute path that a field names.
+pub(crate) fn path(environment: &Environment, field: &'static str, text: &str) -> Result<PathBuf, InputProblem> {
+    paths::absolute(environment, text).map_err(|source| InputProblem::Path { field, source })
+}
+
+/// Rejects a text longer than `max` characters.
 pub(crate) fn check_length(field: &'static str, text: &str, max: usize) -> Result<(), InputProblem> {
-    // Bytes bound characters from above, so the common case counts nothing.
+    // A text has at least as many bytes as characters, so most texts need no count.
     if text.len() <= max {
         return Ok(());
     }
@@ -64,12 +86,12 @@ pub(crate) fn check_length(field: &'static str, text: &str, max: usize) -> Resul
     if chars <= max { Ok(()) } else { Err(InputProblem::TooLong { field, chars, max }) }
 }
 
-/// Refuses a list over `max` entries.
+/// Rejects a list of more than `max` entries.
 pub(crate) fn check_count(field: &'static str, items: usize, max: usize) -> Result<(), InputProblem> {
     if items <= max { Ok(()) } else { Err(InputProblem::TooMany { field, items, max }) }
 }
 
-/// Refuses a text that would not be seen as it is.
+/// Denies a text that can't be shown as it is.
 pub(crate) fn check_visible(what: &'static str, text: &str, happens: &'static str) -> Result<(), InputProblem> {
     if escape::visible(text) == text {
         return Ok(());

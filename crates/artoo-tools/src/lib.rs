@@ -1,16 +1,18 @@
-//! Tools that leave evidence, behind a guard that denies by default.
+//! The tools that models call, and the protection of the user's files from them.
 //!
-//! *Is*: the tools this machine has (`mdfind`, `glob`, `read_file`, `write_file`, `files`, `trash`, `shell`, `search`,
-//! `desktop`, `applescript`, `shortcuts`, and the person's own), a [`Registry`] that makes a call only if its subtask may
-//! make it, the guard that proves a command harmless or asks ([`CommandGuard`]), the fence that holds what runs, the
-//! [`checks`] that read state again after an act, the journal from which an act is taken back ([`undo`]).
+//! - [`Registry`] has the tools of this machine (`mdfind`, `glob`, `read_file`, `write_file`, `files`, `trash`, `shell`,
+//!   `search`, `desktop`, `applescript`, `shortcuts`, and the user's own) and makes calls.
+//! - A call returns a record of what happened, or the question that the user must answer first.
+//! - [`CommandGuard`] classifies shell commands: those that are proven harmless need no approval.
+//! - Programs run in a sandbox, which enforces what was proven or approved.
+//! - [`undo`] restores the files that a call changed; [`checks`] compare files after a task.
 //!
-//! *Is not*: a judge of results, a retry policy, a user interface. It knows no bus and no model.
+//! It does not judge results, retry failed steps or show anything to the user, and it knows no bus and no model.
 //!
-//! *Limits today*: on Linux a kernel with Landlock and seccomp holds every command ([`Registry::fence_report`] says what
-//! it holds here): names and sizes of protected files stay visible, a command may read another program's named pipe, and
-//! what a person was shown by name may be changed in any way. macOS's sandbox has been tried with a stand-in only.
-//! Overwriting is not offered; deleting is moving to the trash.
+//! *Limits today*: the sandbox needs Linux with Landlock and seccomp ([`Registry::fence_report`] says what it can enforce
+//! here). Names and sizes of protected files stay visible, a command may read another program's named pipe, and a path
+//! that the user approved may be changed in any way. The sandbox of macOS was only tested with a stub. Files are not
+//! overwritten; deleting moves them to the trash.
 //!
 //! ```
 //! use artoo_proto::{ConsentScope, Environment, EvidenceId, TaskId, ToolOrder, ToolOutcome, ToolRequest};
@@ -33,24 +35,25 @@
 //!     consent: None,
 //!     scope: ConsentScope::Once,
 //! };
-//! // Nothing has run: somebody must say yes to exactly this first.
+//! // Nothing has run: the user must approve exactly this call first.
 //! assert!(matches!(registry.call(&context, "", None).await, ToolOutcome::NeedsConsent { .. }));
 //! # });
 //! ```
 //!
-//! Everything a caller does with a tool is one [`Registry::call`]; it answers with a record of what happened, or with
-//! the question that a person must answer first. Dropping the call's future ends whatever it started.
+//! Dropping the future of a call ends every process that it started.
 
 mod beneath;
-mod blocked;
 mod builtin;
-#[allow(dead_code, unused_imports, reason = "the registry calls it as soon as commands run in a view")]
+mod call;
+#[allow(dead_code, unused_imports, reason = "calls use it as soon as commands run in a view")]
 mod change;
 pub mod checks;
+mod command_line;
 pub mod config;
 mod consent;
 mod custom;
 mod digest;
+mod effects;
 pub mod evidence;
 mod fence;
 mod files;
@@ -69,8 +72,6 @@ mod process;
 mod protect;
 mod read_file;
 mod record;
-mod recording;
-mod registry;
 pub mod rules;
 mod secret;
 mod session;
@@ -88,13 +89,14 @@ mod write_file;
 #[cfg(test)]
 mod tests;
 
+pub use call::Registry;
 pub use config::ToolConfig;
 pub use consent::{GRANT_LIFETIME, Grant};
 pub use custom::{ManifestProblem, ToolProblem};
 pub use evidence::EvidenceStore;
 pub use fence::FenceReport;
-pub use guard::{Classification, CommandClass, CommandGuard};
-pub use registry::Registry;
+pub use guard::CommandClass;
 pub use rules::{Rule, RuleBook};
+pub use shell::{Classification, CommandGuard};
 #[cfg(feature = "web")]
 pub use web::{Engine, EngineProblem, WebConfig};

@@ -1,10 +1,9 @@
-//! `mdfind`: a person's own files by words, from an index where one is installed, else from a walk over the names.
+//! `mdfind`: finds the user's files by words, in an index or by walking the folder.
 
 mod index;
 mod tool;
 
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use artoo_proto::Environment;
@@ -14,7 +13,7 @@ use serde_json::{Value, json};
 use crate::glob::{self, Kind, Needle, Walk};
 use crate::input::{self, InputProblem};
 use crate::limit::Limit;
-use crate::paths::{self, PATH_MAX_BYTES, PathProblem};
+use crate::paths::{self, PATH_MAX_BYTES};
 use crate::process::Ended;
 use crate::protect::Protected;
 use crate::record::Record;
@@ -22,10 +21,10 @@ use crate::record::Record;
 use index::Index;
 pub(crate) use tool::Mdfind;
 
-/// Longest query; words a person remembers of a name are few.
+/// Longest query, in characters.
 const QUERY_MAX_CHARS: usize = 500;
 
-/// Matches listed when no limit is given: about what fits the output a model sees.
+/// Maximum number of matches without a limit in the input.
 const LIMIT_DEFAULT: usize = 50;
 
 #[derive(Debug, Deserialize)]
@@ -37,7 +36,7 @@ struct Wire {
     limit: Option<usize>,
 }
 
-/// A search by words, checked.
+/// A valid query.
 #[derive(Debug, Clone)]
 pub(crate) struct Query {
     words: Vec<String>,
@@ -46,37 +45,24 @@ pub(crate) struct Query {
     limit: usize,
 }
 
-/// Why a search can't be made.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum QueryProblem {
-    #[error(transparent)]
-    Input(#[from] InputProblem),
-    #[error("root: {0}")]
-    Root(#[from] PathProblem),
-    #[error("the query has no words")]
-    NoWords,
-    #[error("the query starts with '-' or holds a control character; give words of the name")]
-    NotWords,
-}
-
 impl Query {
-    /// Reads and checks an input.
-    pub(crate) fn parse(environment: &Environment, value: &Value) -> Result<Self, QueryProblem> {
+    /// Reads an input.
+    pub(crate) fn parse(environment: &Environment, value: &Value) -> Result<Self, InputProblem> {
         let wire: Wire = input::parse(value)?;
         input::check_length("query", &wire.query, QUERY_MAX_CHARS)?;
         if wire.query.trim_start().starts_with('-') || wire.query.chars().any(char::is_control) {
-            return Err(QueryProblem::NotWords);
+            return Err(input::unfit("the query starts with '-' or holds a control character; give words of the name"));
         }
         let words: Vec<String> = wire.query.split_whitespace().map(str::to_owned).collect();
         if words.is_empty() {
-            return Err(QueryProblem::NoWords);
+            return Err(input::unfit("the query has no words"));
         }
-        let root = paths::absolute(environment, wire.root.as_deref().unwrap_or("~"))?;
+        let root = input::path(environment, "root", wire.root.as_deref().unwrap_or("~"))?;
         Ok(Self { words, root, kind: wire.kind.unwrap_or_default(), limit: wire.limit.unwrap_or(LIMIT_DEFAULT) })
     }
 }
 
-/// Walks the folder and compares names: every word must occur in the name, letter case ignored.
+/// Walks the folder for names that contain every word, ignoring letter case.
 pub(crate) fn walk(query: &Query, protected: &Protected, silent: &[String], limit: &Limit) -> Record {
     if let Some(refused) = glob::unusable_root(&query.root, protected) {
         return refused;
@@ -98,7 +84,7 @@ pub(crate) fn walk(query: &Query, protected: &Protected, silent: &[String], limi
             }
         },
     );
-    found.sort_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
+    found.sort_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
     found.truncate(query.limit);
     let gap = walked.gap();
     let state = gap.as_ref().map_or("complete".to_owned(), |gap| format!("incomplete: {gap}"));
@@ -107,7 +93,7 @@ pub(crate) fn walk(query: &Query, protected: &Protected, silent: &[String], limi
         paths::line(&query.root),
         walked.folders,
         found.len(),
-        told(silent),
+        remarks(silent),
     );
     let text = with_summary(&found, &summary);
     match gap {
@@ -117,16 +103,16 @@ pub(crate) fn walk(query: &Query, protected: &Protected, silent: &[String], limi
     }
 }
 
-/// Memory stays bounded: a list twice as long as needed is cut back to its first paths.
+/// Cuts a list that is much longer than the limit to its first paths.
 fn keep_first(found: &mut Vec<PathBuf>, limit: usize) {
     if found.len() > limit.saturating_mul(2).saturating_add(1000) {
-        found.sort_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
+        found.sort_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
         found.truncate(limit);
     }
 }
 
-/// What an index found below the folder, in its own order; `None` where that is nothing, which only a walk can confirm:
-/// what an index does not know may be there all the same.
+/// The matches of an index below the folder, in its order; `None` if there are none, since files may be missing in the
+/// index.
 pub(crate) fn from_index(
     query: &Query,
     protected: &Protected,
@@ -151,13 +137,13 @@ pub(crate) fn from_index(
         index.remark(std::time::SystemTime::now()),
         shown.len(),
         listed.len(),
-        told(silent),
+        remarks(silent),
     );
     Ok(Some(Record::read(with_summary(shown, &summary))))
 }
 
-/// What the indexes before said, for the summary.
-fn told(silent: &[String]) -> String {
+/// The answers of other indexes, for the summary.
+fn remarks(silent: &[String]) -> String {
     silent.iter().map(|why| format!("; {why}")).collect()
 }
 
@@ -165,18 +151,16 @@ fn with_summary(found: &[PathBuf], summary: &str) -> String {
     found.iter().map(|path| paths::line(path)).chain([summary.to_owned()]).collect::<Vec<_>>().join("\n")
 }
 
-/// The schema a model sees.
+/// The schema for models.
 pub(crate) fn schema() -> Value {
-    json!({
-        "type": "object",
-        "additionalProperties": false,
-        "required": ["query"],
-        "properties": {
+    input::schema(
+        &["query"],
+        json!({
             "query": {"type": "string", "minLength": 1, "maxLength": QUERY_MAX_CHARS,
                 "description": "words that occur in the name, in any order"},
             "root": {"type": "string", "maxLength": PATH_MAX_BYTES, "description": "folder; default ~"},
             "kind": {"enum": ["file", "folder", "any"]},
             "limit": {"type": "integer", "minimum": 0}
-        }
-    })
+        }),
+    )
 }

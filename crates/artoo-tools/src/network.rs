@@ -1,8 +1,6 @@
-//! Whether the words of a command say that it reaches the network, so that the question can say it too.
+//! Whether a command names the network, for the question about it.
 
-use crate::tool::Machine;
-
-/// Programs whose work is the network, and those that fetch what they need from it.
+/// Programs that use the network.
 const PROGRAMS: [&str; 52] = [
     "apk", "apt", "apt-get", "aria2c", "aws", "az", "brew", "bun", "bundle", "cargo", "composer", "curl", "deno",
     "dig", "dnf", "docker", "flatpak", "ftp", "gcloud", "gem", "gh", "go", "host", "http", "kubectl", "mail", "mvn",
@@ -10,13 +8,12 @@ const PROGRAMS: [&str; 52] = [
     "poetry", "rsync", "rustup", "scp", "sftp", "snap", "ssh", "telnet", "uv", "wget", "yarn", "yum",
 ];
 
-/// Subcommands of git that speak to another machine.
+/// Subcommands of git that connect to another machine.
 const GIT: [&str; 7] = ["clone", "fetch", "ls-remote", "pull", "push", "remote", "submodule"];
 
-/// Whether a program of the network is named anywhere in the command, or an address.
+/// Whether the command contains the name of such a program, or an address.
 ///
-/// This allows nothing: it decides what a person is shown. A word that only looks like a program says too much, and one
-/// that hides its program says too little: then the network stays shut.
+/// The question says so, and an approval then allows the network. A command that hides its program runs without.
 pub(crate) fn is_named(command: &str) -> bool {
     if command.contains("://") || command.contains("/dev/tcp/") || command.contains("/dev/udp/") {
         return true;
@@ -26,16 +23,6 @@ pub(crate) fn is_named(command: &str) -> bool {
     let names = |word: &str| word.rsplit('/').next().unwrap_or_default().to_owned();
     words.iter().any(|word| PROGRAMS.contains(&names(word).as_str()))
         || (words.iter().any(|word| names(word) == "git") && words.iter().any(|word| GIT.contains(word)))
-}
-
-/// What a person is told about the network, after "it": a program without it is held by the fence, where there is one.
-pub(crate) fn said(is_allowed: bool, machine: &Machine) -> String {
-    match (is_allowed, machine.fence().holds) {
-        (true, _) => "may reach the network",
-        (false, true) => "uses no network (the fence holds it)",
-        (false, false) => "may reach the network: nothing on this machine keeps it from that",
-    }
-    .to_owned()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! From what a tool found to the evidence that stays: one place where records are cut to size.
+//! The record of a call: what a tool reports, and its short form for models and users.
 
 use std::io;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use artoo_proto::{Approval, CallStatus, EffectClass, FileChange, KeptOutput, Too
 use crate::process::Ended;
 use crate::undo::Account;
 
-/// What a tool reports, before it is cut to size and given its place.
+/// What a tool reports of one call.
 #[derive(Debug, Clone)]
 pub(crate) struct Record {
     pub(crate) status: CallStatus,
@@ -17,25 +17,17 @@ pub(crate) struct Record {
     pub(crate) exit_code: Option<i32>,
     pub(crate) signal: Option<i32>,
     pub(crate) text: String,
-    /// Bytes before anything was left out; `None` when `text` is all there was.
+    /// Length of the whole output in bytes; `None` if `text` is the whole output.
     pub(crate) output_bytes: Option<u64>,
-    /// Whether `text` already leaves something out.
+    /// Whether `text` is only a part of the output.
     pub(crate) truncated: bool,
     pub(crate) environmental: bool,
     pub(crate) changed: Vec<FileChange>,
-    /// Whether `changed` is all it changed.
+    /// Whether `changed` is complete.
     pub(crate) changes_known: bool,
     pub(crate) alternatives: Vec<String>,
-    /// What a program put out, in the evidence store.
+    /// The output of a program in the evidence store.
     pub(crate) kept: Vec<KeptOutput>,
-}
-
-/// What is known of a call besides what its tool reports.
-#[derive(Debug, Default)]
-pub(crate) struct Noted {
-    pub(crate) target: String,
-    /// With whose leave it ran.
-    pub(crate) leave: Option<Approval>,
 }
 
 impl Record {
@@ -57,43 +49,46 @@ impl Record {
         }
     }
 
-    /// It read something and this is it.
+    /// Success, with what was read.
     pub(crate) fn read(text: impl Into<String>) -> Self {
         Self::new(CallStatus::Ok, text)
     }
 
-    /// The request itself makes no sense; nothing was measured.
+    /// Failure because the request is not valid.
     pub(crate) fn unusable(reason: impl Into<String>) -> Self {
         Self { measures: false, ..Self::new(CallStatus::Failed, reason) }
     }
 
-    /// The machine stood in the way: something is missing, unreadable, full.
+    /// Failure caused by the environment, such as a missing file or a full disk.
     pub(crate) fn hindered(reason: impl Into<String>) -> Self {
         Self { environmental: true, ..Self::new(CallStatus::Failed, reason) }
     }
 
-    /// Law 1: it was refused and nothing ran.
+    /// Denied under Law 1, without running.
     pub(crate) fn denied(reason: &str) -> Self {
         Self { measures: false, ..Self::new(CallStatus::Denied, format!("[LAW1] {reason}")) }
     }
 
-    /// The time was up before anything could be said.
+    /// Stopped at the deadline.
     pub(crate) fn timed_out(reason: impl Into<String>) -> Self {
         Self { environmental: true, ..Self::new(CallStatus::TimedOut, reason) }
     }
 
-    /// A part of the answer, and why it is not the whole.
+    /// An incomplete answer, with the reason.
     pub(crate) fn cut(text: impl Into<String>) -> Self {
         Self { environmental: true, truncated: true, ..Self::new(CallStatus::Cut, text) }
     }
 
-    /// How a program ended, when its exit code alone says whether it succeeded.
+    /// The record of a program that succeeded if its exit code is 0.
     pub(crate) fn of_program(ended: &mut Ended, max_chars: usize) -> Self {
         let kept = ended.keep();
-        if let Some(timed_out) = ended.problem(max_chars) {
-            return Self { kept, ..timed_out };
-        }
         let (mut text, is_cut) = ended.text(max_chars);
+        if let Some(after) = ended.timed_out {
+            let line = if text.is_empty() { "" } else { "\n" };
+            let text = format!("{text}{line}[timed out after {} ms and was ended]", after.as_millis());
+            let (signal, output_bytes) = (ended.signal, Some(ended.total()));
+            return Self { signal, output_bytes, truncated: true, kept, ..Self::timed_out(text) };
+        }
         if let Some(signal) = ended.signal {
             text.push_str(&format!("\n[ended by signal {signal}]"));
         }
@@ -114,17 +109,16 @@ impl Record {
         Self { class, ..self }
     }
 
-    /// With what the undo journal had to say at the end of a command; `is_held`: it could change nothing but what the
-    /// journal may look at.
-    pub(crate) fn noted(mut self, noted: io::Result<Account>, is_held: bool) -> Self {
-        match noted {
+    /// Adds the changes that the undo journal found. `is_held`: the program could change nothing else.
+    pub(crate) fn with_changes(mut self, changes: io::Result<Account>, is_held: bool) -> Self {
+        match changes {
             Ok(account) => {
                 self.changes_known = is_held && account.is_whole;
                 let is_new = |change: &FileChange| !account.changed.iter().any(|known| known.path == change.path);
                 let others: Vec<FileChange> = self.changed.into_iter().filter(is_new).collect();
                 self.changed = [account.changed, others].concat();
             }
-            // The journal still holds it as begun, and an undo looks again.
+            // The journal entry stays open, and an undo compares the files again.
             Err(error) => self.text.push_str(&format!("\n[what it changed is not yet noted for undo: {error}]")),
         }
         self
@@ -134,14 +128,21 @@ impl Record {
         Self { alternatives, ..self }
     }
 
-    /// The record as evidence of this call.
-    pub(crate) fn into_call(self, context: &ToolOrder, noted: Noted, elapsed: Duration, max_chars: usize) -> ToolCall {
+    /// The record as the evidence of a call, its text shortened.
+    pub(crate) fn into_call(
+        self,
+        order: &ToolOrder,
+        target: String,
+        approval: Option<Approval>,
+        elapsed: Duration,
+        max_chars: usize,
+    ) -> ToolCall {
         let text_bytes = u64::try_from(self.text.len()).unwrap_or(u64::MAX);
         let (output, cut_here) = escape::head_tail(&self.text, max_chars);
         ToolCall {
-            tool: context.request.tool.clone(),
-            input: context.request.input.clone(),
-            target: noted.target,
+            tool: order.request.tool.clone(),
+            input: order.request.input.clone(),
+            target,
             status: self.status,
             class: self.class,
             measures: self.measures,
@@ -150,13 +151,13 @@ impl Record {
             output,
             output_bytes: self.output_bytes.unwrap_or(text_bytes),
             truncated: self.truncated || cut_here,
-            evidence_id: context.evidence_id.clone(),
+            evidence_id: order.evidence_id.clone(),
             elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
             environmental: self.environmental,
             changed: self.changed,
             changes_known: self.changes_known,
             alternatives: self.alternatives,
-            leave: noted.leave,
+            leave: approval,
             kept: self.kept,
         }
     }

@@ -1,48 +1,45 @@
-//! `shell`: a command line. Proven ones run at once and without a shell; the others only as a person allowed them.
+//! `shell`: a command line. A command that is proven harmless runs at once, any other after the user approved it.
 
-mod spelled;
-mod tool;
+mod check;
+mod run;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
-use artoo_proto::{CallStatus, EffectClass, Environment, FileChange, escape};
-use rustix::fs::{Access, access};
+use artoo_proto::{EffectClass, ToolClass, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::blocked::{self, Named};
+use crate::command_line::{self, CommandLine, Paths};
 use crate::config::ToolConfig;
-use crate::consent;
-use crate::fence::Fence;
-use crate::guard::{self, Effects, ExitOne, Proof};
+use crate::effects::{CallEffects, NetworkUse, UndoMethod};
+use crate::guard::{self, CommandClass, Proof};
 use crate::input::{self, InputProblem};
-use crate::limit::Limit;
-use crate::paths::{PATH_MAX_BYTES, PathProblem};
-use crate::process::{self, Ended, Invocation};
+use crate::paths::PATH_MAX_BYTES;
+use crate::process::{self, Invocation};
 use crate::protect::Protected;
 use crate::record::Record;
-use crate::tool::Job;
-use crate::{nearby, network, open, paths, secret};
+use crate::tool::{CAUTION, Machine, Question, Request, Tool, UserContext, spec};
+use crate::{network, open, paths, secret};
 
-use spelled::Spelled;
-pub(crate) use tool::Shell;
+pub use check::{Classification, CommandGuard};
 
-/// Longest command taken at all; the system itself ends near this.
+/// Longest command in characters; near the limit of the system.
 const COMMAND_MAX_CHARS: usize = 32_768;
 
-/// What helps a command that the fence kept from something.
-const REMEDY: &str =
-    "name the path in the command or in \"writes\", or ask for \"network\"; a person is shown it and decides";
-
-/// Why a command that asks nobody was kept from something.
-const BEYOND_PROOF: &str = "it ran without a question, which lets it make only the new names it was proven to make";
-
-/// Places one command may ask to change besides those it names; a person reads each of them.
+/// Maximum number of paths in `writes`; the user reads each of them.
 const WRITES_MAX: usize = 16;
+
+/// Why a proven command that creates files needs approval on a machine without a sandbox.
+const NO_SANDBOX: &str = "nothing on this machine holds a running command, and this one is not read-only";
+
+/// Why a proven command needs approval on a machine without a sandbox, if some files are to be left out.
+const NO_SANDBOX_READING: &str = "nothing on this machine holds a running command, which would otherwise have";
+
+#[derive(Debug)]
+pub(crate) struct Shell;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -54,112 +51,158 @@ struct Wire {
     writes: Vec<String>,
 }
 
-/// A command with what the guard says of it.
+/// A valid command.
 #[derive(Debug)]
-pub(crate) struct Command {
-    pub(crate) text: String,
-    pub(crate) proof: Proof,
-    /// Paths it seems to name: all of them for a proven command, best effort for another.
-    pub(crate) paths: Vec<PathBuf>,
-    /// What it names, however it is spelled.
-    pub(crate) named: Named,
-    /// What it would touch, in words, for a command that must be asked about.
-    pub(crate) effects: Vec<String>,
-    /// Folders and files it asks to change although it does not name them.
+struct Command {
+    text: String,
+    proof: Proof,
+    /// Paths that it names: all of them for a proven command, best effort for another.
+    paths: Vec<PathBuf>,
+    /// Files and folders that it may change without naming them: those in `writes`, and folders of its patterns.
     writes: Vec<PathBuf>,
-    /// Whether it may reach the network once a person has allowed it.
-    pub(crate) network: bool,
-    /// Whether it asked for the network by its input and not by its words.
-    asks_network: bool,
+    /// Digests of the files that it names, before it runs.
+    before: Digests,
+    /// The workspace, if it was created for this command.
+    made_workspace: Option<PathBuf>,
 }
 
-/// Why a command is not even asked about.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum CommandProblem {
-    #[error(transparent)]
-    Input(#[from] InputProblem),
-    #[error("writes: {0}")]
-    Writes(#[from] PathProblem),
-    #[error("the command is empty")]
-    Empty,
-    #[error("the command holds invisible or control characters, so what is shown would not be what runs")]
-    Hostile,
+/// Digests of files by path; `None` if there is no file.
+type Digests = BTreeMap<PathBuf, Option<String>>;
+
+impl Shell {
+    /// The tool, if a shell is installed.
+    pub(crate) fn detect(config: &ToolConfig) -> Option<Self> {
+        ["bash", "sh"].iter().any(|name| process::find_program(config, name).is_some()).then_some(Self)
+    }
+}
+
+impl Tool for Shell {
+    fn spec(&self) -> ToolSpec {
+        let description = "run a command; read-only ones at once, others after a yes";
+        spec("shell", ToolClass::Shell, 6, description, schema())
+    }
+
+    fn read(&self, machine: &Machine, user: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
+        read(machine, user, input).map_err(|problem| problem.record(EffectClass::Unproven))
+    }
+}
+
+fn read(machine: &Machine, user: &UserContext<'_>, input: &Value) -> Result<Request, InputProblem> {
+    let Machine { config, protected, .. } = machine;
+    let Wire { command, network: asks_network, writes } = input::parse(input)?;
+    input::check_count("writes", writes.len(), WRITES_MAX)?;
+    input::check_length("command", &command, COMMAND_MAX_CHARS)?;
+    if command.trim().is_empty() {
+        return Err(input::unfit("the command is empty"));
+    }
+    input::check_visible("the command", &command, "runs")?;
+    let writes = writes.iter().map(|path| input::path(&config.environment, "writes", path));
+    let writes = writes.collect::<Result<Vec<_>, _>>()?;
+    let (command, line) = Command::new(config, protected, command, writes.clone());
+    // The folder of a pattern may change, but a denial covers the pattern alone.
+    let names = [line.names, writes].concat();
+    let is_proven = matches!(command.proof, Proof::Proven(_));
+    let network = !is_proven && (asks_network || network::is_named(&command.text));
+    let network = if network { NetworkUse::Possible } else { NetworkUse::Blocked };
+    let effects = CallEffects {
+        names,
+        hosts: line.hosts,
+        commands: line.commands,
+        is_destructive: matches!(command.proof, Proof::Unproven { class: CommandClass::Irreversible, .. }),
+        undo: UndoMethod::Snapshot(command.may_change(config)),
+        lines: command.effect_lines(config, protected),
+        ..CallEffects::new(command.class(), command.granted(), network)
+    };
+    let question = command.needs_approval(machine, user).map(|reason| {
+        let shown = command.shown(asks_network);
+        let program = command.invocation(config).map(|invocation| invocation.program);
+        Question { text: format!("{shown}\0{program:?}"), files: effects.all_paths(), shown, reason }
+    });
+    let target = command.text.trim().to_owned();
+    Ok(Request { target, effects, question, job: Box::new(command) })
 }
 
 impl Command {
-    /// Reads an input and classifies the command; nothing is run.
-    pub(crate) fn parse(config: &ToolConfig, protected: &Protected, value: &Value) -> Result<Self, CommandProblem> {
-        let Wire { command, network: asks_network, writes } = input::parse(value)?;
-        input::check_count("writes", writes.len(), WRITES_MAX)?;
-        input::check_length("command", &command, COMMAND_MAX_CHARS)?;
-        if command.trim().is_empty() {
-            return Err(CommandProblem::Empty);
-        }
-        if escape::visible(&command) != command {
-            return Err(CommandProblem::Hostile);
-        }
-        let mut named = blocked::named(config, &command);
-        let proof = guard::classify(config, protected, &command);
-        let (paths, patterns) = match &proof {
-            Proof::Proven(proven) => (proven.effects.paths(), Vec::new()),
-            Proof::Unproven { .. } => {
-                let Spelled { paths, folders } = Spelled::of(&config.environment, &command);
-                (paths, folders)
-            }
+    /// Classifies a command. `writes`: what it asks to change besides.
+    fn new(config: &ToolConfig, protected: &Protected, text: String, mut writes: Vec<PathBuf>) -> (Self, CommandLine) {
+        let line = command_line::read(config, &text);
+        let proof = guard::classify(config, protected, &text);
+        let Paths { paths, folders } = match &proof {
+            Proof::Proven(proven) => Paths { paths: proven.effects.paths(), folders: Vec::new() },
+            Proof::Unproven { .. } => line.paths(&config.environment),
         };
-        let asked = writes.iter().map(|path| paths::absolute(&config.environment, path));
-        let mut writes = asked.collect::<Result<Vec<_>, _>>()?;
-        // A pattern is named as such: a no to it is none to the rest of its folder.
-        named.places.extend(writes.iter().filter(|path| !named.places.contains(path)).cloned().collect::<Vec<_>>());
-        writes.extend(patterns);
-        let network = asks_network || network::is_named(&command);
-        let effects = match &proof {
-            Proof::Proven(proven) => proven.effects.in_words(),
-            Proof::Unproven { .. } => {
-                let mut effects = effects(&paths, &writes, protected);
-                let cwd = PathBuf::from(&config.environment.cwd);
-                effects.extend(protected.exposed(paths.iter().chain(&writes).chain([&cwd])));
-                effects
-            }
-        };
-        Ok(Self { text: command, proof, paths, named, effects, writes, network, asks_network })
+        writes.extend(folders);
+        (Self { text, proof, paths, writes, before: Digests::new(), made_workspace: None }, line)
     }
 
-    /// Every path it names or asks for.
-    pub(crate) fn touched(&self) -> Vec<PathBuf> {
+    fn class(&self) -> EffectClass {
+        match &self.proof {
+            Proof::Proven(proven) => proven.class,
+            Proof::Unproven { .. } => EffectClass::Unproven,
+        }
+    }
+
+    fn is_read_only(&self) -> bool {
+        self.class() == EffectClass::ReadOnly
+    }
+
+    /// Every path that it names or asks for.
+    fn granted(&self) -> Vec<PathBuf> {
         [self.paths.as_slice(), &self.writes].concat()
     }
 
-    /// The bytes a consent is for: the command, and what it asks for beyond its words.
-    pub(crate) fn consent_text(&self) -> String {
+    /// The paths that it may change; for a command that is not proven, with the workspace.
+    fn may_change(&self, config: &ToolConfig) -> Vec<PathBuf> {
+        let is_proven = matches!(self.proof, Proof::Proven(_));
+        let workspace = (!is_proven).then(|| PathBuf::from(&config.environment.workspace));
+        self.granted().into_iter().chain(workspace).collect()
+    }
+
+    /// Why it needs approval, if it does.
+    fn needs_approval(&self, machine: &Machine, user: &UserContext<'_>) -> Option<String> {
+        let proven = match &self.proof {
+            Proof::Unproven { reason, .. } => return Some(reason.clone()),
+            Proof::Proven(proven) => proven,
+        };
+        if self.is_read_only() {
+            let left_out = secret::left_out(proven.effects.left_out()).filter(|_| !machine.fence().holds)?;
+            return Some(format!("{NO_SANDBOX_READING} {left_out}"));
+        }
+        let caution = || user.confirm.then(|| CAUTION.to_owned());
+        if machine.fence().holds { caution() } else { Some(NO_SANDBOX.to_owned()) }
+    }
+
+    /// The command with what it asks for besides.
+    fn shown(&self, asks_network: bool) -> String {
         let writes = self.writes.iter().map(|path| format!("\n[may change everything in {}]", paths::line(path)));
-        let network = self.asks_network.then(|| "\n[may reach the network]".to_owned());
+        let network = asks_network.then(|| "\n[may reach the network]".to_owned());
         std::iter::once(self.text.clone()).chain(writes).chain(network).collect()
     }
 
-    /// What the kernel lets it do: a proven one what it was proven to do, another what was shown to a person.
-    pub(crate) fn fence(&self, config: &ToolConfig, protected: &Protected) -> Fence {
-        match &self.proof {
-            Proof::Proven(proven) => {
-                let Effects { opened, created, .. } = &proven.effects;
-                let left_out = proven.effects.left_out().iter().map(|path| paths::real(path)).collect();
-                Fence { left_out, ..Fence::of_creating(config, protected, opened, created) }
-            }
-            Proof::Unproven { .. } => Fence::of_allowed(config, protected, &self.touched(), self.network),
+    /// The effects for the user: those that are proven, or what the command names.
+    fn effect_lines(&self, config: &ToolConfig, protected: &Protected) -> Vec<String> {
+        if let Proof::Proven(proven) = &self.proof {
+            return proven.effects.in_words();
         }
+        let mut lines = vec!["runs a command whose effects are not proven".to_owned()];
+        for path in &self.writes {
+            lines.extend(protected.refusal(path));
+            lines.push(format!("may change everything in {}", paths::line(path)));
+        }
+        for path in &self.paths {
+            lines.extend(protected.refusal(path));
+            let Ok(found) = fs::symlink_metadata(path) else { continue };
+            let kind = open::kind_name(found.file_type());
+            let size = if found.is_file() { format!(" of {} bytes", found.len()) } else { String::new() };
+            lines.push(format!("may change {} ({kind}{size})", paths::line(path)));
+        }
+        let cwd = PathBuf::from(&config.environment.cwd);
+        lines.extend(protected.exposed(self.paths.iter().chain(&self.writes).chain([&cwd])));
+        lines
     }
 
-    /// Where it may change something: what it names, and the workspace unless the names are proven to be all.
-    pub(crate) fn may_change(&self, environment: &Environment) -> Vec<PathBuf> {
-        let workspace = match &self.proof {
-            Proof::Proven(_) => None,
-            Proof::Unproven { .. } => Some(PathBuf::from(&environment.workspace)),
-        };
-        self.touched().into_iter().chain(workspace).collect()
-    }
-
-    /// What would run: the program itself, or a shell over exactly the bytes that are shown.
-    pub(crate) fn invocation(&self, config: &ToolConfig) -> Option<Invocation> {
+    /// The program to run: of a proven command that program itself, else a shell with the bytes that were shown.
+    fn invocation(&self, config: &ToolConfig) -> Option<Invocation> {
         if let Proof::Proven(proven) = &self.proof {
             return Some(proven.invocation.clone());
         }
@@ -170,151 +213,23 @@ impl Command {
         arguments.extend(["-c".into(), OsString::from(&self.text)]);
         Some(Invocation { program, name: name.into(), arguments, environment: Vec::new() })
     }
-}
 
-/// What an unproven command would touch, in words: what it names, no more.
-fn effects(named: &[PathBuf], writes: &[PathBuf], protected: &Protected) -> Vec<String> {
-    let mut effects = vec!["runs a command whose effects are not proven".to_owned()];
-    for path in writes {
-        effects.extend(protected.refusal(path));
-        effects.push(format!("may change everything in {}", paths::line(path)));
-    }
-    for path in named {
-        effects.extend(protected.refusal(path));
-        let Ok(found) = fs::symlink_metadata(path) else { continue };
-        let kind = open::kind_name(found.file_type());
-        let size = if found.is_file() { format!(" of {} bytes", found.len()) } else { String::new() };
-        effects.push(format!("may change {} ({kind}{size})", paths::line(path)));
-    }
-    effects
-}
-
-/// Digests of the regular files a command names, taken before and after it.
-///
-/// Best effort: it sees what the command line spells, not what a program opens on its own, nothing below a folder,
-/// and no file above the digest's cap.
-pub(crate) fn digests(paths: &[PathBuf], limit: &Limit) -> BTreeMap<PathBuf, Option<String>> {
-    let digest = |path: &PathBuf| match fs::symlink_metadata(path) {
-        Err(_) => Some(None),
-        Ok(found) => consent::content(path, &found, limit).map(Some),
-    };
-    paths.iter().filter_map(|path| digest(path).map(|digest| (path.clone(), digest))).collect()
-}
-
-/// What differs between two takings.
-pub(crate) fn changes(
-    before: &BTreeMap<PathBuf, Option<String>>,
-    after: &BTreeMap<PathBuf, Option<String>>,
-) -> Vec<FileChange> {
-    let changed = before.iter().filter_map(|(path, before)| {
-        let after = after.get(path)?;
-        (before != after).then(|| FileChange { path: paths::line(path), before: before.clone(), after: after.clone() })
-    });
-    changed.collect()
-}
-
-/// The record of a command that was run.
-pub(crate) fn record(command: &Command, mut ended: Ended, changed: Vec<FileChange>, max_chars: usize) -> Record {
-    let (class, measures, exit_one, left_out) = match &command.proof {
-        Proof::Proven(proven) => {
-            let Effects { measures, exit_one, .. } = proven.effects;
-            (proven.class, measures, exit_one, proven.effects.left_out())
-        }
-        Proof::Unproven { .. } => (EffectClass::Unproven, true, None, [].as_slice()),
-    };
-    let mut record = Record { changed, measures, ..Record::of_program(&mut ended, max_chars).class(class) };
-    if ended.timed_out.is_some() {
-        return record;
-    }
-    let is_answer = ended.exit_code == Some(1) && exit_one == Some(ExitOne::Answer) && ended.stderr.total() == 0;
-    let succeeded = ended.exit_code == Some(0) || is_answer;
-    let is_part = !succeeded && only_misses(&ended, left_out, max_chars);
-    if let Some(told) = secret::left_out(left_out) {
-        record.text.push_str(&format!("\n[{told}; name a file to be asked about it]"));
-    }
-    // What was proven to change nothing else and tried to is told in any case: its output may claim that it did.
-    let (is_told, remedy) = if class == EffectClass::Unproven { (!succeeded, REMEDY) } else { (true, BEYOND_PROOF) };
-    if let Some(held) = ended.kept.as_ref().filter(|_| is_told) {
-        record.text.push_str(&format!("\n[{held}; {remedy}]"));
-    }
-    let hindrance = if succeeded || is_part { None } else { hindrance(command, &ended) };
-    Record {
-        status: match (succeeded, is_part) {
-            (true, _) => CallStatus::Ok,
-            (false, true) => CallStatus::Cut,
-            (false, false) => CallStatus::Failed,
-        },
-        truncated: is_part || record.truncated,
-        environmental: is_part || hindrance.is_some(),
-        alternatives: hindrance.map(|missing| missing.alternatives).unwrap_or_default(),
-        ..record
+    /// Whether a path is spelled in the command.
+    fn spells(&self, path: &Path) -> bool {
+        path.to_str().is_some_and(|path| self.text.contains(path))
     }
 }
 
-/// Whether all it complains of is that it could not read what was left out.
-fn only_misses(ended: &Ended, left_out: &[PathBuf], max_chars: usize) -> bool {
-    let (complaints, is_cut) = ended.stderr.text(max_chars);
-    let names: Vec<_> = left_out.iter().filter_map(|path| path.file_name()?.to_str()).collect();
-    let is_miss = |line: &str| line.contains("ermission denied") && names.iter().any(|name| line.contains(name));
-    !is_cut && !complaints.is_empty() && complaints.lines().all(is_miss)
-}
-
-/// The record of a program that could not even be started.
-pub(crate) fn not_started(command: &Command, invocation: &Invocation, cwd: &str, error: &io::Error) -> Record {
-    let program = paths::line(&invocation.program);
-    let reason = format!("{program}: {error}");
-    let record = if !Path::new(cwd).is_dir() {
-        Record::hindered(format!("the working folder is gone: {}", paths::line(Path::new(cwd))))
-    } else if error.kind() == io::ErrorKind::NotFound {
-        Record { exit_code: Some(127), ..Record::hindered(reason) }
-    } else if error.kind() == io::ErrorKind::PermissionDenied {
-        Record { exit_code: Some(126), ..Record::hindered(reason) }
-    } else {
-        Record::unusable(reason)
-    };
-    Record { measures: false, ..record.class(command.class()) }
-}
-
-/// A fact about the machine that explains a failure.
-struct Hindrance {
-    alternatives: Vec<String>,
-}
-
-/// Looks for one that can be checked again: a named path that is missing or may not be read, a program that is not
-/// there. Words in an error message decide nothing.
-fn hindrance(command: &Command, ended: &Ended) -> Option<Hindrance> {
-    if matches!(ended.exit_code, Some(126 | 127)) {
-        return Some(Hindrance { alternatives: Vec::new() });
-    }
-    // A path-like word of an unproven command may be no path at all, so only what is spelled as one counts.
-    let is_proven = matches!(command.proof, Proof::Proven(_));
-    let named = command.paths.iter().filter(|path| is_proven || is_spelled(path, &command.text));
-    for path in named {
-        match fs::metadata(path) {
-            Err(_) => return Some(Hindrance { alternatives: nearby::alternatives(path) }),
-            Ok(_) if access(path, Access::READ_OK).is_err() => return Some(Hindrance { alternatives: Vec::new() }),
-            Ok(_) => {}
-        }
-    }
-    None
-}
-
-fn is_spelled(path: &Path, command: &str) -> bool {
-    path.to_str().is_some_and(|path| command.contains(path))
-}
-
-/// The schema a model sees.
-pub(crate) fn schema() -> Value {
-    json!({
-        "type": "object",
-        "additionalProperties": false,
-        "required": ["command"],
-        "properties": {
+/// The schema for models.
+fn schema() -> Value {
+    input::schema(
+        &["command"],
+        json!({
             "command": {"type": "string", "minLength": 1, "maxLength": COMMAND_MAX_CHARS,
                 "description": "pipelines, lists and loops of known read-only programs run at once; all else needs a yes"},
             "network": {"type": "boolean", "description": "true if it must reach the network; asks a person"},
             "writes": {"type": "array", "maxItems": WRITES_MAX, "items": {"type": "string", "minLength": 1, "maxLength": PATH_MAX_BYTES},
                 "description": "folders or files it must change and does not name; the workspace is always writable"}
-        }
-    })
+        }),
+    )
 }

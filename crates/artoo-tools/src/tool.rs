@@ -1,104 +1,124 @@
-//! What the registry knows of every tool: its name and schema, and a request read as a job to ask about and to run.
+//! The interface between tools and the registry: a tool reads a request, declares its effects, and runs it.
 
 use std::ffi::OsString;
 use std::fmt;
+use std::io;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
-use artoo_proto::{EffectClass, ToolClass, ToolSpec};
+use artoo_proto::{ToolClass, ToolSpec, escape};
 use serde_json::Value;
 
-use crate::blocked::Named;
 use crate::config::ToolConfig;
-use crate::consent::{Footprint, Tasks};
+use crate::effects::CallEffects;
 use crate::fence::{self, Fence, FenceReport, Sight};
 use crate::limit::{Limit, Stopped, blocking};
 use crate::process::{self, Ended, Invocation, Order};
 use crate::protect::Protected;
 use crate::record::Record;
-use crate::recording::{Recorder, Recording};
 use crate::rules::RuleBook;
 use crate::undo::{Act, Journal};
 
-/// Why a call that only creates is asked about under [`artoo_proto::ToolOrder::confirm`].
+/// Why a call that only creates files needs approval under [`artoo_proto::ToolOrder::confirm`].
 pub(crate) const CAUTION: &str = "caution is advised for this step, and the call is not read-only";
+
+/// Longest text of a file shown in a question, in characters. A command is shown whole.
+const SHOWN_MAX_CHARS: usize = 2000;
 
 /// One tool of this machine.
 pub(crate) trait Tool: fmt::Debug + Send + Sync {
-    /// What is said of it to people and models.
+    /// The description for users and models.
     fn spec(&self) -> ToolSpec;
 
-    /// Reads a request; may look at the disk, changes nothing. `Err` is the record that ends the call.
-    fn read(&self, machine: &Machine, input: &Value) -> Result<Box<dyn Job>, Box<Record>>;
+    /// Reads a request; may read the disk, changes nothing. `Err` is the record of an invalid request.
+    fn read(&self, machine: &Machine, user: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>>;
 }
 
-/// A request that makes sense.
-pub(crate) trait Job: Send + Sync {
+/// What the user and the plan said that decides whether a call needs approval.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct UserContext<'a> {
+    /// Whether a call needs approval even if it only creates files.
+    pub(crate) confirm: bool,
+    /// The task in the user's own words.
+    #[cfg_attr(not(feature = "web"), expect(dead_code, reason = "only web searches are compared with it"))]
+    pub(crate) request: &'a str,
+}
+
+/// A valid request.
+pub(crate) struct Request {
     /// What it acts on, in one line.
-    fn target(&self) -> String;
+    pub(crate) target: String,
+    pub(crate) effects: CallEffects,
+    /// The question that must be answered before it runs; `None` if it needs no approval.
+    pub(crate) question: Option<Question>,
+    pub(crate) job: Box<dyn Job>,
+}
 
-    /// The paths it would use, absolute.
-    fn paths(&self) -> Vec<PathBuf>;
+/// The question whether a call may have its effects.
+#[derive(Debug, Clone)]
+pub(crate) struct Question {
+    /// The bytes that an approval is bound to.
+    pub(crate) text: String,
+    /// Files whose content an approval is bound to.
+    pub(crate) files: Vec<PathBuf>,
+    /// The call as the user sees it.
+    pub(crate) shown: String,
+    /// Why it needs approval.
+    pub(crate) reason: String,
+}
 
-    /// The simple commands it consists of, however they are spelled; none where it is no command line.
-    fn commands(&self) -> Vec<Vec<String>> {
-        Vec::new()
+impl Question {
+    /// The beginning and end of a call that is too long to be shown whole.
+    pub(crate) fn shortened(shown: &str) -> String {
+        escape::shorten(shown, SHOWN_MAX_CHARS)
     }
+}
 
-    /// What it may do to the machine.
-    fn class(&self) -> EffectClass;
+/// A request that is ready to run.
+pub(crate) trait Job: Send {
+    /// Blocking work right before the run, after the journal entry was started.
+    fn prepare(&mut self, _machine: &Machine, _act: &Act, _limit: &Limit) {}
 
-    /// What it changes, as far as that is known; `None` for a call that changes nothing.
-    fn footprint(&self) -> Option<Footprint> {
-        let named = Named { places: self.paths(), ..Named::default() };
-        (self.class() != EffectClass::ReadOnly).then_some(Footprint::Named { named, is_destructive: true })
-    }
-
-    /// Whether it reaches other machines, in words for the person who is asked, after "it".
-    fn network(&self, _: &Machine) -> String {
-        "may reach the network".to_owned()
-    }
-
-    /// What a person must be asked before it runs; `None` when nobody must.
-    fn question(&self, machine: &Machine, said: &Said<'_>) -> Option<Question>;
-
-    /// How what it changes is kept for undo.
-    fn recording(&self, _: &Machine) -> Recording {
-        Recording::None
-    }
-
-    /// Carries it out. Dropping the future ends whatever it started.
+    /// Runs the request. Dropping the future ends every process that it started.
     fn run(self: Box<Self>, call: Call) -> Running;
 }
 
-/// What the person said that decides whether to ask.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Said<'a> {
-    /// Caution: a call that is not read-only asks even if it only creates.
-    pub(crate) confirm: bool,
-    /// The task in the person's own words.
-    #[cfg_attr(not(feature = "web"), expect(dead_code, reason = "only the network asks for them"))]
-    pub(crate) words: &'a str,
+/// A running job.
+pub(crate) type Running = Pin<Box<dyn Future<Output = Result<Look, Stopped>> + Send>>;
+
+/// The blocking work after a run that finds out what it did.
+pub(crate) type Look = Box<dyn FnOnce(&Machine, &Limit) -> Outcome + Send>;
+
+/// How a run ended.
+pub(crate) enum Outcome {
+    /// It is over, and this is its record.
+    Done(Record),
+    /// Its changes are not applied yet.
+    Pending(Pending),
 }
 
-/// A job at work.
-pub(crate) type Running = Pin<Box<dyn Future<Output = Result<Record, Stopped>> + Send>>;
+/// The observed changes of a run that are not applied yet. Dropping it discards them.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    /// The effects as they were observed.
+    pub(crate) effects: CallEffects,
+    /// The question that must be answered before they are applied; `None` if they need no approval.
+    pub(crate) question: Option<Question>,
+    pub(crate) staged: Box<dyn Staged>,
+}
 
-/// What a person is asked.
-#[derive(Debug, Clone)]
-pub(crate) struct Question {
-    /// The bytes the consent is for.
-    pub(crate) text: String,
-    /// The program that would run, where one is known.
-    pub(crate) program: PathBuf,
-    /// Files whose content the consent is for, too.
-    pub(crate) files: Vec<PathBuf>,
-    pub(crate) shown: String,
-    pub(crate) effects: Vec<String>,
-    pub(crate) reason: String,
+/// Changes that can be applied.
+pub(crate) trait Staged: fmt::Debug + Send {
+    /// Applies the changes and gives the record of the call.
+    fn commit(self: Box<Self>, machine: &Machine, limit: &Limit) -> Record;
+}
+
+/// A look with nothing left to find out.
+pub(crate) fn done(record: Record) -> Look {
+    Box::new(move |_, _| Outcome::Done(record))
 }
 
 /// What every tool needs of this machine.
@@ -106,16 +126,14 @@ pub(crate) struct Question {
 pub(crate) struct Machine {
     pub(crate) config: ToolConfig,
     pub(crate) protected: Protected,
-    /// What its commands may see beside them.
+    /// What sandboxed commands may read.
     pub(crate) sight: Arc<Sight>,
     pub(crate) child_environment: Vec<(String, OsString)>,
-    /// Where what is changed is kept for undo.
+    /// The undo journal.
     pub(crate) journal: Option<Journal>,
-    /// What is remembered of the tasks under way.
-    pub(crate) tasks: Tasks,
-    /// Where there is a data folder to keep them in.
+    /// The user's rules; `None` without a data folder.
     pub(crate) rules: Option<RuleBook>,
-    /// Bytes of evidence kept since its store was last swept.
+    /// Bytes of evidence stored since the store was last swept.
     pub(crate) unswept: AtomicU64,
 }
 
@@ -126,93 +144,96 @@ impl Machine {
         let child_environment = process::environment(&config);
         let journal = config.undo.clone().map(|undo| Journal::new(undo, protected.clone()));
         let rules = config.data_dir.as_ref().map(RuleBook::new);
-        let (tasks, unswept) = (Tasks::default(), AtomicU64::new(0));
-        // It takes some milliseconds, in which the first call of a model can be on its way.
+        // It takes some milliseconds, during which the first request to a model can be sent.
         fence::try_early();
         let sight = Arc::new(Sight::new(&protected));
-        Self { config, protected, sight, child_environment, journal, tasks, rules, unswept }
+        Self { config, protected, sight, child_environment, journal, rules, unswept: AtomicU64::default() }
     }
 
-    /// What this machine can hold a command to. Waits until that has been tried: nothing is decided before.
+    /// What the sandbox of this machine can enforce. Blocks until that has been tried.
     pub(crate) fn fence(&self) -> FenceReport {
         fence::report()
     }
-
-    /// Whether a program can have changed nothing but files in the places it was given. `network`: it was let onto it.
-    pub(crate) fn has_held(&self, network: bool, ended: &std::io::Result<Ended>) -> bool {
-        self.fence().holds && (!network || ended.as_ref().is_ok_and(|ended| ended.stayed_off))
-    }
 }
 
-/// A call under way: the machine, and the time that is left.
-#[derive(Debug, Clone)]
+/// A call in progress.
+#[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) machine: Arc<Machine>,
-    pub(crate) watch: Watch,
-    pub(crate) recorder: Recorder,
+    pub(crate) deadline: Deadline,
+    /// The call's entry in the undo journal.
+    pub(crate) act: Act,
+    /// The effects as they were declared.
+    pub(crate) effects: CallEffects,
 }
 
 impl Call {
-    /// Work that blocks and ends in a record.
+    /// Runs blocking work that gives the record.
     pub(crate) async fn work(
-        &self,
-        work: impl FnOnce(&Machine, &Limit) -> Record + Send + 'static,
-    ) -> Result<Record, Stopped> {
-        let machine = Arc::clone(&self.machine);
-        self.watch.blocking(move |limit| work(&machine, limit)).await
-    }
-
-    /// Work that changes files, with what records it.
-    pub(crate) async fn act(
         self,
-        class: EffectClass,
         work: impl FnOnce(&Machine, Act, &Limit) -> Record + Send + 'static,
-    ) -> Result<Record, Stopped> {
-        let recorder = self.recorder.clone();
-        self.work(move |machine, limit| match recorder.begin(machine, limit) {
-            Ok(act) => work(machine, act, limit),
-            Err(record) => record.class(class),
+    ) -> Result<Look, Stopped> {
+        let Self { machine, deadline, act, .. } = self;
+        deadline.blocking(move |limit| work(&machine, act, limit)).await.map(done)
+    }
+
+    /// Runs a program in a sandbox, for `time` or until the deadline. `record` is called after its end; the changes that
+    /// the journal finds are added to its record, without a workspace that was created for the program.
+    pub(crate) async fn run(
+        self,
+        invocation: Invocation,
+        fence: Fence,
+        time: Duration,
+        made_workspace: Option<PathBuf>,
+        record: impl FnOnce(io::Result<Ended>, &Machine, &Limit) -> Record + Send + 'static,
+    ) -> Look {
+        let network = fence.network;
+        let ended = self.start(invocation, fence, true, time).await;
+        let stayed_off = !network || ended.as_ref().is_ok_and(|ended| ended.stayed_off);
+        let act = self.act;
+        Box::new(move |machine, limit| {
+            let changes = act.end(&[], limit).map(|account| account.without(made_workspace.as_deref()));
+            // Then the program can have changed only files in the places it was given.
+            let is_held = machine.fence().holds && stayed_off;
+            Outcome::Done(record(ended, machine, limit).with_changes(changes, is_held))
         })
-        .await
     }
 
-    /// Runs a program in a fence, for `time` or as long as is left.
-    pub(crate) async fn run(&self, invocation: Invocation, fence: Fence, time: Duration) -> std::io::Result<Ended> {
-        self.start(invocation, fence, true, time).await
-    }
-
-    /// Runs a program of the system's own, with arguments of ours or what a person allowed: what it works on lies behind a
-    /// socket, or belongs to a group that it alone gets, and a fence would keep it from both.
-    pub(crate) async fn ask_system(&self, invocation: Invocation, time: Duration) -> std::io::Result<Ended> {
+    /// Runs a program of the system without a sandbox, with arguments of artoo's own or approved by the user: it needs a
+    /// socket or a group that a sandbox would deny.
+    pub(crate) async fn ask_system(&self, invocation: Invocation, time: Duration) -> io::Result<Ended> {
         self.start(invocation, Fence::default(), false, time).await
     }
 
-    async fn start(
-        &self,
-        invocation: Invocation,
-        fence: Fence,
-        is_held: bool,
-        time: Duration,
-    ) -> std::io::Result<Ended> {
+    async fn start(&self, invocation: Invocation, fence: Fence, is_held: bool, time: Duration) -> io::Result<Ended> {
         let Machine { config, sight, child_environment, .. } = &*self.machine;
         let order = Order { is_held, ..invocation.order(config, sight, child_environment, fence) };
-        process::run(config, order, time.min(self.watch.left())).await
+        process::run(config, order, time.min(self.deadline.left())).await
     }
 }
 
-/// One call's time.
+/// The time limit of a call.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Watch {
-    pub(crate) started: Instant,
-    pub(crate) time: Duration,
+pub(crate) struct Deadline {
+    started: Instant,
+    time: Duration,
 }
 
-impl Watch {
-    pub(crate) fn left(&self) -> Duration {
-        self.time.saturating_sub(self.started.elapsed())
+impl Deadline {
+    /// A deadline this long from now.
+    pub(crate) fn after(time: Duration) -> Self {
+        Self { started: Instant::now(), time }
     }
 
-    /// Work on a thread of its own, told to stop when the time is up.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    pub(crate) fn left(&self) -> Duration {
+        self.time.saturating_sub(self.elapsed())
+    }
+
+    /// Runs blocking work on its own thread, and tells it to stop at the deadline.
     pub(crate) async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Limit) -> T + Send + 'static,
@@ -221,15 +242,12 @@ impl Watch {
     }
 }
 
-/// What is told of a tool that works on files alone, after "it".
-pub(crate) const NO_NETWORK: &str = "uses no network";
-
-/// A built-in tool's spec.
+/// The spec of a built-in tool.
 pub(crate) fn spec(name: &str, class: ToolClass, priority: u8, description: &str, input_schema: Value) -> ToolSpec {
     ToolSpec { name: name.to_owned(), description: description.to_owned(), class, input_schema, priority }
 }
 
-/// The record of a request that makes no sense, with its causes, each once.
+/// The record of an invalid request, with the causes of the error, each once.
 pub(crate) fn unusable(problem: &dyn std::error::Error) -> Record {
     let source = problem.source().map(|source| format!(": {source}")).unwrap_or_default();
     let text = problem.to_string();

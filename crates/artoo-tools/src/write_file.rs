@@ -1,4 +1,4 @@
-//! `write_file`: a new text file in the workspace, and nowhere else; what exists is never touched.
+//! `write_file`: creates a text file in the workspace.
 
 mod tool;
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::input::{self, InputProblem};
 use crate::limit::Limit;
-use crate::paths::{self, PATH_MAX_BYTES, PathProblem};
+use crate::paths::{self, PATH_MAX_BYTES};
 use crate::protect::Protected;
 use crate::record::Record;
 use crate::undo::Act;
@@ -21,10 +21,10 @@ use crate::{beneath, digest, open};
 
 pub(crate) use tool::WriteFile;
 
-/// Longest text written; what a model writes in one call is far shorter.
+/// Longest text, in characters.
 const TEXT_MAX_CHARS: usize = 1_000_000;
 
-/// Longest name of a file or folder, in bytes: what common file systems take.
+/// Longest name of a file or folder, in bytes; the limit of common file systems.
 const NAME_MAX_BYTES: usize = 255;
 
 #[derive(Debug, Deserialize)]
@@ -34,70 +34,46 @@ struct Wire {
     text: String,
 }
 
-/// A file to be made, checked as far as letters tell.
+/// A valid input.
 #[derive(Debug)]
 pub(crate) struct NewFile {
     pub(crate) path: PathBuf,
     pub(crate) text: String,
 }
 
-/// Why no file can be made.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum NewFileProblem {
-    #[error(transparent)]
-    Input(#[from] InputProblem),
-    #[error("path: {0}")]
-    Path(#[from] PathProblem),
-    #[error("path: a name is longer than {NAME_MAX_BYTES} bytes")]
-    LongName,
-    #[error("path: a name holds a character that can't be shown")]
-    OddName,
-    #[error("path: it names a folder")]
-    NamesFolder,
-    #[error("{path} is outside the workspace {workspace}")]
-    Outside { path: String, workspace: String },
-}
-
-impl NewFileProblem {
-    /// Whether it is Law 1 that refuses, rather than a request that makes no sense.
-    pub(crate) fn is_refusal(&self) -> bool {
-        matches!(self, Self::Outside { .. })
-    }
-}
-
 impl NewFile {
-    /// Reads and checks an input. A relative path lies in the workspace.
-    pub(crate) fn parse(environment: &Environment, value: &Value) -> Result<Self, NewFileProblem> {
+    /// Reads an input. A relative path is relative to the workspace.
+    pub(crate) fn parse(environment: &Environment, value: &Value) -> Result<Self, InputProblem> {
         let Wire { path, text } = input::parse(value)?;
         input::check_length("text", &text, TEXT_MAX_CHARS)?;
         let in_workspace = Environment { cwd: environment.workspace.clone(), ..environment.clone() };
-        let workspace = paths::absolute(environment, &environment.workspace)?;
-        let resolved = paths::absolute(&in_workspace, &path)?;
-        let outside = || NewFileProblem::Outside {
-            path: artoo_proto::escape::one_line(&path),
-            workspace: paths::line(&workspace),
+        let workspace = input::path(environment, "workspace", &environment.workspace)?;
+        let resolved = input::path(&in_workspace, "path", &path)?;
+        let outside = || {
+            let (path, workspace) = (artoo_proto::escape::one_line(&path), paths::line(&workspace));
+            InputProblem::Denied(format!("{path} is outside the workspace {workspace}"))
         };
-        // `..` is refused even where it would stay inside: whoever writes it means another place.
+        // `..` is denied even if the path stays in the workspace.
         if path.split('/').any(|part| part == "..") {
             return Err(outside());
         }
         let below = resolved.strip_prefix(&workspace).map_err(|_| outside())?;
         if below.as_os_str().is_empty() || path.ends_with('/') {
-            return Err(NewFileProblem::NamesFolder);
+            return Err(input::unfit("path: it names a folder"));
         }
         for name in below.iter().filter_map(|name| name.to_str()) {
             if name.len() > NAME_MAX_BYTES {
-                return Err(NewFileProblem::LongName);
+                return Err(input::unfit(format!("path: a name is longer than {NAME_MAX_BYTES} bytes")));
             }
             if artoo_proto::escape::one_line(name) != name {
-                return Err(NewFileProblem::OddName);
+                return Err(input::unfit("path: a name holds a character that can't be shown"));
             }
         }
         Ok(Self { path: resolved, text })
     }
 }
 
-/// Makes the file.
+/// Creates the file.
 pub(crate) fn run(
     environment: &Environment,
     new: &NewFile,
@@ -113,7 +89,7 @@ pub(crate) fn run(
     let noted = act.end(made.as_ref().map(std::slice::from_ref).unwrap_or_default(), limit);
     measured_nothing(match made {
         Ok(change) => Record {
-            // Where it could not be noted the journal still holds it as begun, and an undo looks again.
+            // Without the note the journal entry stays open, and an undo compares the files again.
             text: format!(
                 "created {} with {} bytes{}",
                 change.path,
@@ -131,7 +107,7 @@ fn make(environment: &Environment, new: &NewFile, act: &mut Act, limit: &Limit) 
     let workspace = Path::new(&environment.workspace);
     act.creating(&paths::real(workspace))?;
     fs::create_dir_all(workspace)?;
-    // The workspace itself may be a link of the user's own; below it none is followed.
+    // The workspace itself may be a symlink; below it none is followed.
     let root = workspace.canonicalize()?;
     let below = new.path.strip_prefix(paths::normalise(workspace)).map_err(|_| io::ErrorKind::InvalidInput)?;
     let parts: Vec<&str> = below.iter().filter_map(|part| part.to_str()).collect();
@@ -148,7 +124,7 @@ fn make(environment: &Environment, new: &NewFile, act: &mut Act, limit: &Limit) 
     }
 }
 
-/// Writes the text and says what the file holds then, read from the file.
+/// Writes the text, reads it back and returns its digest.
 fn write_and_read_back(file: &mut fs::File, text: &str, limit: &Limit) -> io::Result<String> {
     file.write_all(text.as_bytes())?;
     file.sync_data()?;
@@ -157,7 +133,7 @@ fn write_and_read_back(file: &mut fs::File, text: &str, limit: &Limit) -> io::Re
 
 fn refused(new: &NewFile, error: &io::Error) -> Record {
     let path = paths::line(&new.path);
-    // A link on the way is a loop to openat2 and no folder to openat.
+    // openat2 reports a symlink in the path as ELOOP, openat as ENOTDIR.
     let left_the_way = matches!(Errno::from_io_error(error), Some(Errno::LOOP | Errno::NOTDIR | Errno::XDEV));
     if error.kind() == io::ErrorKind::AlreadyExists {
         let same = if holds_already(new) { ", with exactly this text" } else { "" };
@@ -166,7 +142,7 @@ fn refused(new: &NewFile, error: &io::Error) -> Record {
     }
     if left_the_way {
         return Record::denied(&format!(
-            "{path} leads through something that is no plain folder of the workspace: {error}"
+            "{path} leads through something that is not a plain folder of the workspace: {error}"
         ));
     }
     Record::hindered(format!("{path}: {error}"))
@@ -175,19 +151,17 @@ fn refused(new: &NewFile, error: &io::Error) -> Record {
 fn holds_already(new: &NewFile) -> bool {
     let is_link = fs::symlink_metadata(&new.path).is_ok_and(|found| found.is_symlink());
     let same_size = fs::metadata(&new.path).is_ok_and(|found| found.is_file() && found.len() == new.text.len() as u64);
-    !is_link && same_size && fs::read(&new.path).is_ok_and(|held| held == new.text.as_bytes())
+    !is_link && same_size && fs::read(&new.path).is_ok_and(|text| text == new.text.as_bytes())
 }
 
-/// The schema a model sees.
+/// The schema for models.
 pub(crate) fn schema() -> Value {
-    json!({
-        "type": "object",
-        "additionalProperties": false,
-        "required": ["path", "text"],
-        "properties": {
+    input::schema(
+        &["path", "text"],
+        json!({
             "path": {"type": "string", "minLength": 1, "maxLength": PATH_MAX_BYTES,
                 "description": "relative to the workspace, or absolute inside it; the file must not exist"},
             "text": {"type": "string", "maxLength": TEXT_MAX_CHARS}
-        }
-    })
+        }),
+    )
 }

@@ -18,7 +18,7 @@ const PLAYERS: &str = "org.mpris.MediaPlayer2.";
 pub(super) async fn run(gdbus: impl Fn(&[&str]) -> Invocation, arguments: &[&str], call: &Call) -> Record {
     let ask = async |destination: &str, path: &str, method: &[&str]| {
         let options = ["call", "--session", "--timeout", "5", "--dest", destination, "--object-path", path, "--method"];
-        let ended = call.ask_system(gdbus(&[options.as_slice(), method].concat()), call.watch.left()).await;
+        let ended = call.ask_system(gdbus(&[options.as_slice(), method].concat()), call.deadline.left()).await;
         let ended = ended.map_err(|error| format!("gdbus could not be started: {error}"))?;
         match ended.exit_code {
             Some(0) => Ok(String::from_utf8_lossy(ended.stdout.head()).into_owned()),
@@ -35,7 +35,7 @@ pub(super) async fn run(gdbus: impl Fn(&[&str]) -> Invocation, arguments: &[&str
         let get = ["org.freedesktop.DBus.Properties.Get", "org.mpris.MediaPlayer2.Player", "PlaybackStatus"];
         let status = ask(&name, path, &get).await?;
         let status = escape::one_line(quoted(&status).first().map_or("in no known state", |word| word));
-        Ok::<_, String>(format!("{player} was told {method}; it says that it is {status}"))
+        Ok::<_, String>(format!("sent {method} to {player}; its status is {status}"))
     };
     control().await.map_or_else(Record::hindered, Record::read)
 }

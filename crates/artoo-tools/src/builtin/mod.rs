@@ -18,7 +18,7 @@ use crate::custom::{self, CustomCall, Manifest, ManifestProblem, ToolProblem};
 use crate::input::{self, InputProblem};
 use crate::process::find_program;
 use crate::record::Record;
-use crate::tool::{Job, Machine, Tool, spec};
+use crate::tool::{Machine, Request, Tool, UserContext, spec};
 
 use call::ActionCall;
 
@@ -34,7 +34,7 @@ struct ToolTable {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ActionTable {
-    manifest: custom::Wire,
+    manifest: Manifest,
     run: Run,
     backend: Vec<Backend>,
 }
@@ -137,7 +137,7 @@ impl ActionTable {
             let launcher = if backend.detached { launcher(config, &session) } else { Some(Vec::new()) };
             let Some(launcher) = launcher else { continue };
             self.manifest.command = backend.command;
-            let manifest = Arc::new(Manifest::new(self.manifest, |_| Ok(program))?);
+            let manifest = Arc::new(self.manifest.validated(|_| Ok(program))?);
             return Ok(Some(Arc::new(Action { manifest, run: Some(Arc::new(Run { session, launcher, ..self.run })) })));
         }
         Ok(None)
@@ -208,17 +208,17 @@ impl Tool for ManifestTool {
         spec(&self.name, ToolClass::Desktop, self.priority, &self.description, schema)
     }
 
-    fn read(&self, machine: &Machine, value: &Value) -> Result<Box<dyn Job>, Box<Record>> {
+    fn read(&self, machine: &Machine, user: &UserContext<'_>, value: &Value) -> Result<Request, Box<Record>> {
         let record = |problem: InputProblem| problem.record(EffectClass::Unproven);
         let mut fields: Map<String, Value> = input::parse(value).map_err(record)?;
         let action = self.choose(&mut fields).map_err(record)?;
         if let Some(run) = &action.run {
-            return Ok(Box::new(ActionCall::read(&action.manifest, run, machine, fields).map_err(record)?));
+            return ActionCall::read(&action.manifest, run, machine, user, fields).map_err(record);
         }
         let input = fields.remove("input").unwrap_or_else(|| json!({}));
         if let Some(unknown) = fields.keys().next() {
             return Err(record(InputProblem::Unfit(format!("{}: there is no such input", escape::one_line(unknown)))));
         }
-        Ok(Box::new(CustomCall::read(&action.manifest, machine, &input)?))
+        CustomCall::read(&action.manifest, machine, user, &input)
     }
 }

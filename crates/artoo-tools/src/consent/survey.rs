@@ -1,4 +1,4 @@
-//! What stands at the places a call would touch: how many entries, how many bytes, the newest change.
+//! The number and size of the files that a call may change, for the question about it.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
@@ -7,31 +7,31 @@ use std::time::{Duration, Instant};
 
 use artoo_proto::Timestamp;
 
-/// Entries looked at for one question: a tree this large takes well under a second once its folders are in memory.
+/// Maximum number of entries counted for a question.
 const ENTRIES_MAX: u64 = 50_000;
 
-/// Longest a person waits for the numbers; what was found until then is told as "at least".
+/// Time limit; the numbers found until then are shown as "at least".
 const TIME_MAX: Duration = Duration::from_millis(800);
 
-/// Folders inside folders; deeper ones are made to exhaust whoever follows them.
+/// Maximum depth of folders.
 const DEPTH_MAX: usize = 128;
 
-/// What was found.
+/// The result of a survey.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Survey {
-    /// Places at which something stands.
+    /// Number of paths that exist.
     pub(crate) places: u64,
-    /// Files, folders and others, the places themselves and all below them.
+    /// Number of entries at and below them.
     pub(crate) entries: u64,
-    /// Bytes of regular files, as their length says.
+    /// Length of their regular files.
     pub(crate) bytes: u64,
     /// The newest change of content.
     pub(crate) newest: Option<Timestamp>,
-    /// There is more than was looked at.
+    /// Whether there are more than were counted.
     pub(crate) is_cut: bool,
 }
 
-/// Looks at each place and below; links are counted and not followed. A place below another is counted once.
+/// Counts the entries at and below these paths, each once. Symlinks are counted and not followed.
 pub(crate) fn survey(paths: &[PathBuf]) -> Survey {
     look(paths, ENTRIES_MAX, Instant::now() + TIME_MAX)
 }
@@ -45,7 +45,7 @@ fn look(paths: &[PathBuf], entries_max: u64, until: Instant) -> Survey {
         let mut open = if metadata.is_dir() { vec![(path.clone(), 0)] } else { Vec::new() };
         while let Some((folder, depth)) = open.pop() {
             let Ok(entries) = fs::read_dir(&folder) else {
-                // What can't be listed may hold anything.
+                // A folder that can't be read may contain anything.
                 found.is_cut = true;
                 continue;
             };
@@ -89,8 +89,8 @@ impl Survey {
         self.newest = self.newest.max(Some(Timestamp::from_millis(ms)));
     }
 
-    /// The numbers in words; `None` where nothing stands there.
-    pub(crate) fn in_words(&self, verb: &str) -> Option<String> {
+    /// The numbers for the user; `None` if no path exists.
+    pub(crate) fn message(&self, verb: &str) -> Option<String> {
         let newest = self.newest?;
         let at_least = if self.is_cut { "at least " } else { "" };
         let entries = if self.entries == 1 { "entry" } else { "entries" };
@@ -122,10 +122,10 @@ mod tests {
         let found = survey(&[root.join("a"), root.join("a/b"), root.join("a"), root.join("gone")]);
         assert_eq!((found.places, found.entries, found.bytes, found.is_cut), (1, 6, 8, false));
         assert!(
-            found.in_words("touches").unwrap().starts_with("touches 6 entries, 8 bytes, newest change 20"),
+            found.message("touches").unwrap().starts_with("touches 6 entries, 8 bytes, newest change 20"),
             "{found:?}"
         );
-        assert_eq!(survey(&[root.join("gone")]).in_words("touches"), None);
+        assert_eq!(survey(&[root.join("gone")]).message("touches"), None);
     }
 
     #[test]
@@ -138,7 +138,7 @@ mod tests {
         let later = Instant::now() + Duration::from_secs(60);
         let found: Survey = look(&roots, 10, later);
         assert!(found.is_cut && found.entries == 10, "{found:?}");
-        assert!(found.in_words("touches").unwrap().contains("at least 10 entries, at least 9 bytes"), "{found:?}");
+        assert!(found.message("touches").unwrap().contains("at least 10 entries, at least 9 bytes"), "{found:?}");
         assert!(!look(&roots, 21, later).is_cut);
         assert!(look(&roots, 100, Instant::now()).is_cut, "the time is up");
     }

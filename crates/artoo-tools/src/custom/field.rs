@@ -35,15 +35,16 @@ pub(super) const KEYS: [&str; 10] = [
     "leadingDash",
 ];
 
-/// An input as it is written in a manifest.
-#[derive(Debug, Deserialize)]
+/// An input of a tool.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub(crate) struct Wire {
+pub(crate) struct Field {
     #[serde(rename = "type")]
-    kind: WireKind,
-    description: Option<String>,
+    pub(super) kind: Kind,
     #[serde(default)]
-    optional: bool,
+    description: String,
+    #[serde(default)]
+    pub(super) optional: bool,
     #[serde(rename = "enum", default)]
     choices: Vec<String>,
     min_length: Option<usize>,
@@ -53,12 +54,13 @@ pub(crate) struct Wire {
     max_items: Option<usize>,
     /// Whether the text may begin with `-`. Only safe if the program can't take the argument for an option.
     #[serde(default)]
-    leading_dash: bool,
+    pub(super) leading_dash: bool,
 }
 
+/// The type of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum WireKind {
+pub(super) enum Kind {
     String,
     /// A web or mail address, or the path of a document that [`crate::custom::document::openable`] accepts.
     Document,
@@ -68,119 +70,96 @@ enum WireKind {
     Array,
 }
 
-/// A valid input of a manifest.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Field {
-    pub(super) kind: Kind,
-    pub(super) optional: bool,
-    pub(super) leading_dash: bool,
-    description: Option<String>,
-}
-
-/// The values an input accepts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Kind {
-    Text { min_chars: usize, max_chars: usize, choices: Vec<String> },
-    Document { max_chars: usize },
-    Integer { least: i64, most: i64 },
-    Switch,
-    Texts { max_items: usize, max_chars: usize },
-}
-
 impl Field {
-    pub(super) fn new(wire: Wire) -> Result<Self, String> {
-        let text_only = wire.choices.is_empty() && wire.min_length.is_none();
-        let numbers_only = wire.minimum.is_none() && wire.maximum.is_none();
-        let max_chars = wire.max_length.unwrap_or(TEXT_MAX_CHARS);
-        let max_items = wire.max_items.unwrap_or(ITEMS_MAX);
-        if !(1..=TEXT_LIMIT_CHARS).contains(&max_chars) || !(1..=ITEMS_LIMIT).contains(&max_items) {
+    /// Checks the declaration; the error says what is wrong with it.
+    pub(super) fn validate(&self) -> Result<(), String> {
+        if !(1..=TEXT_LIMIT_CHARS).contains(&self.max_chars()) || !(1..=ITEMS_LIMIT).contains(&self.max_items()) {
             return Err(format!("maxLength goes from 1 to {TEXT_LIMIT_CHARS}, maxItems from 1 to {ITEMS_LIMIT}"));
         }
-        let wrong_key = "it has a key that its type does not allow".to_owned();
-        let kind = match wire.kind {
-            WireKind::String if numbers_only && wire.max_items.is_none() => {
-                let shown = |choice: &String| !choice.is_empty() && artoo_proto::escape::one_line(choice) == *choice;
-                if wire.choices.len() > CHOICES_MAX || !wire.choices.iter().all(shown) {
-                    return Err(format!("enum: give at most {CHOICES_MAX} texts that can be shown"));
-                }
-                Kind::Text { min_chars: wire.min_length.unwrap_or(0), max_chars, choices: wire.choices }
-            }
-            WireKind::Document if text_only && numbers_only && wire.max_items.is_none() => Kind::Document { max_chars },
-            WireKind::Integer if text_only && wire.max_length.is_none() && wire.max_items.is_none() => {
-                Kind::Integer { least: wire.minimum.unwrap_or(i64::MIN), most: wire.maximum.unwrap_or(i64::MAX) }
-            }
-            WireKind::Boolean if text_only && numbers_only && wire.max_length.is_none() && wire.max_items.is_none() => {
-                Kind::Switch
-            }
-            WireKind::Array if text_only && numbers_only => Kind::Texts { max_items, max_chars },
-            WireKind::String | WireKind::Document | WireKind::Integer | WireKind::Boolean | WireKind::Array => {
-                return Err(wrong_key);
-            }
-        };
-        let description = wire.description.filter(|text| !text.is_empty());
-        let is_shown = |text: &String| {
-            text.chars().count() <= DESCRIPTION_MAX_CHARS && artoo_proto::escape::one_line(text) == *text
-        };
-        if !description.iter().all(is_shown) {
-            return Err(format!("description: one line of at most {DESCRIPTION_MAX_CHARS} characters"));
+        let used = [
+            (!self.choices.is_empty() || self.min_length.is_some(), [Kind::String].as_slice()),
+            (self.max_length.is_some(), &[Kind::String, Kind::Document, Kind::Array]),
+            (self.minimum.or(self.maximum).is_some(), &[Kind::Integer]),
+            (self.max_items.is_some(), &[Kind::Array]),
+        ];
+        if used.iter().any(|(is_used, kinds)| *is_used && !kinds.contains(&self.kind)) {
+            return Err("it has a key that its type does not allow".to_owned());
         }
-        Ok(Self { kind, optional: wire.optional, leading_dash: wire.leading_dash, description })
-    }
-
-    /// Checks a value; the error says what is wrong with it.
-    pub(super) fn check(&self, value: &Value) -> Result<(), String> {
-        match (&self.kind, value) {
-            (Kind::Text { min_chars, max_chars, choices }, Value::String(text)) => {
-                let chars = checked(text, *max_chars)?;
-                if *min_chars > 0 && text.trim().is_empty() {
-                    return Err("it is empty".to_owned());
-                }
-                if chars < *min_chars {
-                    return Err(format!("it is {chars} characters long; the minimum is {min_chars}"));
-                }
-                if !choices.is_empty() && !choices.contains(text) {
-                    return Err(format!("it is not one of {}", choices.join(", ")));
-                }
-            }
-            (Kind::Document { max_chars }, Value::String(text)) => drop(checked(text, *max_chars)?),
-            (Kind::Integer { least, most }, Value::Number(number)) => {
-                if !number.as_i64().is_some_and(|number| (*least..=*most).contains(&number)) {
-                    return Err(format!("it is not a whole number from {least} to {most}"));
-                }
-            }
-            (Kind::Switch, Value::Bool(_)) => {}
-            (Kind::Texts { max_items, max_chars }, Value::Array(items)) => {
-                if items.len() > *max_items {
-                    return Err(format!("it has {} entries; the limit is {max_items}", items.len()));
-                }
-                for item in items {
-                    checked(item.as_str().ok_or("an entry is not a text")?, *max_chars)?;
-                }
-            }
-            (Kind::Text { .. } | Kind::Document { .. }, _) => return Err("it is not a text".to_owned()),
-            (Kind::Integer { .. }, _) => return Err("it is not a whole number".to_owned()),
-            (Kind::Switch, _) => return Err("it is neither true nor false".to_owned()),
-            (Kind::Texts { .. }, _) => return Err("it is not a list".to_owned()),
+        let is_shown = |text: &str| artoo_proto::escape::one_line(text) == text;
+        if self.choices.len() > CHOICES_MAX || !self.choices.iter().all(|text| !text.is_empty() && is_shown(text)) {
+            return Err(format!("enum: give at most {CHOICES_MAX} texts that can be shown"));
+        }
+        if self.description.chars().count() > DESCRIPTION_MAX_CHARS || !is_shown(&self.description) {
+            return Err(format!("description: one line of at most {DESCRIPTION_MAX_CHARS} characters"));
         }
         Ok(())
     }
 
+    fn max_chars(&self) -> usize {
+        self.max_length.unwrap_or(TEXT_MAX_CHARS)
+    }
+
+    fn max_items(&self) -> usize {
+        self.max_items.unwrap_or(ITEMS_MAX)
+    }
+
+    /// Checks a value; the error says what is wrong with it.
+    pub(super) fn check(&self, value: &Value) -> Result<(), String> {
+        match (self.kind, value) {
+            (Kind::String | Kind::Document, Value::String(text)) => {
+                let (chars, min_chars) = (checked(text, self.max_chars())?, self.min_length.unwrap_or(0));
+                if min_chars > 0 && text.trim().is_empty() {
+                    return Err("it is empty".to_owned());
+                }
+                if chars < min_chars {
+                    return Err(format!("it is {chars} characters long; the minimum is {min_chars}"));
+                }
+                if !self.choices.is_empty() && !self.choices.contains(text) {
+                    return Err(format!("it is not one of {}", self.choices.join(", ")));
+                }
+                Ok(())
+            }
+            (Kind::Integer, Value::Number(number)) => {
+                let (least, most) = self.range();
+                let is_inside = number.as_i64().is_some_and(|number| (least..=most).contains(&number));
+                if is_inside { Ok(()) } else { Err(format!("it is not a whole number from {least} to {most}")) }
+            }
+            (Kind::Boolean, Value::Bool(_)) => Ok(()),
+            (Kind::Array, Value::Array(items)) if items.len() > self.max_items() => {
+                Err(format!("it has {} entries; the limit is {}", items.len(), self.max_items()))
+            }
+            (Kind::Array, Value::Array(items)) => items.iter().try_for_each(|item| {
+                checked(item.as_str().ok_or("an entry is not a text")?, self.max_chars()).map(drop)
+            }),
+            (Kind::String | Kind::Document, _) => Err("it is not a text".to_owned()),
+            (Kind::Integer, _) => Err("it is not a whole number".to_owned()),
+            (Kind::Boolean, _) => Err("it is neither true nor false".to_owned()),
+            (Kind::Array, _) => Err("it is not a list".to_owned()),
+        }
+    }
+
+    fn range(&self) -> (i64, i64) {
+        (self.minimum.unwrap_or(i64::MIN), self.maximum.unwrap_or(i64::MAX))
+    }
+
     /// The JSON schema of the input.
     pub(super) fn schema(&self) -> Value {
-        let mut schema = match &self.kind {
-            Kind::Text { choices, .. } if !choices.is_empty() => json!({"enum": choices}),
-            Kind::Text { min_chars, max_chars, .. } => {
-                json!({"type": "string", "minLength": min_chars, "maxLength": max_chars})
+        let max_chars = self.max_chars();
+        let mut schema = match self.kind {
+            Kind::String if !self.choices.is_empty() => json!({"enum": self.choices}),
+            Kind::String => {
+                json!({"type": "string", "minLength": self.min_length.unwrap_or(0), "maxLength": max_chars})
             }
-            Kind::Document { max_chars } => json!({"type": "string", "minLength": 1, "maxLength": max_chars}),
-            Kind::Integer { least, most } => json!({"type": "integer", "minimum": least, "maximum": most}),
-            Kind::Switch => json!({"type": "boolean"}),
-            Kind::Texts { max_items, max_chars } => {
-                json!({"type": "array", "maxItems": max_items, "items": {"type": "string", "maxLength": max_chars}})
+            Kind::Document => json!({"type": "string", "minLength": 1, "maxLength": max_chars}),
+            Kind::Integer => json!({"type": "integer", "minimum": self.range().0, "maximum": self.range().1}),
+            Kind::Boolean => json!({"type": "boolean"}),
+            Kind::Array => {
+                let items = json!({"type": "string", "maxLength": max_chars});
+                json!({"type": "array", "maxItems": self.max_items(), "items": items})
             }
         };
-        if let (Some(fields), Some(description)) = (schema.as_object_mut(), &self.description) {
-            fields.insert("description".to_owned(), description.as_str().into());
+        if let Some(fields) = schema.as_object_mut().filter(|_| !self.description.is_empty()) {
+            fields.insert("description".to_owned(), self.description.as_str().into());
         }
         schema
     }

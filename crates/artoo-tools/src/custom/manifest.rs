@@ -40,25 +40,33 @@ const TIMEOUT_S: u64 = 30;
 
 const KEYS: [&str; 9] = ["name", "description", "command", "effect", "network", "granted", "ask", "timeout_s", "input"];
 
-#[derive(Debug, Deserialize)]
+/// A manifest; its program and arguments are set when it is validated.
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Wire {
-    name: String,
-    description: String,
+pub(crate) struct Manifest {
+    pub(crate) name: String,
+    pub(crate) description: String,
     #[serde(default)]
     pub(crate) command: Vec<Argument>,
-    effect: Effect,
+    pub(crate) effect: Effect,
+    /// It may use the network; otherwise its sandbox blocks it.
     #[serde(default)]
-    network: bool,
+    pub(crate) network: bool,
+    /// The user allows calls that change something or use the network without asking.
     #[serde(default)]
-    granted: bool,
-    ask: Option<String>,
+    pub(crate) granted: bool,
+    /// Why the user is asked before every call.
+    pub(crate) ask: Option<String>,
     timeout_s: Option<u64>,
-    #[serde(default)]
-    input: BTreeMap<String, field::Wire>,
+    #[serde(rename = "input", default)]
+    fields: BTreeMap<String, Field>,
+    #[serde(skip)]
+    pub(crate) program: PathBuf,
+    #[serde(skip)]
+    groups: Vec<Group>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Argument {
     One(String),
@@ -72,24 +80,6 @@ pub(crate) enum Effect {
     ReadOnly,
     Creating,
     Changing,
-}
-
-/// A valid manifest.
-#[derive(Debug, Clone)]
-pub(crate) struct Manifest {
-    pub(crate) name: String,
-    pub(crate) description: String,
-    pub(crate) program: PathBuf,
-    pub(crate) effect: Effect,
-    /// It may use the network; otherwise its sandbox blocks it.
-    pub(crate) network: bool,
-    /// The user allows calls that change something or use the network without asking.
-    pub(crate) granted: bool,
-    /// Why the user is asked before every call.
-    pub(crate) ask: Option<String>,
-    pub(crate) timeout: Duration,
-    fields: BTreeMap<String, Field>,
-    groups: Vec<Group>,
 }
 
 impl Effect {
@@ -106,21 +96,21 @@ impl Manifest {
     /// Reads a manifest and checks its program; runs nothing.
     pub(crate) fn read(config: &ToolConfig, path: &Path) -> Result<Self, ManifestProblem> {
         let folder = path.parent().unwrap_or(Path::new("/"));
-        Self::new(parse(&read_toml(path)?)?, |program| find_program(config, folder, program))
+        parse(&read_toml(path)?)?.validated(|program| find_program(config, folder, program))
     }
 
-    /// Checks a manifest; `find` locates its program.
-    pub(crate) fn new(
-        wire: Wire,
+    /// The manifest, if it is valid; `find` locates its program.
+    pub(crate) fn validated(
+        self,
         find: impl FnOnce(&str) -> Result<PathBuf, ManifestProblem>,
     ) -> Result<Self, ManifestProblem> {
-        is_name(&wire.name).then_some(()).ok_or_else(|| ManifestProblem::name(&wire.name))?;
-        check_text("description", &wire.description, DESCRIPTION_MAX_CHARS)?;
-        if let Some(reason) = &wire.ask {
+        is_name(&self.name).then_some(()).ok_or_else(|| ManifestProblem::name(&self.name))?;
+        check_text("description", &self.description, DESCRIPTION_MAX_CHARS)?;
+        if let Some(reason) = &self.ask {
             check_text("ask", reason, DESCRIPTION_MAX_CHARS)?;
         }
-        let fields = fields(wire.input)?;
-        let Some((Argument::One(program), arguments)) = wire.command.split_first() else {
+        check_fields(&self.fields)?;
+        let Some((Argument::One(program), arguments)) = self.command.split_first() else {
             return Err(ManifestProblem::Command { max: ARGUMENTS_MAX });
         };
         let program = find(program)?;
@@ -133,22 +123,18 @@ impl Manifest {
                 return Err(ManifestProblem::Text { key: "command", max: usize::MAX });
             }
         }
-        let groups = template::groups(&texts, &fields, |at| matches!(arguments.get(at), Some(Argument::Group(_))))?;
-        Ok(Self {
-            name: wire.name,
-            description: wire.description,
-            program,
-            effect: wire.effect,
-            network: wire.network,
-            granted: wire.granted,
-            ask: wire.ask,
-            timeout: timeout(wire.timeout_s)?,
-            fields,
-            groups,
-        })
+        let groups =
+            template::groups(&texts, &self.fields, |at| matches!(arguments.get(at), Some(Argument::Group(_))))?;
+        timeout(self.timeout_s)?;
+        Ok(Self { program, groups, ..self })
     }
 
-    /// The schema a model sees; `selector` is the input that names this manifest.
+    /// The time limit of a call.
+    pub(crate) fn timeout(&self) -> Duration {
+        timeout(self.timeout_s).unwrap_or_default()
+    }
+
+    /// The schema for models; `selector` is the input that names this manifest.
     pub(crate) fn schema(&self, selector: Option<&str>) -> Value {
         let named = selector.map(|key| (key.to_owned(), json!({"const": self.name})));
         let fields = self.fields.iter().map(|(name, field)| (name.clone(), field.schema()));
@@ -167,7 +153,7 @@ impl Manifest {
 
     /// The values of the inputs of type `document`.
     pub(crate) fn documents<'a>(&'a self, input: &'a Map<String, Value>) -> impl Iterator<Item = &'a str> {
-        let documents = self.fields.iter().filter(|(_, field)| matches!(field.kind, Kind::Document { .. }));
+        let documents = self.fields.iter().filter(|(_, field)| field.kind == Kind::Document);
         documents.filter_map(|(name, _)| input.get(name)?.as_str())
     }
 
@@ -181,7 +167,7 @@ impl Manifest {
         for (name, value) in input.iter_mut() {
             let field = self.fields.get(name).ok_or_else(|| template::problem(name, "there is no such input"))?;
             field.check(value).map_err(|reason| template::problem(name, &reason))?;
-            if let (Kind::Document { .. }, Value::String(text)) = (&field.kind, &*value) {
+            if let (Kind::Document, Value::String(text)) = (field.kind, &*value) {
                 *value = openable(&machine.config.environment, &machine.protected, text)?.into();
             }
         }
@@ -227,7 +213,7 @@ pub(crate) fn timeout(seconds: Option<u64>) -> Result<Duration, ManifestProblem>
     if is_one { Ok(Duration::from_secs(seconds)) } else { Err(ManifestProblem::Timeout { max: TIMEOUT_MAX_S }) }
 }
 
-fn parse(text: &str) -> Result<Wire, ManifestProblem> {
+fn parse(text: &str) -> Result<Manifest, ManifestProblem> {
     let table: toml::Table = from_toml(text)?;
     check_keys("", table.keys(), &KEYS)?;
     for (name, field) in table.get("input").and_then(toml::Value::as_table).into_iter().flatten() {
@@ -246,23 +232,21 @@ pub(crate) fn check_keys<'a>(
     Err(ManifestProblem::UnknownKey { key, meant: nearby::nearest(unknown, known), known })
 }
 
-fn fields(wires: BTreeMap<String, field::Wire>) -> Result<BTreeMap<String, Field>, ManifestProblem> {
+fn check_fields(fields: &BTreeMap<String, Field>) -> Result<(), ManifestProblem> {
     let problem = |field: String, reason: String| Err(ManifestProblem::Input { field, reason });
-    if wires.len() > INPUTS_MAX {
+    if fields.len() > INPUTS_MAX {
         return problem(String::new(), format!("at most {INPUTS_MAX} inputs"));
     }
-    let mut fields = BTreeMap::new();
-    for (name, wire) in wires {
-        if !is_name(&name) {
-            let name = artoo_proto::escape::one_line(&artoo_proto::escape::shorten(&name, 80));
+    for (name, field) in fields {
+        if !is_name(name) {
+            let name = artoo_proto::escape::one_line(&artoo_proto::escape::shorten(name, 80));
             return problem(name, "an input's name holds a to z, 0 to 9 and _, a letter first".to_owned());
         }
-        match Field::new(wire) {
-            Ok(field) => drop(fields.insert(name, field)),
-            Err(reason) => return problem(name, reason),
+        if let Err(reason) = field.validate() {
+            return problem(name.clone(), reason);
         }
     }
-    Ok(fields)
+    Ok(())
 }
 
 fn check_text(key: &'static str, text: &str, max: usize) -> Result<(), ManifestProblem> {

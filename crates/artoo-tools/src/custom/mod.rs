@@ -38,7 +38,7 @@ use std::path::{Path, PathBuf};
 
 use crate::config::ToolConfig;
 
-pub(crate) use manifest::{Argument, Effect, Manifest, Wire, from_toml};
+pub(crate) use manifest::{Argument, Effect, Manifest, from_toml};
 #[cfg(feature = "mcp")]
 pub(crate) use manifest::{check_keys, find_program, read_toml, timeout};
 #[cfg(feature = "mcp")]

@@ -113,11 +113,11 @@ fn check_place(name: &str, field: Option<&Field>, pieces: usize, is_optional: bo
         return wrong("is optional, so it must stand in brackets of its own: [\"--flag\", \"{field}\"]");
     }
     match field.kind {
-        Kind::Switch if !is_optional => {
+        Kind::Boolean if !is_optional => {
             wrong("is true or false, so it must stand in brackets: [\"--flag\", \"{field}\"]")
         }
-        Kind::Switch | Kind::Texts { .. } if pieces > 1 => wrong("must be an argument of its own"),
-        Kind::Switch | Kind::Texts { .. } | Kind::Text { .. } | Kind::Document { .. } | Kind::Integer { .. } => Ok(()),
+        Kind::Boolean | Kind::Array if pieces > 1 => wrong("must be an argument of its own"),
+        Kind::Boolean | Kind::Array | Kind::String | Kind::Document | Kind::Integer => Ok(()),
     }
 }
 

@@ -1,22 +1,22 @@
 //! A tool of the user's own, described by a manifest.
 
 use std::ffi::OsString;
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use artoo_proto::{EffectClass, ToolClass, ToolSpec, escape};
+use artoo_proto::{ToolClass, ToolSpec, escape};
 use serde_json::{Map, Value};
 
 use crate::custom::manifest::{self, Effect, Manifest};
+use crate::effects::{CallEffects, NetworkUse, UndoMethod};
 use crate::fence::Fence;
 use crate::input;
-use crate::limit::{Limit, Stopped, blocking};
-use crate::network;
+use crate::limit::Limit;
 use crate::paths;
 use crate::process::{Ended, Invocation};
 use crate::record::Record;
-use crate::recording::Recording;
-use crate::tool::{CAUTION, Call, Job, Machine, Question, Running, Said, Tool};
+use crate::tool::{CAUTION, Call, Job, Machine, Question, Request, Running, Tool, UserContext};
 
 /// Tried after artoo's own tools and before shell commands.
 const PRIORITY: u8 = 5;
@@ -31,9 +31,6 @@ pub(crate) struct Custom {
 pub(crate) struct CustomCall {
     manifest: Arc<Manifest>,
     arguments: Vec<String>,
-    paths: Vec<PathBuf>,
-    /// Why the user must be asked before one of the paths is read.
-    secret: Option<String>,
 }
 
 impl Custom {
@@ -53,14 +50,19 @@ impl Tool for Custom {
         }
     }
 
-    fn read(&self, machine: &Machine, input: &Value) -> Result<Box<dyn Job>, Box<Record>> {
-        CustomCall::read(&self.manifest, machine, input).map(|call| Box::new(call) as Box<dyn Job>)
+    fn read(&self, machine: &Machine, user: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
+        CustomCall::read(&self.manifest, machine, user, input)
     }
 }
 
 impl CustomCall {
     /// Checks an input against the manifest.
-    pub(crate) fn read(manifest: &Arc<Manifest>, machine: &Machine, input: &Value) -> Result<Self, Box<Record>> {
+    pub(crate) fn read(
+        manifest: &Arc<Manifest>,
+        machine: &Machine,
+        user: &UserContext<'_>,
+        input: &Value,
+    ) -> Result<Request, Box<Record>> {
         let class = manifest.effect.class();
         let mut fields: Map<String, Value> = input::parse(input).map_err(|problem| problem.record(class))?;
         let arguments = manifest.arguments(machine, &mut fields).map_err(|problem| problem.record(class))?;
@@ -81,7 +83,37 @@ impl CustomCall {
             Box::new(Record::denied(&format!("{program} {reason}")).class(class))
         })?;
         let secret = paths.iter().find_map(|path| machine.protected.secret(path));
-        Ok(Self { manifest: Arc::clone(manifest), arguments, paths, secret })
+        let call = Self { manifest: Arc::clone(manifest), arguments };
+        let workspace = PathBuf::from(&environment.workspace);
+        let network = if manifest.network { NetworkUse::Possible } else { NetworkUse::Blocked };
+        let effects = CallEffects {
+            undo: UndoMethod::Snapshot(paths.iter().cloned().chain([workspace]).collect()),
+            lines: vec![format!("runs your own tool {}: {}", manifest.name, manifest.description)],
+            ..CallEffects::new(class, paths, network)
+        };
+        let question = call.needs_approval(user, secret).map(|reason| {
+            let shown = call.shown();
+            let files = [manifest.program.clone()].into_iter().chain(effects.paths.clone()).collect();
+            Question { text: shown.clone(), files, shown, reason }
+        });
+        let target = escape::one_line(&call.arguments.join(" "));
+        Ok(Request { target, effects, question, job: Box::new(call) })
+    }
+
+    /// Why a call needs approval, if it does. `secret`: why the content of its files does.
+    fn needs_approval(&self, user: &UserContext<'_>, secret: Option<String>) -> Option<String> {
+        let Manifest { effect, network, granted, .. } = *self.manifest;
+        if let Some(reason) = secret.or_else(|| self.manifest.ask.clone()) {
+            return Some(reason);
+        }
+        let reason = match effect {
+            Effect::ReadOnly | Effect::Creating if network && !granted => "what it is given may leave this machine",
+            Effect::ReadOnly => return None,
+            Effect::Changing if !granted => "its manifest says that it changes something",
+            Effect::Creating | Effect::Changing if !user.confirm => return None,
+            Effect::Creating | Effect::Changing => CAUTION,
+        };
+        Some(reason.to_owned())
     }
 
     fn shown(&self) -> String {
@@ -90,16 +122,17 @@ impl CustomCall {
     }
 
     /// The sandbox for what the manifest claims.
-    fn fence(&self, machine: &Machine) -> Fence {
-        let (config, protected, network) = (&machine.config, &machine.protected, self.manifest.network);
+    fn fence(&self, call: &Call) -> Fence {
+        let (config, protected, network) = (&call.machine.config, &call.machine.protected, self.manifest.network);
+        let paths = &call.effects.paths;
         match self.manifest.effect {
-            Effect::ReadOnly => Fence { network, ..Fence::of_reading(protected, &self.paths) },
+            Effect::ReadOnly => Fence { network, ..Fence::of_reading(protected, paths) },
             // It may create files anywhere in the workspace, as its manifest claims.
             Effect::Creating => {
-                let Fence { readable, .. } = Fence::of_reading(protected, &self.paths);
+                let Fence { readable, .. } = Fence::of_reading(protected, paths);
                 Fence { readable, ..Fence::of_allowed(config, protected, &[], network) }
             }
-            Effect::Changing => Fence::of_allowed(config, protected, &self.paths, network),
+            Effect::Changing => Fence::of_allowed(config, protected, paths, network),
         }
     }
 
@@ -115,77 +148,17 @@ impl CustomCall {
 }
 
 impl Job for CustomCall {
-    fn target(&self) -> String {
-        escape::one_line(&self.arguments.join(" "))
-    }
-
-    fn paths(&self) -> Vec<PathBuf> {
-        self.paths.clone()
-    }
-
-    fn class(&self) -> EffectClass {
-        self.manifest.effect.class()
-    }
-
-    fn question(&self, _: &Machine, said: &Said<'_>) -> Option<Question> {
-        let Manifest { effect, network, granted, .. } = *self.manifest;
-        let reason = match effect {
-            _ if let Some(reason) = self.secret.as_deref().or(self.manifest.ask.as_deref()) => reason,
-            Effect::ReadOnly | Effect::Creating if network && !granted => "what it is given may leave this machine",
-            Effect::ReadOnly => return None,
-            Effect::Changing if !granted => "its manifest says that it changes something",
-            Effect::Creating | Effect::Changing if !said.confirm => return None,
-            Effect::Creating | Effect::Changing => CAUTION,
-        };
-        let text = self.shown();
-        Some(Question {
-            shown: text.clone(),
-            text,
-            program: self.manifest.program.clone(),
-            files: [self.manifest.program.clone()].into_iter().chain(self.paths.clone()).collect(),
-            effects: vec![format!("runs your own tool {}: {}", self.manifest.name, self.manifest.description)],
-            reason: reason.to_owned(),
-        })
-    }
-
-    fn network(&self, machine: &Machine) -> String {
-        network::said(self.manifest.network, machine)
-    }
-
-    fn recording(&self, machine: &Machine) -> Recording {
-        let workspace = PathBuf::from(&machine.config.environment.workspace);
-        Recording::Places(self.paths.iter().cloned().chain([workspace]).collect())
-    }
-
     fn run(self: Box<Self>, call: Call) -> Running {
-        Box::pin(run(*self, call))
-    }
-}
-
-async fn run(custom: CustomCall, call: Call) -> Result<Record, Stopped> {
-    let class = custom.manifest.effect.class();
-    let (machine, recorder) = (Arc::clone(&call.machine), call.recorder.clone());
-    let act = match call.watch.blocking(move |limit| recorder.begin(&machine, limit)).await? {
-        Ok(act) => act,
-        Err(record) => return Ok(record.class(class)),
-    };
-    let fence = custom.fence(&call.machine);
-    let network = fence.network;
-    let ended = call.run(custom.invocation(), fence, custom.manifest.timeout).await;
-    let is_held = call.machine.has_held(network, &ended);
-    let max_chars = call.machine.config.output_max_chars;
-    let look = move |limit: &Limit| {
-        let noted = act.end(&[], limit);
-        let record = match ended {
-            Ok(ended) => record(&custom.manifest, ended, max_chars),
+        let (fence, invocation, time) = (self.fence(&call), self.invocation(), self.manifest.timeout());
+        let record = move |ended: io::Result<Ended>, machine: &Machine, _: &Limit| match ended {
+            Ok(ended) => record(&self.manifest, ended, machine.config.output_max_chars),
             Err(error) => {
-                let program = paths::line(&custom.manifest.program);
-                Record { measures: false, ..Record::hindered(format!("{program}: {error}")).class(class) }
+                let failed = Record::hindered(format!("{}: {error}", paths::line(&self.manifest.program)));
+                Record { measures: false, ..failed.class(self.manifest.effect.class()) }
             }
         };
-        record.noted(noted, is_held)
-    };
-    blocking(call.machine.config.call_timeout, look).await
+        Box::pin(async move { Ok(call.run(invocation, fence, time, None, record).await) })
+    }
 }
 
 fn record(manifest: &Manifest, mut ended: Ended, max_chars: usize) -> Record {

@@ -1,4 +1,4 @@
-//! The input of `files`, narrowed: what is to be done, to which paths.
+//! The input of `files` and `trash`.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -8,85 +8,64 @@ use artoo_proto::{Environment, escape};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::files::rename::{Template, TemplateProblem};
-use crate::input::{self, InputProblem};
-use crate::paths::{self, PATH_MAX_BYTES, PathProblem};
+use crate::input::{self, InputProblem, unfit};
+use crate::paths::{self, PATH_MAX_BYTES};
 
-/// Paths one call acts on: more than a person reads before a yes, few enough to be planned in a moment.
-pub(super) const PATHS_MAX: usize = 10_000;
+/// Maximum number of paths in a call.
+const PATHS_MAX: usize = 10_000;
 
-/// Longest text of a new file.
+/// Longest text of a new file, in characters.
 const TEXT_MAX_CHARS: usize = 1_000_000;
 
-/// Longest template, and longest text to find or put in names and files.
+/// Longest template, and longest text to find or to replace it with, in characters.
 const PIECE_MAX_CHARS: usize = 1_000;
 
+/// Longest path quoted in an error, in characters.
+const QUOTED_MAX_CHARS: usize = 200;
+
+/// An operation with its fields.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Wire {
-    act: Verb,
-    #[serde(default)]
-    paths: Vec<String>,
-    to: Option<String>,
-    template: Option<String>,
-    text: Option<String>,
-    find: Option<String>,
-    with: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Verb {
-    CreateFolder,
-    CreateFile,
-    Copy,
-    Move,
-    Rename,
-    Replace,
-    Archive,
-    Extract,
-    Delete,
-}
-
-/// What is to be done; paths are absolute.
-#[derive(Debug)]
+#[serde(tag = "act", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Act {
     CreateFolder {
-        to: PathBuf,
+        to: String,
     },
     CreateFile {
-        to: PathBuf,
+        to: String,
+        #[serde(default)]
         text: String,
     },
     Copy {
-        paths: Vec<PathBuf>,
-        to: Destination,
+        paths: Vec<String>,
+        to: String,
     },
     Move {
-        paths: Vec<PathBuf>,
-        to: Destination,
+        paths: Vec<String>,
+        to: String,
     },
     Rename {
-        paths: Vec<PathBuf>,
-        template: Template,
+        paths: Vec<String>,
+        template: Option<String>,
+        find: Option<String>,
+        with: Option<String>,
     },
-    /// A new file with the text of another, one piece replaced by another everywhere.
+    /// Creates a file with the text of another, each occurrence of `find` replaced.
     Replace {
-        path: PathBuf,
-        to: PathBuf,
+        paths: Vec<String>,
+        to: String,
         find: String,
         with: String,
     },
     Archive {
-        paths: Vec<PathBuf>,
-        to: PathBuf,
+        paths: Vec<String>,
+        to: String,
     },
     Extract {
-        paths: Vec<PathBuf>,
-        into: PathBuf,
+        paths: Vec<String>,
+        to: String,
     },
     Delete {
-        paths: Vec<PathBuf>,
+        paths: Vec<String>,
     },
 }
 
@@ -97,165 +76,86 @@ struct TrashWire {
     paths: Vec<String>,
 }
 
-/// Where copies go: a trailing slash says that it is a folder.
-#[derive(Debug)]
-pub(crate) struct Destination {
-    pub(super) path: PathBuf,
-    pub(super) is_folder: bool,
-}
-
-/// Why an input makes no sense.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ActProblem {
-    #[error(transparent)]
-    Input(#[from] InputProblem),
-    #[error("{field}: {source}")]
-    Path {
-        field: &'static str,
-        #[source]
-        source: PathProblem,
-    },
-    #[error("paths: {line} is no path as this program lists them (a backslash is written twice)")]
-    Line { line: String },
-    #[error("the field {field} is needed for this act")]
-    Missing { field: &'static str },
-    #[error("the field {field} says nothing in this act")]
-    Idle { field: &'static str },
-    #[error("paths: this act takes exactly one, and {given} are given")]
-    NotOne { given: usize },
-    #[error("template: {0}")]
-    Template(#[from] TemplateProblem),
-}
-
 impl Act {
-    /// Reads and checks an input, as far as letters tell.
-    pub(crate) fn parse(environment: &Environment, value: &Value) -> Result<Self, ActProblem> {
-        let wire: Wire = input::parse(value)?;
-        input::check_count("paths", wire.paths.len(), PATHS_MAX)?;
-        input::check_length("text", wire.text.as_deref().unwrap_or_default(), TEXT_MAX_CHARS)?;
-        for (field, piece) in [("template", &wire.template), ("find", &wire.find), ("with", &wire.with)] {
-            input::check_length(field, piece.as_deref().unwrap_or_default(), PIECE_MAX_CHARS)?;
-        }
-        let mut fields = Fields { environment, wire };
-        let act = match fields.wire.act {
-            Verb::CreateFolder => Self::CreateFolder { to: fields.to()?.path },
-            Verb::CreateFile => {
-                Self::CreateFile { to: fields.to()?.path, text: fields.wire.text.take().unwrap_or_default() }
-            }
-            Verb::Copy => Self::Copy { paths: fields.paths()?, to: fields.to()? },
-            Verb::Move => Self::Move { paths: fields.paths()?, to: fields.to()? },
-            Verb::Rename => {
-                let template = fields.wire.template.take();
-                let (find, with) = (fields.wire.find.take(), fields.wire.with.take());
-                Self::Rename { paths: fields.paths()?, template: Template::parse(template, find, with)? }
-            }
-            Verb::Replace => Self::Replace {
-                path: fields.one_path()?,
-                to: fields.to()?.path,
-                find: fields.wire.find.take().filter(|f| !f.is_empty()).ok_or(missing("find"))?,
-                with: fields.wire.with.take().ok_or(missing("with"))?,
-            },
-            Verb::Archive => Self::Archive { paths: fields.paths()?, to: fields.to()?.path },
-            Verb::Extract => Self::Extract { paths: fields.paths()?, into: fields.to()?.path },
-            Verb::Delete => Self::Delete { paths: fields.paths()? },
-        };
-        fields.nothing_left()?;
+    /// Reads the input of `files`.
+    pub(crate) fn parse(value: &Value) -> Result<Self, InputProblem> {
+        let act: Self = input::parse(value)?;
+        act.check()?;
         Ok(act)
     }
-}
 
-impl Act {
-    /// Reads the input of `trash`, which is a deletion and nothing else.
-    pub(crate) fn parse_trash(environment: &Environment, value: &Value) -> Result<Self, ActProblem> {
+    /// Reads the input of `trash`.
+    pub(crate) fn parse_trash(value: &Value) -> Result<Self, InputProblem> {
         let TrashWire { paths } = input::parse(value)?;
-        Self::parse(environment, &json!({"act": "delete", "paths": paths}))
-    }
-}
-
-fn missing(field: &'static str) -> ActProblem {
-    ActProblem::Missing { field }
-}
-
-/// The fields of an input; each is taken once, so that none is given in vain.
-struct Fields<'a> {
-    environment: &'a Environment,
-    wire: Wire,
-}
-
-impl Fields<'_> {
-    fn paths(&mut self) -> Result<Vec<PathBuf>, ActProblem> {
-        let lines = std::mem::take(&mut self.wire.paths);
-        if lines.is_empty() {
-            return Err(missing("paths"));
-        }
-        lines.iter().map(|line| self.listed(line)).collect()
+        let act = Self::Delete { paths };
+        act.check()?;
+        Ok(act)
     }
 
-    fn one_path(&mut self) -> Result<PathBuf, ActProblem> {
-        let mut paths = self.paths()?;
-        match (paths.pop(), paths.len()) {
-            (Some(path), 0) => Ok(path),
-            (_, others) => Err(ActProblem::NotOne { given: others + 1 }),
-        }
-    }
-
-    fn to(&mut self) -> Result<Destination, ActProblem> {
-        let to = self.wire.to.take().ok_or(missing("to"))?;
-        let path = paths::absolute(self.environment, &to).map_err(|source| ActProblem::Path { field: "to", source })?;
-        Ok(Destination { path, is_folder: to.ends_with('/') })
-    }
-
-    /// A path as it is listed; only one that starts with a slash can hold escapes.
-    fn listed(&self, line: &str) -> Result<PathBuf, ActProblem> {
-        if !line.starts_with('/') {
-            let absolute = paths::absolute(self.environment, line);
-            return absolute.map_err(|source| ActProblem::Path { field: "paths", source });
-        }
-        let bytes = escape::path_from_line(line);
-        let bytes = bytes.filter(|bytes| bytes.len() <= PATH_MAX_BYTES && !bytes.contains(&0));
-        let bytes = bytes.ok_or_else(|| ActProblem::Line { line: escape::shorten(&escape::one_line(line), 200) })?;
-        Ok(paths::normalise(&PathBuf::from(OsString::from_vec(bytes))))
-    }
-
-    fn nothing_left(&self) -> Result<(), ActProblem> {
-        let Wire { act: _, paths, to, template, text, find, with } = &self.wire;
-        let left = [
-            ("paths", !paths.is_empty()),
-            ("to", to.is_some()),
-            ("template", template.is_some()),
-            ("text", text.is_some()),
-            ("find", find.is_some()),
-            ("with", with.is_some()),
-        ];
-        match left.into_iter().find(|(_, is_left)| *is_left) {
-            Some((field, _)) => Err(ActProblem::Idle { field }),
-            None => Ok(()),
+    fn check(&self) -> Result<(), InputProblem> {
+        match self {
+            Self::CreateFolder { .. } => Ok(()),
+            Self::CreateFile { text, .. } => input::check_length("text", text, TEXT_MAX_CHARS),
+            Self::Rename { paths, template, find, with } => {
+                for (field, piece) in [("template", template), ("find", find), ("with", with)] {
+                    input::check_length(field, piece.as_deref().unwrap_or_default(), PIECE_MAX_CHARS)?;
+                }
+                check_paths(paths)
+            }
+            Self::Replace { paths, find, with, .. } => {
+                input::check_length("find", find, PIECE_MAX_CHARS)?;
+                input::check_length("with", with, PIECE_MAX_CHARS)?;
+                match paths.len() {
+                    _ if find.is_empty() => Err(unfit("the field find is empty")),
+                    1 => Ok(()),
+                    given => Err(unfit(format!("paths: this act takes exactly one, and {given} are given"))),
+                }
+            }
+            Self::Copy { paths, .. }
+            | Self::Move { paths, .. }
+            | Self::Archive { paths, .. }
+            | Self::Extract { paths, .. }
+            | Self::Delete { paths } => check_paths(paths),
         }
     }
 }
 
-/// The schema of `trash`.
+fn check_paths(paths: &[String]) -> Result<(), InputProblem> {
+    input::check_count("paths", paths.len(), PATHS_MAX)?;
+    if paths.is_empty() { Err(unfit("the field paths is empty")) } else { Ok(()) }
+}
+
+/// The absolute path of an entry of `paths`. Only an absolute one can hold escapes.
+pub(super) fn listed(environment: &Environment, line: &str) -> Result<PathBuf, InputProblem> {
+    if !line.starts_with('/') {
+        return input::path(environment, "paths", line);
+    }
+    let bytes = escape::path_from_line(line).filter(|bytes| bytes.len() <= PATH_MAX_BYTES && !bytes.contains(&0));
+    let bytes = bytes.ok_or_else(|| {
+        let line = escape::shorten(&escape::one_line(line), QUOTED_MAX_CHARS);
+        unfit(format!("paths: {line} is no path as this program lists them (a backslash is written twice)"))
+    })?;
+    Ok(paths::normalise(&PathBuf::from(OsString::from_vec(bytes))))
+}
+
+/// The schema of `trash` for models.
 pub(crate) fn trash_schema() -> Value {
-    json!({
-        "type": "object",
-        "additionalProperties": false,
-        "required": ["paths"],
-        "properties": {
+    input::schema(
+        &["paths"],
+        json!({
             "paths": {"type": "array", "minItems": 1, "maxItems": PATHS_MAX, "description": "as listed by glob",
                 "items": {"type": "string", "minLength": 1, "maxLength": PATH_MAX_BYTES}}
-        }
-    })
+        }),
+    )
 }
 
-/// The schema a model sees.
+/// The schema of `files` for models.
 pub(crate) fn schema() -> Value {
     let path = |what: &str| json!({"type": "string", "minLength": 1, "maxLength": PATH_MAX_BYTES, "description": what});
     let text = |max: usize, what: &str| json!({"type": "string", "maxLength": max, "description": what});
-    json!({
-        "type": "object",
-        "additionalProperties": false,
-        "required": ["act"],
-        "properties": {
+    input::schema(
+        &["act"],
+        json!({
             "act": {"enum": [
                 "create_folder", "create_file", "copy", "move", "rename", "replace", "archive", "extract", "delete"
             ]},
@@ -268,6 +168,6 @@ pub(crate) fn schema() -> Value {
             "text": text(TEXT_MAX_CHARS, "create_file: its content"),
             "find": text(PIECE_MAX_CHARS, "replace: text in the file; rename: text in the name"),
             "with": text(PIECE_MAX_CHARS, "what comes in its place")
-        }
-    })
+        }),
+    )
 }

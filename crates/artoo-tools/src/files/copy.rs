@@ -1,4 +1,4 @@
-//! Copying a file, a folder or a link, name by name, with what was made told and read back.
+//! Copies files, folders and symlinks, and reads every copy back.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
@@ -8,19 +8,19 @@ use std::path::{Path, PathBuf};
 use artoo_proto::{FOLDER, FileChange};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, Timespec, Timestamps, fchmod, futimens, readlinkat, statat, symlinkat};
 
-use crate::beneath::Place;
+use crate::beneath::{Made, Place};
 use crate::digest;
 use crate::files::survey::DEPTH_MAX;
 use crate::limit::Limit;
 use crate::paths;
 
-/// Bytes copied at a time.
+/// Size of a chunk.
 const CHUNK_BYTES: usize = 256 * 1024;
 
-/// What is different now.
+/// The files that an act changed.
 pub(super) type Changes = Vec<FileChange>;
 
-/// Copies what stands at `from` to `to`, where nothing may stand; times and modes are kept.
+/// Copies `from` to `to`, which must not exist, with times and modes.
 pub(crate) fn copy(from: &Place, to: Place, to_path: &Path, changes: &mut Changes, limit: &Limit) -> io::Result<()> {
     tree(from, to, to_path, changes, limit, 0)
 }
@@ -30,27 +30,24 @@ fn tree(from: &Place, to: Place, to_path: &Path, changes: &mut Changes, limit: &
         return Err(io::Error::other("folders are nested too deep"));
     }
     let found = statat(&from.folder, &from.name, AtFlags::SYMLINK_NOFOLLOW)?;
-    match FileType::from_raw_mode(found.st_mode) {
-        FileType::RegularFile => file(from, to, to_path, changes, limit),
-        FileType::Symlink => {
-            let target = readlinkat(&from.folder, &from.name, Vec::new())?;
-            symlinkat(&target, &to.folder, &to.name)?;
-            changes.push(made(to_path, link_digest(target.as_bytes())));
-            Ok(())
+    let kind = FileType::from_raw_mode(found.st_mode);
+    if kind.is_dir() {
+        to.make_folder()?;
+        changes.push(made(to_path, FOLDER.to_owned()));
+        for name in names(from)? {
+            let (inner, place) = (from.inside(&name)?, to.inside(&name)?);
+            tree(&inner, place, &to_path.join(&name), changes, limit, depth + 1)?;
         }
-        FileType::Directory => {
-            to.make_folder()?;
-            changes.push(made(to_path, FOLDER.to_owned()));
-            for name in names(from)? {
-                let (inner, place) = (from.inside(&name)?, to.inside(&name)?);
-                tree(&inner, place, &to_path.join(&name), changes, limit, depth + 1)?;
-            }
-            let folder = to.open_folder()?;
-            keep_facts(&folder, &found)
-        }
-        FileType::Fifo | FileType::Socket | FileType::CharacterDevice | FileType::BlockDevice | FileType::Unknown => {
-            Err(io::Error::other("it is neither file, folder nor link"))
-        }
+        keep_facts(&to.open_folder()?, &found)
+    } else if kind.is_symlink() {
+        let target = readlinkat(&from.folder, &from.name, Vec::new())?;
+        symlinkat(&target, &to.folder, &to.name)?;
+        changes.push(made(to_path, link_digest(target.as_bytes())));
+        Ok(())
+    } else if kind.is_file() {
+        file(from, to, to_path, changes, limit)
+    } else {
+        Err(io::Error::other("it is not a file, folder or symlink"))
     }
 }
 
@@ -63,9 +60,14 @@ fn file(from: &Place, to: Place, to_path: &Path, changes: &mut Changes, limit: &
         let (before, after) = (digest::of_whole(&mut source, limit)?, digest::of_whole(&mut new.file, limit)?);
         if before == after { Ok(after) } else { Err(io::Error::other("it changed while it was copied")) }
     });
-    match copied {
-        Ok(after) => {
-            changes.push(made(to_path, after));
+    finish(new, to_path, copied, changes)
+}
+
+/// Records a written file with its digest, or removes it if writing failed.
+pub(super) fn finish(new: Made, path: &Path, written: io::Result<String>, changes: &mut Changes) -> io::Result<()> {
+    match written {
+        Ok(digest) => {
+            changes.push(made(path, digest));
             Ok(())
         }
         Err(error) => {
@@ -75,7 +77,7 @@ fn file(from: &Place, to: Place, to_path: &Path, changes: &mut Changes, limit: &
     }
 }
 
-/// Copies bytes until the source ends or the time is up.
+/// Copies bytes until the source ends; fails at the deadline.
 pub(crate) fn pour(source: &mut impl Read, to: &mut impl Write, limit: &Limit) -> io::Result<()> {
     let mut chunk = vec![0; CHUNK_BYTES];
     loop {
@@ -90,25 +92,20 @@ pub(crate) fn pour(source: &mut impl Read, to: &mut impl Write, limit: &Limit) -
     }
 }
 
-/// What stands at a place, for the record: content, folder or where a link points.
+/// The digest of a file or symlink, or [`FOLDER`].
 pub(super) fn digest_of(place: &Place, limit: &Limit) -> io::Result<String> {
     let found = statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW)?;
-    match FileType::from_raw_mode(found.st_mode) {
-        FileType::Directory => Ok(FOLDER.to_owned()),
-        FileType::Symlink => Ok(link_digest(readlinkat(&place.folder, &place.name, Vec::new())?.as_bytes())),
-        FileType::RegularFile
-        | FileType::Fifo
-        | FileType::Socket
-        | FileType::CharacterDevice
-        | FileType::BlockDevice
-        | FileType::Unknown => {
-            let digest = digest::of_file(&mut place.open_file()?, limit)?;
-            digest.ok_or_else(|| io::Error::from(io::ErrorKind::TimedOut))
-        }
+    let kind = FileType::from_raw_mode(found.st_mode);
+    if kind.is_dir() {
+        return Ok(FOLDER.to_owned());
     }
+    if kind.is_symlink() {
+        return Ok(link_digest(readlinkat(&place.folder, &place.name, Vec::new())?.as_bytes()));
+    }
+    digest::of_file(&mut place.open_file()?, limit)?.ok_or_else(|| io::ErrorKind::TimedOut.into())
 }
 
-/// Everything at and below a place with its digest, the place itself first.
+/// The digests of a path and of everything below it, the path itself first.
 pub(crate) fn inventory(place: &Place, path: &Path, limit: &Limit) -> io::Result<Vec<(PathBuf, String)>> {
     let mut all = Vec::new();
     listed(place, path, limit, &mut all, 0)?;
@@ -130,7 +127,7 @@ fn listed(place: &Place, path: &Path, limit: &Limit, all: &mut Vec<(PathBuf, Str
     Ok(())
 }
 
-/// Names in the folder at a place, sorted.
+/// The names in a folder, sorted.
 pub(super) fn names(place: &Place) -> io::Result<Vec<OsString>> {
     let mut names = Vec::new();
     for entry in Dir::new(place.open_folder()?)? {
@@ -144,7 +141,7 @@ pub(super) fn names(place: &Place) -> io::Result<Vec<OsString>> {
 }
 
 fn keep_facts(to: impl rustix::fd::AsFd, found: &rustix::fs::Stat) -> io::Result<()> {
-    // Who may run as its owner is never copied along.
+    // Set-id bits are not copied.
     fchmod(&to, Mode::from_raw_mode(found.st_mode & 0o777))?;
     let seconds = |tv_sec, tv_nsec: i64| Timespec { tv_sec, tv_nsec };
     let times = Timestamps {
@@ -154,7 +151,7 @@ fn keep_facts(to: impl rustix::fd::AsFd, found: &rustix::fs::Stat) -> io::Result
     Ok(futimens(&to, &times)?)
 }
 
-/// A link's digest: of where it points, marked so that no file has the same.
+/// The digest of a symlink: of its target, with a prefix that no file's digest has.
 fn link_digest(target: &[u8]) -> String {
     digest::of_parts([b"link".as_slice(), target])
 }

@@ -1,4 +1,4 @@
-//! `files`: folders and files made, copied, moved, renamed, packed, unpacked and thrown away; nothing is overwritten.
+//! `files` and `trash`: create, copy, move, rename, pack, unpack and delete files. Nothing is overwritten.
 
 mod act;
 mod copy;
@@ -11,7 +11,7 @@ mod survey;
 mod tool;
 mod unpack;
 
-pub(crate) use act::{Act, ActProblem, schema, trash_schema};
+pub(crate) use act::{Act, schema, trash_schema};
 pub(crate) use copy::{copy, inventory, pour};
 pub(crate) use perform::{Side, carry, hindered, remove, rename, run};
 pub(crate) use plan::{Plan, plan};

@@ -1,6 +1,6 @@
-//! Packing files and folders into one archive.
+//! Packs files and folders into an archive.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ use crate::files::survey::{DEPTH_MAX, Obstacle};
 use crate::limit::Limit;
 use crate::paths;
 
-/// Kinds of archive, told by their names.
+/// The formats of archives, by extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
     Tar,
@@ -41,7 +41,7 @@ impl Format {
     }
 }
 
-/// Packs `sources`, each under its own name, into the new file; returns its digest and how many entries it has.
+/// Packs `sources` into the new file; returns its digest and the number of entries.
 pub(super) fn pack(sources: &[PathBuf], to: &Path, mut new: Made, limit: &Limit) -> io::Result<(String, u64)> {
     let written =
         write(sources, to, &new.file, limit).and_then(|entries| Ok((digest::of_whole(&mut new.file, limit)?, entries)));
@@ -68,7 +68,7 @@ fn write(sources: &[PathBuf], to: &Path, file: &File, limit: &Limit) -> io::Resu
     Ok(entries)
 }
 
-/// The names in the archive: below the folder that holds all sources.
+/// The names in the archive, relative to the folder that contains all sources.
 fn names(sources: &[PathBuf]) -> Vec<PathBuf> {
     let parent = |path: &Path| path.parent().unwrap_or(Path::new("/")).to_path_buf();
     let mut common = sources.first().map(|path| parent(path)).unwrap_or_default();
@@ -123,54 +123,46 @@ fn add(archive: &mut Archive, place: &Place, name: &Path, limit: &Limit, depth: 
         return Err(io::Error::other("folders are nested too deep"));
     }
     let found = statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW)?;
-    match FileType::from_raw_mode(found.st_mode) {
-        FileType::Directory => {
-            let folder = fs::File::from(place.open_folder()?);
-            match archive {
-                Archive::Tar(builder) => builder.append_dir_all_header(name, &folder)?,
-                Archive::Zip(writer) => {
-                    writer.add_directory(zip_name(name)?, SimpleFileOptions::default()).map_err(io::Error::other)?;
-                }
+    let kind = FileType::from_raw_mode(found.st_mode);
+    if kind.is_dir() {
+        match archive {
+            Archive::Tar(builder) => builder.append_folder(name, &File::from(place.open_folder()?))?,
+            Archive::Zip(writer) => {
+                writer.add_directory(zip_name(name)?, SimpleFileOptions::default()).map_err(io::Error::other)?;
             }
-            let mut entries = 1;
-            for inner in copy::names(place)? {
-                entries += add(archive, &place.inside(&inner)?, &name.join(&inner), limit, depth + 1)?;
-            }
-            Ok(entries)
         }
-        FileType::RegularFile => {
-            let mut file = place.open_file()?;
-            match archive {
-                Archive::Tar(builder) => builder.append_file(name, &mut file)?,
-                Archive::Zip(writer) => {
-                    let options = SimpleFileOptions::default()
-                        .compression_method(zip::CompressionMethod::Deflated)
-                        .large_file(file.metadata()?.len() >= u64::from(u32::MAX))
-                        .unix_permissions(found.st_mode & 0o777);
-                    writer.start_file(zip_name(name)?, options).map_err(io::Error::other)?;
-                    copy::pour(&mut file, writer, limit)?;
-                }
-            }
-            if limit.reached() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(1) }
+        let mut entries = 1;
+        for inner in copy::names(place)? {
+            entries += add(archive, &place.inside(&inner)?, &name.join(&inner), limit, depth + 1)?;
         }
-        FileType::Symlink
-        | FileType::Fifo
-        | FileType::Socket
-        | FileType::CharacterDevice
-        | FileType::BlockDevice
-        | FileType::Unknown => {
-            Err(io::Error::other(format!("{} is neither file nor folder; it can't be packed", paths::line(name))))
+        return Ok(entries);
+    }
+    if !kind.is_file() {
+        let name = paths::line(name);
+        return Err(io::Error::other(format!("{name} is not a file or folder; it can't be packed")));
+    }
+    let mut file = place.open_file()?;
+    match archive {
+        Archive::Tar(builder) => builder.append_file(name, &mut file)?,
+        Archive::Zip(writer) => {
+            let options = SimpleFileOptions::default()
+                .compression_method(zip::CompressionMethod::Deflated)
+                .large_file(file.metadata()?.len() >= u64::from(u32::MAX))
+                .unix_permissions(found.st_mode & 0o777);
+            writer.start_file(zip_name(name)?, options).map_err(io::Error::other)?;
+            copy::pour(&mut file, writer, limit)?;
         }
     }
+    if limit.reached() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(1) }
 }
 
-/// A tar header for a folder, from the folder that is open.
+/// Adds a folder with the metadata of an open folder.
 trait FolderHeader {
-    fn append_dir_all_header(&mut self, name: &Path, folder: &File) -> io::Result<()>;
+    fn append_folder(&mut self, name: &Path, folder: &File) -> io::Result<()>;
 }
 
 impl FolderHeader for tar::Builder<Stream> {
-    fn append_dir_all_header(&mut self, name: &Path, folder: &File) -> io::Result<()> {
+    fn append_folder(&mut self, name: &Path, folder: &File) -> io::Result<()> {
         let mut header = tar::Header::new_gnu();
         header.set_metadata(&folder.metadata()?);
         header.set_entry_type(tar::EntryType::Directory);

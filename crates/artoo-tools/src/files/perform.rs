@@ -1,4 +1,4 @@
-//! Carrying a plan out, step by step; the first step that fails ends it, and what was done until then is told.
+//! Performs a plan step by step. The first step that fails ends it, and the record lists the steps before it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,10 +16,10 @@ use crate::record::Record;
 use crate::undo::{Act, tree_digest};
 use crate::{digest, paths, trash};
 
-/// Lines of a report that name what was done; the record of changes names all.
+/// Maximum number of steps listed in the text of a record; `changed` has all.
 const REPORTED_MAX: usize = 50;
 
-/// Carries a plan out.
+/// Performs a plan.
 pub(crate) fn run(plan: &Plan, environment: &Environment, mut act: Act, limit: &Limit) -> Record {
     let (mut changes, mut done) = (Changes::new(), Vec::new());
     let mut problem = None;
@@ -33,7 +33,7 @@ pub(crate) fn run(plan: &Plan, environment: &Environment, mut act: Act, limit: &
         }
     }
     if let Err(error) = act.end(&changes, limit) {
-        // It stays in the journal as begun, and is looked at again by an undo.
+        // The journal entry stays open, and an undo compares the files again.
         problem.get_or_insert_with(|| format!("what was done is not yet noted for undo: {error}"));
     }
     let more = done.len().saturating_sub(REPORTED_MAX);
@@ -83,13 +83,7 @@ impl Operation {
                 let mut new = reach(to, changes, act)?.make_file()?;
                 let written = io::Write::write_all(&mut new.file, text.as_bytes())
                     .and_then(|()| digest::of_whole(&mut new.file, limit));
-                match written {
-                    Ok(digest) => changes.push(made(to, digest)),
-                    Err(error) => {
-                        new.unmake();
-                        return Err(error);
-                    }
-                }
+                copy::finish(new, to, written, changes)?;
                 Ok(format!("made {} with {} bytes", paths::line(to), text.len()))
             }
             Self::Copy { from, to } => {
@@ -122,7 +116,7 @@ impl Operation {
     }
 }
 
-/// The place of a new thing; missing folders on the way are made and told.
+/// The place of a new path; missing folders are created and recorded.
 fn reach(path: &Path, changes: &mut Changes, act: &mut Act) -> io::Result<Place> {
     act.creating(path)?;
     let mut folders: Vec<PathBuf> = Vec::new();
@@ -135,7 +129,7 @@ fn relocate(from: &Path, to: &Path, changes: &mut Changes, act: &mut Act, limit:
     let source = Place::of(from)?;
     let before = copy::inventory(&source, from, limit)?;
     let target = match to.parent() {
-        // Only the folders on the way are made; the thing itself comes.
+        // Only the missing folders are created; the path itself is moved there.
         Some(parent) if !parent.is_dir() => reach(to, changes, act)?,
         _ => Place::of(to)?,
     };
@@ -147,13 +141,13 @@ fn relocate(from: &Path, to: &Path, changes: &mut Changes, act: &mut Act, limit:
     Ok(())
 }
 
-/// One end of a move.
+/// The source or target of a move.
 pub(crate) struct Side<'a> {
     pub(crate) place: Place,
     pub(crate) path: &'a Path,
 }
 
-/// Carries a thing from one place to another, where nothing may stand; `before` is what it holds.
+/// Moves a file or folder to a path that must not exist. `before` is its inventory.
 pub(crate) fn carry(
     from: Side<'_>,
     to: Side<'_>,
@@ -170,7 +164,7 @@ pub(crate) fn carry(
             }
             Ok(())
         }
-        // On another disk: a copy that was read back, then the original goes.
+        // On another file system: it is copied, read back, and the original is removed.
         Err(Errno::XDEV) => {
             copy::copy(&from.place, to.place, to.path, changes, limit)?;
             if copy::inventory(&from.place, from.path, limit)? != before {
@@ -182,10 +176,10 @@ pub(crate) fn carry(
     }
 }
 
-/// Renames without ever replacing.
+/// Renames without replacing anything.
 pub(crate) fn rename(from: &Place, to: &Place) -> Result<(), Errno> {
     match renameat_with(&from.folder, &from.name, &to.folder, &to.name, RenameFlags::NOREPLACE) {
-        // A file system that can't promise it: the name is looked at first, which leaves a moment between.
+        // A file system without support for this: the target is checked first, which leaves a race.
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
             match statat(&to.folder, &to.name, AtFlags::SYMLINK_NOFOLLOW) {
                 Err(Errno::NOENT) => rustix::fs::renameat(&from.folder, &from.name, &to.folder, &to.name),
@@ -197,7 +191,7 @@ pub(crate) fn rename(from: &Place, to: &Place) -> Result<(), Errno> {
     }
 }
 
-/// Removes what was copied, everything in it first.
+/// Removes a file, or a folder with everything in it.
 pub(crate) fn remove(place: &Place) -> io::Result<()> {
     let found = statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW)?;
     let flags = if rustix::fs::FileType::from_raw_mode(found.st_mode).is_dir() {
@@ -211,7 +205,7 @@ pub(crate) fn remove(place: &Place) -> io::Result<()> {
     Ok(unlinkat(&place.folder, &place.name, flags)?)
 }
 
-/// How a plan that could not be made is recorded.
+/// The record of an act that can't be planned.
 pub(crate) fn hindered(obstacle: &super::Obstacle) -> Record {
     let text = obstacle.to_string();
     let record = if obstacle.is_refusal() {

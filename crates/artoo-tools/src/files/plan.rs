@@ -1,24 +1,25 @@
-//! An act and the disk, planned: every single operation with its place, before anyone is asked and anything is touched.
+//! The plan of an act: every operation with its paths, before approval and before any change.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use artoo_proto::{EffectClass, Environment, Timestamp};
 
-use crate::files::act::{Act, Destination};
+use crate::files::act::{self, Act};
 use crate::files::rename::Template;
 use crate::files::survey::{self, Kind, Obstacle, Source};
 use crate::files::{pack, unpack};
+use crate::input::{self, unfit};
 use crate::paths;
 use crate::protect::Protected;
 
-/// Paths named in a question and in a report; the rest is counted.
+/// Paths named in a question; the rest is counted.
 const NAMED_MAX: usize = 20;
 
-/// Longest file whose text is replaced into a new one.
+/// Longest file in which text is replaced.
 pub(super) const REPLACE_MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// One step; every path is real: no link on the way to its last name.
+/// One step. The folders of its paths are no symlinks.
 #[derive(Debug)]
 pub(super) enum Operation {
     MakeFolder { to: PathBuf },
@@ -30,30 +31,29 @@ pub(super) enum Operation {
     Unpack { from: PathBuf, into: PathBuf },
 }
 
-/// An act ready to be asked about and carried out.
+/// A planned act.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(super) operations: Vec<Operation>,
-    /// What is done, in one line.
+    /// The act in one line.
     pub(crate) headline: String,
     pub(crate) class: EffectClass,
-    /// Every path it reads or makes.
-    pub(crate) touched: Vec<PathBuf>,
-    /// What would happen, for a person.
+    /// Every path that it reads or creates.
+    pub(crate) paths: Vec<PathBuf>,
+    /// The effects for the user.
     pub(crate) effects: Vec<String>,
-    /// The whole list of operations and what they found: what a yes is for.
+    /// All operations and the identities of their files; an approval is bound to it.
     pub(crate) contract: String,
-    /// Whether it only adds to the workspace.
+    /// Whether it only creates files in the workspace.
     pub(crate) stays_in_workspace: bool,
-    /// Why a person is asked before one of the files is copied: the copy has another name.
+    /// Why copying one of the files needs approval: the copy has another name.
     pub(crate) secret: Option<String>,
 }
 
 /// Plans an act. Reads the disk, changes nothing.
 pub(crate) fn plan(environment: &Environment, protected: &Protected, act: Act) -> Result<Plan, Obstacle> {
     let workspace = paths::real(Path::new(&environment.workspace));
-    let drawn = draw(environment, protected, act)?;
-    let Drawn { verb, sources, targets, operations, class, remark } = drawn;
+    let Draft { verb, sources, targets, operations, class, remark } = Planner { environment, protected }.draft(act)?;
     let mut effects = Vec::new();
     if !sources.is_empty() {
         let names = named(sources.iter().map(|source| source.path.as_path()));
@@ -79,13 +79,13 @@ pub(crate) fn plan(environment: &Environment, protected: &Protected, act: Act) -
         effects,
         contract: contract.join("\n"),
         stays_in_workspace: is_copied && targets.iter().all(|to| to.starts_with(&workspace)),
-        touched: sources.iter().map(|source| source.path.clone()).chain(targets).collect(),
+        paths: sources.iter().map(|source| source.path.clone()).chain(targets).collect(),
         operations,
     })
 }
 
-/// A plan before it is put into words.
-struct Drawn {
+/// A plan without its texts.
+struct Draft {
     verb: &'static str,
     sources: Vec<Source>,
     targets: Vec<PathBuf>,
@@ -94,96 +94,162 @@ struct Drawn {
     remark: Option<String>,
 }
 
-impl Drawn {
-    fn new(verb: &'static str, class: EffectClass) -> Self {
-        Self { verb, sources: Vec::new(), targets: Vec::new(), operations: Vec::new(), class, remark: None }
+impl Draft {
+    /// One operation that creates one path.
+    fn creating(verb: &'static str, sources: Vec<Source>, to: PathBuf, operation: Operation) -> Self {
+        let class = EffectClass::Creating;
+        Self { verb, sources, targets: vec![to], operations: vec![operation], class, remark: None }
     }
 
-    fn one(self, to: PathBuf, operation: Operation) -> Self {
-        Self { targets: vec![to], operations: vec![operation], ..self }
+    /// One operation for each source and target.
+    fn of_pairs(
+        verb: &'static str,
+        class: EffectClass,
+        pairs: Vec<(Source, PathBuf)>,
+        operation: impl Fn(PathBuf, PathBuf) -> Operation,
+    ) -> Self {
+        let operations = pairs.iter().map(|(source, to)| operation(source.real.clone(), to.clone())).collect();
+        let (sources, targets) = pairs.into_iter().unzip();
+        Self { verb, sources, targets, operations, class, remark: None }
     }
 }
 
-fn draw(environment: &Environment, protected: &Protected, act: Act) -> Result<Drawn, Obstacle> {
-    let all = |paths: &[PathBuf], leaves: bool| -> Result<Vec<Source>, Obstacle> {
-        let looked = paths.iter().map(|path| survey::source(environment, protected, path, leaves));
-        Ok(outermost(looked.collect::<Result<_, _>>()?))
-    };
-    let creating = |verb| Drawn::new(verb, EffectClass::Creating);
-    Ok(match act {
-        Act::CreateFolder { to } => {
-            let to = survey::free_place(protected, &to)?;
-            creating("makes the folder").one(to.clone(), Operation::MakeFolder { to })
-        }
-        Act::CreateFile { to, text } => {
-            let to = survey::free_place(protected, &to)?;
-            let remark = Some(format!("writes {} bytes of text", text.len()));
-            Drawn { remark, ..creating("makes the file") }.one(to.clone(), Operation::MakeFile { to, text })
-        }
-        Act::Replace { path, to, find, with } => {
-            let source = survey::source(environment, protected, &path, false)?;
-            let to = survey::free_place(protected, &to)?;
-            let text = replaced(&source, &find, &with)?;
-            let drawn = creating("replaces text in a copy of").one(to.clone(), Operation::MakeFile { to, text });
-            Drawn { sources: vec![source], ..drawn }
-        }
-        Act::Copy { paths, to } => {
-            let pairs = destinations(protected, all(&paths, false)?, &to)?;
-            carried(creating("copies"), pairs, |from, to| Operation::Copy { from, to })
-        }
-        Act::Move { paths, to } => {
-            let pairs = destinations(protected, all(&paths, true)?, &to)?;
-            carried(Drawn::new("moves", EffectClass::Unproven), pairs, |from, to| Operation::Move { from, to })
-        }
-        Act::Rename { paths, template } => {
-            let looked = paths.iter().map(|path| survey::source(environment, protected, path, true));
-            let pairs = free(protected, new_names(looked.collect::<Result<_, _>>()?, &template)?)?;
-            carried(Drawn::new("renames", EffectClass::Unproven), pairs, |from, to| Operation::Move { from, to })
-        }
-        Act::Archive { paths, to } => {
-            pack::Format::of(&to)?;
-            let sources = all(&paths, false)?;
-            let to = survey::free_place(protected, &to)?;
-            if let Some(around) = sources.iter().find(|source| to.starts_with(&source.real)) {
-                return Err(Obstacle::Inside { path: paths::line(&around.path) });
+struct Planner<'a> {
+    environment: &'a Environment,
+    protected: &'a Protected,
+}
+
+impl Planner<'_> {
+    fn draft(&self, act: Act) -> Result<Draft, Obstacle> {
+        Ok(match act {
+            Act::CreateFolder { to } => {
+                let to = self.free_target(&to)?;
+                Draft::creating("makes the folder", Vec::new(), to.clone(), Operation::MakeFolder { to })
             }
-            let packed = sources.iter().map(|source| source.real.clone()).collect();
-            let drawn = creating("packs").one(to.clone(), Operation::Pack { sources: packed, to });
-            Drawn { sources, ..drawn }
+            Act::CreateFile { to, text } => {
+                let to = self.free_target(&to)?;
+                let remark = Some(format!("writes {} bytes of text", text.len()));
+                let draft = Draft::creating("makes the file", Vec::new(), to.clone(), Operation::MakeFile { to, text });
+                Draft { remark, ..draft }
+            }
+            Act::Replace { paths, to, find, with } => {
+                let sources = self.sources(&paths, false)?;
+                let to = self.free_target(&to)?;
+                let text = sources.iter().map(|source| replaced(source, &find, &with)).collect::<Result<_, _>>()?;
+                let operation = Operation::MakeFile { to: to.clone(), text };
+                Draft::creating("replaces text in a copy of", sources, to, operation)
+            }
+            Act::Copy { paths, to } => {
+                let pairs = self.destinations(outermost(self.sources(&paths, false)?), &to)?;
+                Draft::of_pairs("copies", EffectClass::Creating, pairs, |from, to| Operation::Copy { from, to })
+            }
+            Act::Move { paths, to } => {
+                let pairs = self.destinations(outermost(self.sources(&paths, true)?), &to)?;
+                Draft::of_pairs("moves", EffectClass::Unproven, pairs, |from, to| Operation::Move { from, to })
+            }
+            Act::Rename { paths, template, find, with } => {
+                let template = Template::parse(template, find, with);
+                let template = template.map_err(|problem| unfit(format!("template: {problem}")))?;
+                let pairs = self.free(new_names(self.sources(&paths, true)?, &template)?)?;
+                Draft::of_pairs("renames", EffectClass::Unproven, pairs, |from, to| Operation::Move { from, to })
+            }
+            Act::Archive { paths, to } => {
+                pack::Format::of(&self.target(&to)?)?;
+                let sources = outermost(self.sources(&paths, false)?);
+                let to = self.free_target(&to)?;
+                if let Some(around) = sources.iter().find(|source| to.starts_with(&source.real)) {
+                    return Err(Obstacle::Inside { path: paths::line(&around.path) });
+                }
+                let packed = sources.iter().map(|source| source.real.clone()).collect();
+                Draft::creating("packs", sources, to.clone(), Operation::Pack { sources: packed, to })
+            }
+            Act::Extract { paths, to } => self.extraction(outermost(self.sources(&paths, false)?), &to)?,
+            Act::Delete { paths } => {
+                let sources = outermost(self.sources(&paths, true)?);
+                Draft {
+                    verb: "throws away",
+                    operations: sources.iter().map(|source| Operation::Trash { from: source.real.clone() }).collect(),
+                    sources,
+                    targets: Vec::new(),
+                    class: EffectClass::Unproven,
+                    remark: Some("puts them into the trash, from where they can be taken back".to_owned()),
+                }
+            }
+        })
+    }
+
+    /// Surveys the paths. `leaves`: they are removed from their folders.
+    fn sources(&self, paths: &[String], leaves: bool) -> Result<Vec<Source>, Obstacle> {
+        let listed: Vec<PathBuf> =
+            paths.iter().map(|line| act::listed(self.environment, line)).collect::<Result<_, _>>()?;
+        listed.iter().map(|path| survey::source(self.environment, self.protected, path, leaves)).collect()
+    }
+
+    fn target(&self, to: &str) -> Result<PathBuf, Obstacle> {
+        Ok(input::path(self.environment, "to", to)?)
+    }
+
+    fn free_target(&self, to: &str) -> Result<PathBuf, Obstacle> {
+        survey::free_place(self.protected, &self.target(to)?)
+    }
+
+    fn extraction(&self, sources: Vec<Source>, to: &str) -> Result<Draft, Obstacle> {
+        let into = self.target(to)?;
+        if let Some(reason) = self.protected.refusal(&into) {
+            return Err(Obstacle::Protected(reason));
         }
-        Act::Extract { paths, into } => extraction(protected, all(&paths, false)?, &into)?,
-        Act::Delete { paths } => {
-            let sources = all(&paths, true)?;
-            let operations = sources.iter().map(|source| Operation::Trash { from: source.real.clone() }).collect();
-            let remark = Some("puts them into the trash, from where they can be taken back".to_owned());
-            Drawn { sources, operations, remark, ..Drawn::new("throws away", EffectClass::Unproven) }
+        let into = paths::without_links(&into);
+        let (mut files, mut bytes) = (0, 0);
+        for source in &sources {
+            let found = unpack::survey(&source.real, &into)?;
+            files += found.files;
+            bytes += found.bytes;
         }
-    })
+        let unpacking = |source: &Source| Operation::Unpack { from: source.real.clone(), into: into.clone() };
+        Ok(Draft {
+            verb: "unpacks",
+            operations: sources.iter().map(unpacking).collect(),
+            sources,
+            targets: vec![into.clone()],
+            class: EffectClass::Creating,
+            remark: Some(format!("brings out {files} files of {bytes} bytes in all")),
+        })
+    }
+
+    /// Each source with its new path. A trailing slash says that the target is a folder.
+    fn destinations(&self, sources: Vec<Source>, to: &str) -> Result<Vec<(Source, PathBuf)>, Obstacle> {
+        let target = self.target(to)?;
+        let into_folder = to.ends_with('/') || sources.len() > 1 || target.is_dir();
+        let pairs = sources.into_iter().map(|source| {
+            let to = match source.path.file_name() {
+                Some(name) if into_folder => target.join(name),
+                _ => target.clone(),
+            };
+            (source, to)
+        });
+        self.free(pairs.collect())
+    }
+
+    /// The pairs, if each target is free, used once, and not inside its source.
+    fn free(&self, pairs: Vec<(Source, PathBuf)>) -> Result<Vec<(Source, PathBuf)>, Obstacle> {
+        let mut taken = BTreeSet::new();
+        let mut checked = Vec::new();
+        for (source, to) in pairs {
+            let real = survey::free_place(self.protected, &to)?;
+            if real.starts_with(&source.real) {
+                return Err(Obstacle::Inside { path: paths::line(&to) });
+            }
+            if !taken.insert(real.clone()) {
+                return Err(Obstacle::Collision { path: paths::line(&to) });
+            }
+            checked.push((source, real));
+        }
+        Ok(checked)
+    }
 }
 
-fn extraction(protected: &Protected, sources: Vec<Source>, into: &Path) -> Result<Drawn, Obstacle> {
-    if let Some(reason) = protected.refusal(into) {
-        return Err(Obstacle::Protected(reason));
-    }
-    let into = paths::without_links(into);
-    let (mut files, mut bytes) = (0, 0);
-    for source in &sources {
-        let found = unpack::survey(&source.real, &into)?;
-        files += found.files;
-        bytes += found.bytes;
-    }
-    let unpacking = |source: &Source| Operation::Unpack { from: source.real.clone(), into: into.clone() };
-    Ok(Drawn {
-        operations: sources.iter().map(unpacking).collect(),
-        sources,
-        targets: vec![into.clone()],
-        remark: Some(format!("brings out {files} files of {bytes} bytes in all")),
-        ..Drawn::new("unpacks", EffectClass::Creating)
-    })
-}
-
-/// Each with its new path, without those whose name stays; what lies deeper first, so that no path changes under a
-/// later step.
+/// Each source with its new path, deepest first, so that no step changes the path of a later one. Names that stay are
+/// left out.
 fn new_names(sources: Vec<Source>, template: &Template) -> Result<Vec<(Source, PathBuf)>, Obstacle> {
     let mut pairs = Vec::new();
     for (position, source) in (1..).zip(sources) {
@@ -201,13 +267,7 @@ fn new_names(sources: Vec<Source>, template: &Template) -> Result<Vec<(Source, P
     Ok(pairs)
 }
 
-fn carried(drawn: Drawn, pairs: Vec<(Source, PathBuf)>, operation: impl Fn(PathBuf, PathBuf) -> Operation) -> Drawn {
-    let operations = pairs.iter().map(|(source, to)| operation(source.real.clone(), to.clone())).collect();
-    let (sources, targets) = pairs.into_iter().unzip();
-    Drawn { sources, targets, operations, ..drawn }
-}
-
-/// Sources without those that lie below another, or are named twice: they go with it.
+/// The sources that are not below another, each once.
 fn outermost(mut sources: Vec<Source>) -> Vec<Source> {
     let folders: BTreeSet<PathBuf> =
         sources.iter().filter(|source| source.kind == Kind::Folder).map(|source| source.real.clone()).collect();
@@ -217,39 +277,6 @@ fn outermost(mut sources: Vec<Source>) -> Vec<Source> {
         !is_below && seen.insert(source.real.clone())
     });
     sources
-}
-
-fn destinations(
-    protected: &Protected,
-    sources: Vec<Source>,
-    to: &Destination,
-) -> Result<Vec<(Source, PathBuf)>, Obstacle> {
-    let into_folder = to.is_folder || sources.len() > 1 || to.path.is_dir();
-    let pairs = sources.into_iter().map(|source| {
-        let place = match source.path.file_name() {
-            Some(name) if into_folder => to.path.join(name),
-            _ => to.path.clone(),
-        };
-        (source, place)
-    });
-    free(protected, pairs.collect())
-}
-
-/// Every target free, none twice, none inside its source.
-fn free(protected: &Protected, pairs: Vec<(Source, PathBuf)>) -> Result<Vec<(Source, PathBuf)>, Obstacle> {
-    let mut taken = BTreeSet::new();
-    let mut checked = Vec::new();
-    for (source, to) in pairs {
-        let real = survey::free_place(protected, &to)?;
-        if real.starts_with(&source.real) {
-            return Err(Obstacle::Inside { path: paths::line(&to) });
-        }
-        if !taken.insert(real.clone()) {
-            return Err(Obstacle::Collision { path: paths::line(&to) });
-        }
-        checked.push((source, real));
-    }
-    Ok(checked)
 }
 
 fn replaced(source: &Source, find: &str, with: &str) -> Result<String, Obstacle> {

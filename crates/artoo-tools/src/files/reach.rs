@@ -1,32 +1,34 @@
-//! What a planned act does to which places.
+//! The file effects of a plan.
 
 use std::path::Path;
 
 use super::plan::{Operation, Plan};
-use crate::consent::{Deed, Reach, Verb};
+use crate::effects::{Action, EffectSet, FileEffect};
 
 impl Plan {
-    /// Every place it makes something at or takes something from; `None` for a plan without operations.
-    pub(crate) fn reach(&self) -> Option<Reach> {
-        Reach::of(self.operations.iter().flat_map(deeds))
+    /// Every path that it creates something at or removes something from.
+    pub(super) fn changes(&self) -> EffectSet {
+        self.operations.iter().flat_map(effects).collect()
     }
 }
 
-fn deeds(operation: &Operation) -> Vec<Deed> {
-    let make = |path: &Path, whole| Deed { verb: Verb::Make, path: path.to_path_buf(), whole };
-    let take = |path: &Path| Deed { verb: Verb::Take, path: path.to_path_buf(), whole: is_folder(path) };
+fn effects(operation: &Operation) -> Vec<FileEffect> {
+    let create =
+        |path: &Path, is_recursive| FileEffect { action: Action::Create, path: path.to_path_buf(), is_recursive };
+    let modify =
+        |path: &Path| FileEffect { action: Action::Modify, path: path.to_path_buf(), is_recursive: is_folder(path) };
     match operation {
         Operation::MakeFolder { to } | Operation::MakeFile { to, .. } | Operation::Pack { to, .. } => {
-            vec![make(to, false)]
+            vec![create(to, false)]
         }
-        Operation::Copy { from, to } => vec![make(to, is_folder(from))],
-        Operation::Move { from, to } => vec![take(from), make(to, is_folder(from))],
-        Operation::Trash { from } => vec![take(from)],
-        Operation::Unpack { into, .. } => vec![make(into, true)],
+        Operation::Copy { from, to } => vec![create(to, is_folder(from))],
+        Operation::Move { from, to } => vec![modify(from), create(to, is_folder(from))],
+        Operation::Trash { from } => vec![modify(from)],
+        Operation::Unpack { into, .. } => vec![create(into, true)],
     }
 }
 
-/// Itself a folder: a link to one is taken without what it leads to.
+/// Whether the path is a folder and no link to one.
 fn is_folder(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|found| found.is_dir())
 }

@@ -1,11 +1,11 @@
-//! New names made from old ones by a template.
+//! New names from a template.
 
 use std::ffi::OsStr;
 use std::path::Path;
 
 use artoo_proto::Timestamp;
 
-/// How a new name is made: a template of fields, then a piece replaced.
+/// A template for new names, then a text to replace in them.
 #[derive(Debug)]
 pub(crate) struct Template {
     parts: Vec<Part>,
@@ -16,7 +16,7 @@ pub(crate) struct Template {
 enum Part {
     Text(String),
     Field(Field, Case),
-    /// The position in the list, from 1, with at least so many digits.
+    /// The position in the list, from 1, with at least this many digits.
     Number(usize),
 }
 
@@ -31,12 +31,12 @@ enum Field {
 
 #[derive(Debug, Clone, Copy)]
 enum Case {
-    Kept,
+    Unchanged,
     Lower,
     Upper,
 }
 
-/// Why a template makes no names.
+/// Why a template is not valid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TemplateProblem {
     #[error("there is neither a template nor a text to find")]
@@ -49,7 +49,7 @@ pub(crate) enum TemplateProblem {
     Field { field: String },
 }
 
-/// Why a file has no new name.
+/// Why a template gives no valid name for a file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NameProblem {
     #[error("its name is not text")]
@@ -59,7 +59,7 @@ pub(crate) enum NameProblem {
 }
 
 impl Template {
-    /// Reads a template; without one the name itself is kept, for the replacement.
+    /// Parses a template; the default is `{name}`, for the replacement.
     pub(crate) fn parse(
         template: Option<String>,
         find: Option<String>,
@@ -76,7 +76,7 @@ impl Template {
         Ok(Self { parts: parts(template.as_deref().unwrap_or("{name}"))?, replacement })
     }
 
-    /// The new name of the file at `position` (from 1) of the list.
+    /// The new name of the file at this position of the list, from 1.
     pub(super) fn apply(&self, path: &Path, modified: Timestamp, position: usize) -> Result<String, NameProblem> {
         let (name, stem) = (text(path.file_name())?, text(path.file_stem())?);
         let extension = text(path.extension())?;
@@ -93,14 +93,14 @@ impl Template {
                         Field::Date => modified.to_string().chars().take(10).collect(),
                     };
                     made.push_str(&match case {
-                        Case::Kept => value,
+                        Case::Unchanged => value,
                         Case::Lower => value.to_lowercase(),
                         Case::Upper => value.to_uppercase(),
                     });
                 }
             }
         }
-        // A file without extension gets no dot for one.
+        // A file without an extension gets no dot.
         let ends_in_extension = matches!(self.parts.last(), Some(Part::Field(Field::Extension, _)));
         if extension.is_empty() && ends_in_extension {
             made.truncate(made.strip_suffix('.').unwrap_or(&made).len());
@@ -148,7 +148,7 @@ fn part(field: &str) -> Result<Part, TemplateProblem> {
         return Ok(Part::Number(digits));
     }
     let (name, case) = match field.split_once('|') {
-        None => (field, Case::Kept),
+        None => (field, Case::Unchanged),
         Some((name, "lower")) => (name, Case::Lower),
         Some((name, "upper")) => (name, Case::Upper),
         Some(_) => return Err(unknown()),

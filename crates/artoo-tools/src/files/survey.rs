@@ -1,4 +1,4 @@
-//! What stands at the paths an act names, looked at before anyone is asked.
+//! Surveys the paths of an act before approval.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 
 use artoo_proto::{Environment, Timestamp};
 
+use crate::input::InputProblem;
 use crate::open;
 use crate::paths;
 use crate::protect::Protected;
 
-/// Files and folders below one that is acted on; a larger tree is better handled by hand.
+/// Maximum number of entries below a path.
 pub(super) const TREE_MAX: u64 = 100_000;
 
-/// Folders inside folders; deeper ones are made to exhaust whoever follows them.
+/// Maximum depth of folders.
 pub(super) const DEPTH_MAX: usize = 128;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,30 +24,32 @@ pub(super) enum Kind {
     Link,
 }
 
-/// One thing that is acted on, with all below it.
+/// A source of an act, with everything below it.
 #[derive(Debug)]
 pub(super) struct Source {
-    /// As it was named.
+    /// The path as given.
     pub(super) path: PathBuf,
-    /// The same with every link on the way resolved; the last name is never followed.
+    /// The path with the symlinks in its folder resolved.
     pub(super) real: PathBuf,
     pub(super) kind: Kind,
     pub(super) files: u64,
     pub(super) bytes: u64,
     pub(super) modified: Timestamp,
-    /// Newest change in it.
+    /// The newest change at or below it.
     pub(super) newest: Timestamp,
-    /// What makes it this very thing: device, inode, length, time.
+    /// Device, inode, length and time, to detect that it was replaced.
     pub(super) identity: String,
 }
 
 /// Why an act can't be planned.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Obstacle {
+    #[error(transparent)]
+    Input(#[from] InputProblem),
     #[error("{0}")]
     Protected(String),
-    #[error("{path} holds {held}, so it stays where it is")]
-    Holds { path: String, held: &'static str },
+    #[error("{path} holds {content}, so it stays where it is")]
+    Holds { path: String, content: &'static str },
     #[error("{path} holds places that are protected: keys or artoo's own data")]
     HoldsProtected { path: String },
     #[error("{path}: {source}")]
@@ -61,7 +64,7 @@ pub(crate) enum Obstacle {
     TooLarge { path: String },
     #[error("{path} exists already ({kind}); nothing is overwritten")]
     Exists { path: String, kind: &'static str },
-    #[error("{path} would be the place of two of them")]
+    #[error("{path} would be the target of two of them")]
     Collision { path: String },
     #[error("{path} lies inside what is copied or moved")]
     Inside { path: String },
@@ -71,9 +74,9 @@ pub(crate) enum Obstacle {
         #[source]
         problem: super::rename::NameProblem,
     },
-    #[error("every name is as it is wanted already; nothing was changed")]
+    #[error("all names are as requested already; nothing was changed")]
     NothingToDo,
-    #[error("{path} is no name of an archive this tool makes or reads: .tar.gz, .tgz, .tar, .zip")]
+    #[error("{path} is not a supported archive; its name must end in .tar.gz, .tgz, .tar or .zip")]
     ArchiveName { path: String },
     #[error("{path}: {detail}")]
     Archive { path: String, detail: String },
@@ -88,18 +91,18 @@ impl Obstacle {
         Self::Io { path: paths::line(path), source }
     }
 
-    /// Whether it is Law 1 that refuses.
+    /// Whether it is denied under Law 1.
     pub(crate) fn is_refusal(&self) -> bool {
         matches!(self, Self::Protected(_) | Self::Holds { .. } | Self::HoldsProtected { .. } | Self::Exists { .. })
     }
 
-    /// Whether the machine, rather than the request, stands in the way.
+    /// Whether the environment is the cause.
     pub(crate) fn is_environmental(&self) -> bool {
         matches!(self, Self::Io { .. } | Self::OddKind { .. } | Self::TooLarge { .. })
     }
 }
 
-/// Looks at one path. `leaves`: the act takes it away from its place.
+/// Surveys a path. `leaves`: the act removes it from its folder.
 pub(super) fn source(
     environment: &Environment,
     protected: &Protected,
@@ -132,15 +135,15 @@ pub(super) fn source(
         if protected.lies_below(&source.real) {
             return Err(Obstacle::HoldsProtected { path: paths::line(path) });
         }
-        if leaves && let Some(held) = held(environment, &source.real) {
-            return Err(Obstacle::Holds { path: paths::line(path), held });
+        if leaves && let Some(content) = essential_folder(environment, &source.real) {
+            return Err(Obstacle::Holds { path: paths::line(path), content });
         }
         tree(&mut source)?;
     }
     Ok(source)
 }
 
-/// Where a new thing goes: the path with links on the way resolved, if nothing stands there and it is not protected.
+/// The path with the symlinks in its folder resolved, if it does not exist and is not protected.
 pub(super) fn free_place(protected: &Protected, path: &Path) -> Result<PathBuf, Obstacle> {
     if let Some(reason) = protected.refusal(path) {
         return Err(Obstacle::Protected(reason));
@@ -153,8 +156,8 @@ pub(super) fn free_place(protected: &Protected, path: &Path) -> Result<PathBuf, 
     }
 }
 
-/// What the user stands in or lives in, if the folder holds it.
-fn held(environment: &Environment, folder: &Path) -> Option<&'static str> {
+/// The home folder, workspace or working folder, if the folder contains it.
+fn essential_folder(environment: &Environment, folder: &Path) -> Option<&'static str> {
     let places = [
         ("your home folder", &environment.home),
         ("the workspace", &environment.workspace),

@@ -1,22 +1,18 @@
-//! `files` as the registry knows it.
-
-use std::path::PathBuf;
+//! The tools `files` and `trash`.
 
 use artoo_proto::{EffectClass, ToolClass, ToolSpec};
 use serde_json::Value;
 
-use crate::blocked::Named;
-use crate::consent::Footprint;
-use crate::files::{self, Act, ActProblem, Plan};
-use crate::limit::Limit;
+use crate::effects::{CallEffects, NetworkUse, UndoMethod};
+use crate::files::{self, Act, Plan};
+use crate::input::InputProblem;
 use crate::record::Record;
-use crate::recording::Recording;
-use crate::tool::{CAUTION, Call, Job, Machine, NO_NETWORK, Question, Running, Said, Tool, spec, unusable};
+use crate::tool::{CAUTION, Call, Job, Machine, Question, Request, Running, Tool, UserContext, spec};
 
 #[derive(Debug)]
 pub(crate) struct Files;
 
-/// The one act of `files` that the design lists as a tool of its own.
+/// The deletion of `files` as a tool of its own.
 #[derive(Debug)]
 pub(crate) struct Trash;
 
@@ -26,8 +22,8 @@ impl Tool for Trash {
         spec("trash", ToolClass::Files, 4, description, files::trash_schema())
     }
 
-    fn read(&self, machine: &Machine, input: &Value) -> Result<Box<dyn Job>, Box<Record>> {
-        planned(machine, Act::parse_trash(&machine.config.environment, input))
+    fn read(&self, machine: &Machine, user: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
+        planned(machine, user, Act::parse_trash(input))
     }
 }
 
@@ -38,66 +34,46 @@ impl Tool for Files {
         spec("files", ToolClass::Files, 4, description, files::schema())
     }
 
-    fn read(&self, machine: &Machine, input: &Value) -> Result<Box<dyn Job>, Box<Record>> {
-        planned(machine, Act::parse(&machine.config.environment, input))
+    fn read(&self, machine: &Machine, user: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
+        planned(machine, user, Act::parse(input))
     }
 }
 
-fn planned(machine: &Machine, act: Result<Act, ActProblem>) -> Result<Box<dyn Job>, Box<Record>> {
-    let environment = &machine.config.environment;
-    let act = act.map_err(|problem| unusable(&problem).class(EffectClass::Unproven))?;
-    let plan = files::plan(environment, &machine.protected, act).map_err(|obstacle| files::hindered(&obstacle))?;
-    Ok(Box::new(plan))
+fn planned(machine: &Machine, user: &UserContext<'_>, act: Result<Act, InputProblem>) -> Result<Request, Box<Record>> {
+    let act = act.map_err(|problem| problem.record(EffectClass::Unproven))?;
+    let plan = files::plan(&machine.config.environment, &machine.protected, act);
+    let plan = plan.map_err(|obstacle| files::hindered(&obstacle))?;
+    let effects = CallEffects {
+        changes: plan.changes(),
+        // An approval to copy a secret covers no other call.
+        is_complete: plan.secret.is_none(),
+        names: Vec::new(),
+        undo: UndoMethod::Steps,
+        lines: plan.effects.clone(),
+        ..CallEffects::new(plan.class, plan.paths.clone(), NetworkUse::None)
+    };
+    let question = needs_approval(&plan, user).map(|reason| Question {
+        text: plan.contract.clone(),
+        // The contract holds the identities of the files.
+        files: Vec::new(),
+        shown: Question::shortened(&format!("files: {}", plan.headline)),
+        reason: reason.to_owned(),
+    });
+    Ok(Request { target: plan.headline.clone(), effects, question, job: Box::new(plan) })
+}
+
+/// Why a plan needs approval, if it does.
+fn needs_approval<'a>(plan: &'a Plan, user: &UserContext<'_>) -> Option<&'a str> {
+    match plan.class {
+        _ if plan.secret.is_some() => plan.secret.as_deref(),
+        _ if plan.stays_in_workspace => user.confirm.then_some(CAUTION),
+        EffectClass::Creating => Some("it makes something outside the workspace"),
+        EffectClass::ReadOnly | EffectClass::Unproven => Some("it takes something from its place"),
+    }
 }
 
 impl Job for Plan {
-    fn target(&self) -> String {
-        self.headline.clone()
-    }
-
-    fn paths(&self) -> Vec<PathBuf> {
-        self.touched.clone()
-    }
-
-    fn class(&self) -> EffectClass {
-        self.class
-    }
-
-    fn question(&self, _: &Machine, said: &Said<'_>) -> Option<Question> {
-        let reason = match self.class {
-            _ if self.secret.is_some() => self.secret.as_deref().unwrap_or_default(),
-            _ if self.stays_in_workspace && !said.confirm => return None,
-            _ if self.stays_in_workspace => CAUTION,
-            EffectClass::Creating => "it makes something outside the workspace",
-            EffectClass::ReadOnly | EffectClass::Unproven => "it takes something from its place",
-        };
-        Some(Question {
-            text: self.contract.clone(),
-            program: PathBuf::new(),
-            files: Vec::new(),
-            shown: format!("files: {}", self.headline),
-            effects: self.effects.clone(),
-            reason: reason.to_owned(),
-        })
-    }
-
-    fn footprint(&self) -> Option<Footprint> {
-        let unknown = || Footprint::Named { named: Named::default(), is_destructive: true };
-        Some(self.reach().filter(|_| self.secret.is_none()).map_or_else(unknown, Footprint::Known))
-    }
-
-    fn network(&self, _: &Machine) -> String {
-        NO_NETWORK.to_owned()
-    }
-
-    fn recording(&self, _: &Machine) -> Recording {
-        Recording::Steps
-    }
-
     fn run(self: Box<Self>, call: Call) -> Running {
-        let class = self.class;
-        let work =
-            move |machine: &Machine, act, limit: &Limit| files::run(&self, &machine.config.environment, act, limit);
-        Box::pin(call.act(class, work))
+        Box::pin(call.work(move |machine, act, limit| files::run(&self, &machine.config.environment, act, limit)))
     }
 }

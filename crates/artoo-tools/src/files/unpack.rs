@@ -1,4 +1,4 @@
-//! Unpacking an archive: every entry is looked at first, and none can lead out of the folder it goes into.
+//! Unpacks an archive. Every entry is checked first, and none is written outside the target folder.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
@@ -16,18 +16,18 @@ use crate::limit::Limit;
 use crate::undo::Act;
 use crate::{digest, open, paths};
 
-/// Bytes unpacked in one call; a small archive can claim to hold a full disk.
+/// Maximum number of bytes unpacked in a call.
 #[doc(alias = "limit")]
 pub(super) const UNPACKED_MAX_BYTES: u64 = 4 * 1024 * 1024 * 1024;
 
-/// What an archive holds.
+/// The size of an archive's content.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
     pub(super) files: u64,
     pub(super) bytes: u64,
 }
 
-/// Looks through an archive: sizes, names and that nothing it would make is there already.
+/// Checks the names and sizes of an archive, and that no entry exists already.
 pub(super) fn survey(archive: &Path, into: &Path) -> Result<Contents, Obstacle> {
     let format = Format::of(archive)?;
     let mut contents = Contents::default();
@@ -47,7 +47,7 @@ pub(super) fn survey(archive: &Path, into: &Path) -> Result<Contents, Obstacle> 
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         contents.files += 1;
-        // The size an archive claims may be a lie, so it is counted.
+        // The size in the archive may be wrong, so the bytes are counted.
         let left = UNPACKED_MAX_BYTES.saturating_sub(contents.bytes);
         contents.bytes += io::copy(&mut reader.take(left.saturating_add(1)), &mut io::sink())?;
         if contents.bytes > UNPACKED_MAX_BYTES {
@@ -62,7 +62,7 @@ pub(super) fn survey(archive: &Path, into: &Path) -> Result<Contents, Obstacle> 
     }
 }
 
-/// Unpacks into a folder; returns how many files.
+/// Unpacks into a folder; returns the number of files.
 pub(super) fn unpack(
     archive: &Path,
     into: &Path,
@@ -78,7 +78,7 @@ pub(super) fn unpack(
         }
         let target = into.join(&entry.name);
         let mut folders = Vec::new();
-        // A name below the folder itself makes the folder with all on the way.
+        // A name in the folder, so that the folder itself is created too.
         let reached = if entry.is_folder { target.join("-") } else { target.clone() };
         act.creating(&target)?;
         let place = Place::making_folders(&reached, &mut folders);
@@ -96,13 +96,7 @@ pub(super) fn unpack(
             }
             digest::of_whole(&mut new.file, limit)
         });
-        match written {
-            Ok(digest) => changes.push(made(&target, digest)),
-            Err(error) => {
-                new.unmake();
-                return Err(error);
-            }
-        }
+        copy::finish(new, &target, written, changes)?;
         files += 1;
         Ok(())
     })?;
@@ -110,7 +104,7 @@ pub(super) fn unpack(
 }
 
 struct Entry {
-    /// Relative, plain names only.
+    /// Relative, without `..`.
     name: PathBuf,
     is_folder: bool,
 }
@@ -158,7 +152,7 @@ fn each_zip(file: BufReader<File>, visit: &mut dyn FnMut(&Entry, &mut dyn Read) 
     Ok(())
 }
 
-/// A name that stays below the folder it is joined to.
+/// The name, if it stays below the folder that it is joined to.
 fn plain(name: &Path) -> io::Result<PathBuf> {
     let mut plain = PathBuf::new();
     for component in name.components() {

@@ -1,14 +1,14 @@
-//! Whether a file holds a text, read in pieces so that no file is too large.
+//! Searches a file for a text, in chunks.
 
 use std::fs::File;
 use std::io::{self, Read};
 
 use crate::limit::Limit;
 
-/// Bytes read at a time.
+/// Size of a chunk.
 const CHUNK_BYTES: usize = 256 * 1024;
 
-/// A text to look for.
+/// A text to search for.
 #[derive(Debug, Clone)]
 pub(crate) struct Needle {
     text: String,
@@ -16,12 +16,12 @@ pub(crate) struct Needle {
 }
 
 impl Needle {
-    /// With `ignore_case`, letters of any script are compared in lower case.
+    /// With `ignore_case`, texts are compared in lowercase.
     pub(crate) fn new(text: &str, ignore_case: bool) -> Self {
         Self { text: if ignore_case { text.to_lowercase() } else { text.to_owned() }, ignore_case }
     }
 
-    /// Whether a short text holds it.
+    /// Whether a text contains it.
     pub(crate) fn is_in(&self, text: &str) -> bool {
         if self.ignore_case { text.to_lowercase().contains(&self.text) } else { text.contains(&self.text) }
     }
@@ -33,13 +33,13 @@ impl Needle {
         find(bytes, self.text.as_bytes())
     }
 
-    /// Bytes of one piece that must be seen again with the next, so that a match across the cut is found. A letter's
-    /// other case takes at most three times its bytes.
+    /// Bytes of a chunk that are searched again with the next one, for matches across both. The lowercase of a letter takes
+    /// at most three times its bytes.
     fn overlap(&self) -> usize {
         if self.ignore_case { self.text.len().saturating_mul(3) + 8 } else { self.text.len() }
     }
 
-    /// Whether the rest of the file holds it; `None` when the limit was reached before that was known.
+    /// Whether the rest of a file contains it; `None` if the deadline came first.
     pub(crate) fn is_in_file(&self, file: &mut File, limit: &Limit) -> io::Result<Option<bool>> {
         let mut window: Vec<u8> = Vec::with_capacity(CHUNK_BYTES + self.overlap());
         let mut chunk = vec![0; CHUNK_BYTES];
@@ -61,7 +61,7 @@ impl Needle {
     }
 }
 
-/// Substring search over bytes: jumps to the first byte, then compares.
+/// Whether `hay` contains `needle`.
 fn find(hay: &[u8], needle: &[u8]) -> bool {
     let Some(first) = needle.first() else { return true };
     let mut rest = hay;

@@ -1,4 +1,4 @@
-//! `glob`: files and folders by name, size, age and content; and how many, how large.
+//! `glob`: finds files and folders by name, size, time and content, and counts them.
 
 mod content;
 mod input;
@@ -6,9 +6,8 @@ mod pattern;
 mod tool;
 mod walk;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,17 +20,17 @@ pub(crate) use input::{Kind, Search, schema};
 pub(crate) use tool::Glob;
 pub(crate) use walk::{Walk, Walked};
 
-use crate::glob::input::{Report, SortKey};
+use crate::glob::input::{Filter, Report, SortKey};
 use crate::limit::Limit;
 use crate::open;
 use crate::protect::Protected;
 use crate::record::Record;
 use crate::{nearby, paths};
 
-/// Entries kept for a list; a longer one would not be read, and is answered with a limit or a count.
+/// Longest list of matches; a longer one needs a limit.
 const KEPT_MAX: usize = 200_000;
 
-/// One match.
+/// A match.
 #[derive(Debug)]
 struct Found {
     path: PathBuf,
@@ -49,35 +48,36 @@ struct Collected {
     overflowed: bool,
 }
 
-/// Carries a search out.
+/// Runs a search.
 pub(crate) fn run(search: Search, protected: &Protected, limit: &Limit) -> Record {
     if let Some(refused) = unusable_root(&search.root, protected) {
         return refused;
     }
     let search = Arc::new(search);
-    let needle = search.contains.as_deref().map(|text| Needle::new(text, search.contains_ignore_case));
+    let filter = &search.filter;
+    let needle = filter.contains.as_deref().map(|text| Needle::new(text, filter.contains_ignore_case));
     let mut collected = Collected::default();
     let walk = Walk {
         root: &search.root,
         max_depth: search.max_depth(),
         hidden: search.hidden,
-        ignore_files: search.ignore_files,
+        ignore_files: filter.ignore_files,
     };
     let excluding = Arc::clone(&search);
     let walked = walk.run(
         limit,
         move |below, name| !excluding.exclude.matches(below, name),
         |entry, walked| match judge(&search, needle.as_ref(), entry, protected, limit, walked) {
-            Ok(Some(found)) => collected.add(&search, found),
+            Ok(Some(found)) => collected.add(filter, found),
             Ok(None) => {}
             Err(problem) => walked.unread(&problem),
         },
     );
-    collected.sort_and_limit(&search);
-    report(&search, collected, &walked)
+    collected.sort_and_limit(filter);
+    report(filter, collected, &walked)
 }
 
-/// What is wrong with a folder that is to be searched, if anything.
+/// The record of a folder that can't be searched; `None` if it can.
 pub(crate) fn unusable_root(root: &Path, protected: &Protected) -> Option<Record> {
     if let Some(reason) = protected.refusal(root) {
         return Some(Record::denied(&reason));
@@ -93,7 +93,7 @@ pub(crate) fn unusable_root(root: &Path, protected: &Protected) -> Option<Record
     }
 }
 
-/// The entry if it is a match. `Err` says what could not be read.
+/// The entry, if it is a match. `Err` is what could not be read.
 fn judge(
     search: &Search,
     needle: Option<&Needle>,
@@ -104,7 +104,7 @@ fn judge(
 ) -> Result<Option<Found>, String> {
     let Some(kind) = entry.file_type() else { return Ok(None) };
     let below = entry.path().strip_prefix(&search.root).unwrap_or(entry.path());
-    if !search.kind.is(kind) || !(search.wanted.is_empty() || search.wanted.matches(below, entry.file_name())) {
+    if !search.filter.kind.is(kind) || !(search.wanted.is_empty() || search.wanted.matches(below, entry.file_name())) {
         return Ok(None);
     }
     // `symlink_metadata` through the path, since the entry's own may be a cached one of the walk's start.
@@ -119,7 +119,7 @@ fn judge(
         bytes: if kind.is_file() { metadata.len() } else { 0 },
         modified_ns: i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec()),
     };
-    if !fits(search, &found, kind.is_file()) {
+    if !fits(&search.filter, &found, kind.is_file()) {
         return Ok(None);
     }
     match needle {
@@ -133,17 +133,17 @@ fn judge(
     }
 }
 
-fn fits(search: &Search, found: &Found, is_file: bool) -> bool {
-    let size_asked = search.min_bytes.is_some() || search.max_bytes.is_some();
+fn fits(filter: &Filter, found: &Found, is_file: bool) -> bool {
+    let size_asked = filter.min_bytes.is_some() || filter.max_bytes.is_some();
     let modified = modified(found);
     (is_file || !size_asked)
-        && search.min_bytes.is_none_or(|min| found.bytes >= min)
-        && search.max_bytes.is_none_or(|max| found.bytes <= max)
-        && search.modified_after.is_none_or(|after| modified >= after)
-        && search.modified_before.is_none_or(|before| modified < before)
+        && filter.min_bytes.is_none_or(|min| found.bytes >= min)
+        && filter.max_bytes.is_none_or(|max| found.bytes <= max)
+        && filter.modified_after.is_none_or(|after| modified >= after)
+        && filter.modified_before.is_none_or(|before| modified < before)
 }
 
-/// When it was modified, in whole milliseconds, rounded down.
+/// The time of the last change, in milliseconds.
 fn modified(found: &Found) -> Timestamp {
     Timestamp::from_millis(i64::try_from(found.modified_ns.div_euclid(1_000_000)).unwrap_or(i64::MAX))
 }
@@ -154,15 +154,15 @@ fn holds(needle: &Needle, path: &Path, protected: &Protected, limit: &Limit) -> 
     }
     let unread = |problem: &dyn std::fmt::Display| format!("{}: {problem}", paths::line(path));
     let mut file = open::regular(path).map_err(|problem| unread(&problem))?;
-    let held = needle.is_in_file(&mut file, limit).map_err(|error| unread(&error))?;
-    held.ok_or_else(|| unread(&"the time was up while it was read"))
+    let found = needle.is_in_file(&mut file, limit).map_err(|error| unread(&error))?;
+    found.ok_or_else(|| unread(&"the time was up while it was read"))
 }
 
 impl Collected {
-    fn add(&mut self, search: &Search, found: Found) {
+    fn add(&mut self, filter: &Filter, found: Found) {
         self.count += 1;
         self.bytes = self.bytes.saturating_add(found.bytes);
-        let only_sums = matches!(search.report, Report::Count | Report::TotalBytes) && search.limit.is_none();
+        let only_sums = matches!(filter.report, Report::Count | Report::TotalBytes) && filter.limit.is_none();
         if only_sums {
             return;
         }
@@ -170,55 +170,46 @@ impl Collected {
         if self.found.len() < KEPT_MAX {
             return;
         }
-        if search.limit.is_some_and(|limit| limit <= KEPT_MAX / 2) {
-            // Only the best are needed, so a long list is cut back to them now and then.
-            self.sort_and_limit(search);
+        if filter.limit.is_some_and(|limit| limit <= KEPT_MAX / 2) {
+            // Only the first matches are needed, so a long list is cut to them.
+            self.sort_and_limit(filter);
         } else {
             self.overflowed = true;
             self.found.pop();
         }
     }
 
-    fn sort_and_limit(&mut self, search: &Search) {
-        let path = |found: &Found| found.path.as_os_str().as_bytes().to_owned();
-        match search.sort {
-            None => self.found.sort_by_cached_key(path),
-            Some(sort) => self.found.sort_by(|a, b| {
-                let order = match sort.by {
-                    SortKey::Size => a.bytes.cmp(&b.bytes),
-                    SortKey::Modified => a.modified_ns.cmp(&b.modified_ns),
-                    SortKey::Name => bytes(&a.name).cmp(bytes(&b.name)),
-                    SortKey::Path => bytes(a.path.as_os_str()).cmp(bytes(b.path.as_os_str())),
-                };
-                let order = if sort.descending { order.reverse() } else { order };
-                order.then_with(|| bytes(a.path.as_os_str()).cmp(bytes(b.path.as_os_str())))
-            }),
-        }
-        if let Some(limit) = search.limit {
+    fn sort_and_limit(&mut self, filter: &Filter) {
+        self.found.sort_by(|a, b| {
+            let by_path = a.path.as_os_str().cmp(b.path.as_os_str());
+            let Some(sort) = filter.sort else { return by_path };
+            let order = match sort.by {
+                SortKey::Size => a.bytes.cmp(&b.bytes),
+                SortKey::Modified => a.modified_ns.cmp(&b.modified_ns),
+                SortKey::Name => a.name.cmp(&b.name),
+                SortKey::Path => by_path,
+            };
+            let order = if sort.descending { order.reverse() } else { order };
+            order.then(by_path)
+        });
+        if let Some(limit) = filter.limit {
             self.found.truncate(limit);
         }
     }
 }
 
-fn bytes(text: &OsStr) -> &[u8] {
-    text.as_bytes()
-}
-
-/// The answer; a part is never passed off as the whole, and a part of a number is no number at all.
-fn report(search: &Search, collected: Collected, walked: &Walked) -> Record {
-    let gap = match (walked.gap(), collected.overflowed) {
-        (Some(gap), _) => Some(gap),
-        (None, true) => Some(format!("more than {KEPT_MAX} entries match; give a limit or ask for a count")),
-        (None, false) => None,
-    };
-    let (count, total) = match search.limit {
+/// The record of a search. An incomplete answer says so, and an incomplete number is a failure.
+fn report(filter: &Filter, collected: Collected, walked: &Walked) -> Record {
+    let overflow = || format!("more than {KEPT_MAX} entries match; give a limit or ask for a count");
+    let gap = walked.gap().or_else(|| collected.overflowed.then(overflow));
+    let (count, total) = match filter.limit {
         None => (collected.count, collected.bytes),
         Some(_) => (
             u64::try_from(collected.found.len()).unwrap_or(u64::MAX),
             collected.found.iter().map(|found| found.bytes).fold(0, u64::saturating_add),
         ),
     };
-    let (text, is_number) = match search.report {
+    let (text, is_number) = match filter.report {
         Report::Count => (count.to_string(), true),
         Report::TotalBytes => (total.to_string(), true),
         Report::List => (lines(&collected.found, |found| paths::line(&found.path)), false),

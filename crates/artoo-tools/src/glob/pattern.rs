@@ -1,49 +1,28 @@
-//! Glob patterns: what one may look like, and what it matches.
+//! Glob patterns and their limits.
 
 use std::ffi::OsStr;
 use std::path::Path;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-/// Longest pattern, in characters; no name a person means is longer.
+use crate::input::{self, InputProblem};
+
+/// Longest pattern, in characters.
 pub(crate) const PATTERN_MAX_CHARS: usize = 1000;
 
-/// Patterns in one list.
+/// Maximum number of patterns in a list.
 pub(crate) const PATTERNS_MAX: usize = 100;
 
-/// `{…}` groups in one pattern: their product is what makes a pattern explode.
+/// Maximum number of `{…}` groups in a pattern: the pattern is expanded to their product.
 const BRACE_GROUPS_MAX: usize = 6;
 
-/// Alternatives in all groups of one pattern.
+/// Maximum number of alternatives in all groups of a pattern.
 const ALTERNATIVES_MAX: usize = 200;
 
-/// Wildcards in one pattern.
+/// Maximum number of wildcards in a pattern.
 const WILDCARDS_MAX: usize = 32;
 
-/// Why a pattern is refused.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum PatternProblem {
-    #[error("a pattern is empty")]
-    Empty,
-    #[error("the pattern is {chars} characters long; the limit is {PATTERN_MAX_CHARS}")]
-    TooLong { chars: usize },
-    #[error(
-        "the pattern {pattern:?} has too many wildcards or alternatives (limits: {BRACE_GROUPS_MAX} groups, \
-         {ALTERNATIVES_MAX} alternatives, {WILDCARDS_MAX} wildcards)"
-    )]
-    TooManyParts { pattern: String },
-    #[error("the pattern {pattern:?} holds \"..\" or a NUL; give the folder as root instead")]
-    LeavesRoot { pattern: String },
-    #[error("the pattern {pattern:?} ends in '/'; ask for kind \"folder\", or add ** for what is inside")]
-    EndsInSlash { pattern: String },
-    #[error("the pattern can't be read")]
-    Syntax {
-        #[source]
-        source: globset::Error,
-    },
-}
-
-/// Patterns of which any may match; no patterns match nothing (and are told apart by [`Patterns::is_empty`]).
+/// A list of patterns. An empty list matches nothing.
 #[derive(Debug)]
 pub(crate) struct Patterns {
     names: GlobSet,
@@ -51,8 +30,8 @@ pub(crate) struct Patterns {
 }
 
 impl Patterns {
-    /// A pattern without `/` is matched against names, one with `/` against the path below the root.
-    pub(crate) fn compile(patterns: &[String], ignore_case: bool) -> Result<Self, PatternProblem> {
+    /// Compiles patterns. One without `/` matches names, one with `/` matches paths below the root.
+    pub(crate) fn compile(patterns: &[String], ignore_case: bool) -> Result<Self, InputProblem> {
         let mut names = GlobSetBuilder::new();
         let mut paths = GlobSetBuilder::new();
         for pattern in patterns {
@@ -63,45 +42,54 @@ impl Patterns {
                 (&mut names, pattern.as_str())
             };
             if spelled.is_empty() {
-                return Err(PatternProblem::Empty);
+                return Err(input::unfit("a pattern is empty"));
             }
             let glob = GlobBuilder::new(spelled).literal_separator(true).case_insensitive(ignore_case).build();
-            set.add(glob.map_err(|source| PatternProblem::Syntax { source })?);
+            set.add(glob.map_err(unreadable)?);
         }
-        let build = |set: GlobSetBuilder| set.build().map_err(|source| PatternProblem::Syntax { source });
+        let build = |set: GlobSetBuilder| set.build().map_err(unreadable);
         Ok(Self { names: build(names)?, paths: build(paths)? })
     }
 
-    /// Whether there are none.
     pub(crate) fn is_empty(&self) -> bool {
         self.names.is_empty() && self.paths.is_empty()
     }
 
-    /// Whether any pattern matches an entry.
+    /// Whether a pattern matches an entry.
     pub(crate) fn matches(&self, below_root: &Path, name: &OsStr) -> bool {
         self.names.is_match(name) || self.paths.is_match(below_root)
     }
 }
 
-fn check(pattern: &str) -> Result<(), PatternProblem> {
+fn unreadable(error: globset::Error) -> InputProblem {
+    input::unfit(format!("the pattern can't be read: {error}"))
+}
+
+fn check(pattern: &str) -> Result<(), InputProblem> {
     let chars = pattern.chars().count();
     if chars > PATTERN_MAX_CHARS {
-        return Err(PatternProblem::TooLong { chars });
+        return Err(input::unfit(format!("the pattern is {chars} characters long; the limit is {PATTERN_MAX_CHARS}")));
     }
     if pattern.is_empty() {
-        return Err(PatternProblem::Empty);
+        return Err(input::unfit("a pattern is empty"));
     }
     if pattern.contains('\0') || pattern.split('/').any(|part| part == "..") {
-        return Err(PatternProblem::LeavesRoot { pattern: pattern.to_owned() });
+        let reason = "holds \"..\" or a NUL; give the folder as root instead";
+        return Err(input::unfit(format!("the pattern {pattern:?} {reason}")));
     }
     if pattern.ends_with('/') {
-        return Err(PatternProblem::EndsInSlash { pattern: pattern.to_owned() });
+        let reason = "ends in '/'; ask for kind \"folder\", or add ** for what is inside";
+        return Err(input::unfit(format!("the pattern {pattern:?} {reason}")));
     }
     let count = |wanted: &[char]| pattern.chars().filter(|c| wanted.contains(c)).count();
     let groups = count(&['{']);
     let alternatives = if groups == 0 { 0 } else { count(&[',']) };
     if groups > BRACE_GROUPS_MAX || alternatives > ALTERNATIVES_MAX || count(&['*', '?', '[']) > WILDCARDS_MAX {
-        return Err(PatternProblem::TooManyParts { pattern: pattern.chars().take(80).collect() });
+        let pattern: String = pattern.chars().take(80).collect();
+        return Err(input::unfit(format!(
+            "the pattern {pattern:?} has too many wildcards or alternatives (limits: {BRACE_GROUPS_MAX} groups, \
+             {ALTERNATIVES_MAX} alternatives, {WILDCARDS_MAX} wildcards)"
+        )));
     }
     Ok(())
 }

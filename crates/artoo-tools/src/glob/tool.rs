@@ -1,14 +1,13 @@
-//! `glob` as the registry knows it.
-
-use std::path::PathBuf;
+//! The tool `glob`.
 
 use artoo_proto::{EffectClass, ToolClass, ToolSpec, escape};
 use serde_json::Value;
 
+use crate::effects::CallEffects;
 use crate::glob::{self, Search};
 use crate::paths;
 use crate::record::Record;
-use crate::tool::{Call, Job, Machine, Question, Running, Said, Tool, spec, unusable};
+use crate::tool::{Call, Job, Machine, Request, Running, Tool, UserContext, spec};
 
 #[derive(Debug)]
 pub(crate) struct Glob;
@@ -19,42 +18,35 @@ impl Tool for Glob {
         spec("glob", ToolClass::Files, 2, description, glob::schema())
     }
 
-    fn read(&self, machine: &Machine, input: &Value) -> Result<Box<dyn Job>, Box<Record>> {
-        let search = Search::parse(&machine.config.environment, input).map_err(|problem| unusable(&problem))?;
-        Ok(Box::new(search))
+    fn read(&self, machine: &Machine, _: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
+        let search = Search::parse(&machine.config.environment, input);
+        let search = search.map_err(|problem| problem.record(EffectClass::ReadOnly))?;
+        let effects = CallEffects::of_reading(vec![search.root.clone()]);
+        Ok(Request { target: search.target(), effects, question: None, job: Box::new(search) })
     }
 }
 
-impl Job for Search {
+impl Search {
+    /// The folder and the pattern as one glob.
     fn target(&self) -> String {
         let root = paths::line(&self.root);
         let root = root.trim_end_matches('/');
         let rest = match self.spelled.as_slice() {
-            [] if self.recursive => "**".to_owned(),
+            [] if self.filter.recursive => "**".to_owned(),
             [] => "*".to_owned(),
-            [one] if !self.recursive || one.contains('/') => {
+            [one] if !self.filter.recursive || one.contains('/') => {
                 one.trim_start_matches("./").trim_start_matches('/').to_owned()
             }
             [one] => format!("**/{one}"),
-            many if self.recursive => format!("**/{{{}}}", many.join(",")),
+            many if self.filter.recursive => format!("**/{{{}}}", many.join(",")),
             many => format!("{{{}}}", many.join(",")),
         };
         format!("{root}/{}", escape::one_line(&rest))
     }
+}
 
-    fn paths(&self) -> Vec<PathBuf> {
-        vec![self.root.clone()]
-    }
-
-    fn class(&self) -> EffectClass {
-        EffectClass::ReadOnly
-    }
-
-    fn question(&self, _: &Machine, _: &Said<'_>) -> Option<Question> {
-        None
-    }
-
+impl Job for Search {
     fn run(self: Box<Self>, call: Call) -> Running {
-        Box::pin(async move { call.work(move |machine, limit| glob::run(*self, &machine.protected, limit)).await })
+        Box::pin(call.work(move |machine, _, limit| glob::run(*self, &machine.protected, limit)))
     }
 }

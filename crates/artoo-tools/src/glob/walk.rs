@@ -1,4 +1,4 @@
-//! One walk for every search: no link followed, every folder that could not be read counted.
+//! The folder walk of all searches: symlinks are not followed, unreadable folders are counted.
 
 use std::ffi::OsStr;
 use std::io;
@@ -9,28 +9,28 @@ use ignore::{DirEntry, WalkBuilder};
 use crate::limit::Limit;
 use crate::{paths, secret};
 
-/// Unread places that are named; the others are counted.
+/// Unreadable places named in a record; the others are counted.
 const UNREAD_NAMED_MAX: usize = 3;
 
-/// How to walk.
+/// The options of a walk.
 pub(crate) struct Walk<'a> {
     pub(crate) root: &'a Path,
-    /// 1 = the root's own entries.
+    /// 1 is the entries of the root.
     pub(crate) max_depth: Option<usize>,
     pub(crate) hidden: bool,
     pub(crate) ignore_files: bool,
 }
 
-/// How a walk went.
+/// The result of a walk.
 #[derive(Debug, Default)]
 pub(crate) struct Walked {
-    /// Folders entered, the root not counted.
+    /// Number of folders entered, without the root.
     pub(crate) folders: u64,
     unread: u64,
     named: Vec<String>,
-    /// Files that were not opened, since they may hold secrets.
+    /// Files that were not opened because they may hold secrets.
     pub(crate) left_out: Vec<PathBuf>,
-    /// Whether the limit ended it.
+    /// Whether the deadline ended it.
     pub(crate) stopped: bool,
 }
 
@@ -66,7 +66,7 @@ fn places(count: u64) -> String {
 }
 
 impl Walk<'_> {
-    /// Visits every entry below the root; `enter` says whether a folder is gone into (and visited at all).
+    /// Visits every entry below the root for which `enter` is true, and the entries below these.
     pub(crate) fn run(
         &self,
         limit: &Limit,
@@ -108,7 +108,7 @@ impl Walk<'_> {
     }
 }
 
-/// An entry removed between being listed and being looked at is not there, rather than unread.
+/// Whether an entry was removed during the walk; that is no error.
 fn is_gone(error: &ignore::Error) -> bool {
     error.io_error().is_some_and(|error| error.kind() == io::ErrorKind::NotFound)
 }

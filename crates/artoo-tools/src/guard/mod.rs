@@ -25,7 +25,6 @@ mod options;
 mod pattern;
 mod programs;
 mod ps;
-mod report;
 mod scene;
 mod search;
 mod sed;
@@ -46,12 +45,10 @@ use crate::secret;
 
 pub(crate) use effects::Effects;
 use judge::Judge;
-pub(crate) use named::path_like;
 pub use objection::CommandClass;
 use objection::Objection;
 pub(crate) use pattern::matches_now;
 pub(crate) use programs::ExitOne;
-pub use report::{Classification, CommandGuard};
 
 /// A command that needs nobody's consent.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use super::syntax::Doubt;
 /// Parts of a command that may be paths, for a command that could not be read as words.
 ///
 /// Quoted parts are taken whole and in pieces, since a quote may hold one name with blanks or a command of its own.
-pub(crate) fn path_like(command: &str) -> Vec<String> {
+pub(super) fn path_like(command: &str) -> Vec<String> {
     let between_quotes = command.split(['\'', '"']).skip(1).step_by(2);
     let pieces = command.split(|c: char| c.is_whitespace() || "|&;<>()`'\"$=".contains(c));
     let mut parts: Vec<String> = Vec::new();

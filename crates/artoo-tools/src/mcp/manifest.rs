@@ -1,4 +1,4 @@
-//! A server's manifest.
+//! The manifest of a server.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::custom::{ManifestProblem, check_keys, find_program, from_toml, is_nam
 
 const KEYS: [&str; 6] = ["name", "command", "pass", "read_only", "granted", "timeout_s"];
 
-/// Arguments of a server's command.
+/// Maximum number of arguments of a server's command.
 const ARGUMENTS_MAX: usize = 64;
 
 #[derive(Debug, Deserialize)]
@@ -28,13 +28,13 @@ struct Wire {
     timeout_s: Option<u64>,
 }
 
-/// A server, as its person set it up.
+/// A valid manifest.
 #[derive(Debug)]
 pub(super) struct ServerManifest {
     pub(super) name: String,
     pub(super) program: PathBuf,
     pub(super) arguments: Vec<OsString>,
-    /// Variables it gets besides the usual few.
+    /// Additional environment variables.
     pub(super) environment: Vec<(String, OsString)>,
     pub(super) read_only: Vec<String>,
     pub(super) granted: Vec<String>,
@@ -42,7 +42,7 @@ pub(super) struct ServerManifest {
 }
 
 impl ServerManifest {
-    /// Reads a manifest and looks at its program; nothing is started.
+    /// Reads a manifest and checks its program; starts nothing.
     pub(super) fn read(config: &ToolConfig, path: &Path) -> Result<Self, ManifestProblem> {
         let text = read_toml(path)?;
         check_keys("", from_toml::<toml::Table>(&text)?.keys(), &KEYS)?;

@@ -1,15 +1,15 @@
-//! Servers of the Model Context Protocol that a person names: their tools, each call asked about.
+//! Tools of the servers of the Model Context Protocol that the user configured.
 //!
 //! ```toml
 //! name = "notes"
 //! command = ["/usr/local/bin/notes-mcp", "--stdio"]
-//! pass = ["NOTES_TOKEN"]     # variables of your shell that it gets, besides the usual few
-//! read_only = ["search"]     # your word, not the server's, that these change nothing
-//! granted = ["search"]       # these are not asked about
+//! pass = ["NOTES_TOKEN"]     # additional environment variables that are passed to it
+//! read_only = ["search"]     # tools that change nothing, by your claim, not the server's
+//! granted = ["search"]       # tools that need no approval
 //! timeout_s = 30
 //! ```
 //!
-//! What a server says of itself (names, descriptions, schemas, hints) is cut to size, stripped and never believed.
+//! What a server says of itself (names, descriptions, schemas, hints) is shortened, stripped and not trusted.
 
 mod manifest;
 mod schema;
@@ -25,13 +25,13 @@ use crate::mcp::server::Server;
 use crate::mcp::tool::Remote;
 use crate::tool::{Machine, Tool};
 
-/// How long all servers together may take to start and list their tools: artoo waits for it.
+/// Time limit for all servers to start and list their tools.
 const START_TIME: Duration = Duration::from_secs(5);
 
-/// Tools of one server that are offered; each stands in every prompt.
+/// Maximum number of tools of one server; each is in every prompt.
 const TOOLS_MAX: usize = 64;
 
-/// Starts every server of the folder and lists its tools; what can't be offered is told.
+/// Starts every server of the folder and lists its tools, and the problems of those that can't be offered.
 pub(crate) fn tools(machine: &Arc<Machine>) -> (Vec<Arc<dyn Tool>>, Vec<ToolProblem>) {
     let Some(folder) = &machine.config.mcp else { return (Vec::new(), Vec::new()) };
     let (mut tools, mut problems): (Vec<Arc<dyn Tool>>, Vec<ToolProblem>) = (Vec::new(), Vec::new());

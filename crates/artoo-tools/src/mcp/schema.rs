@@ -1,21 +1,21 @@
-//! A server's schema, made harmless: known keywords only, every text one short line, bounded in depth and size.
+//! Sanitises the schema of a server's tool: known keywords, short lines, bounded depth and size.
 
 use artoo_proto::escape;
 use serde_json::{Map, Value, json};
 
-/// Deepest nesting that is kept.
+/// Maximum depth.
 const DEPTH_MAX: usize = 6;
 
-/// Longest remark that is kept.
+/// Longest description, in characters.
 const DESCRIPTION_MAX_CHARS: usize = 200;
 
-/// Fields of one object, entries of one list.
+/// Maximum number of fields of an object and of entries of a list.
 const ENTRIES_MAX: usize = 40;
 
-/// Longest schema, as JSON: it stands in every prompt.
+/// Longest schema as JSON, in bytes: it is in every prompt.
 const SCHEMA_MAX_BYTES: usize = 6000;
 
-/// Keywords whose value is a number or a truth.
+/// Keywords with a number or a boolean as value.
 const PLAIN: [&str; 9] = [
     "minimum",
     "maximum",
@@ -28,27 +28,27 @@ const PLAIN: [&str; 9] = [
     "uniqueItems",
 ];
 
-/// The schema as it may stand in a prompt; an error says why there is none.
+/// The sanitised schema; `Err` says why it can't be used.
 pub(super) fn harmless(schema: &Map<String, Value>) -> Result<Value, String> {
     if schema.get("type").is_none_or(|kind| kind != "object") {
         return Err("its input is no object".to_owned());
     }
-    let mut kept = cleaned(schema, DEPTH_MAX).ok_or("its schema is nested too deeply or holds odd names")?;
-    if let Some(fields) = kept.as_object_mut() {
+    let mut clean = cleaned(schema, DEPTH_MAX).ok_or("its schema is nested too deeply or holds odd names")?;
+    if let Some(fields) = clean.as_object_mut() {
         fields.entry("properties").or_insert_with(|| json!({}));
-        // What a server does not declare is not sent to it.
+        // Fields that a server does not declare are not sent to it.
         fields.insert("additionalProperties".to_owned(), false.into());
     }
-    let bytes = kept.to_string().len();
+    let bytes = clean.to_string().len();
     if bytes > SCHEMA_MAX_BYTES {
         return Err(format!("its schema is {bytes} bytes long; the limit is {SCHEMA_MAX_BYTES}"));
     }
-    Ok(kept)
+    Ok(clean)
 }
 
 fn cleaned(schema: &Map<String, Value>, depth: usize) -> Option<Value> {
     let deeper = depth.checked_sub(1)?;
-    let mut kept = Map::new();
+    let mut clean = Map::new();
     for (name, value) in schema {
         let value = match (name.as_str(), value) {
             ("type", Value::String(_) | Value::Array(_)) | ("required" | "enum", Value::Array(_)) => words(value)?,
@@ -70,15 +70,15 @@ fn cleaned(schema: &Map<String, Value>, depth: usize) -> Option<Value> {
                 Value::Array(each.collect::<Option<_>>()?)
             }
             (name, Value::Number(_) | Value::Bool(_)) if PLAIN.contains(&name) => value.clone(),
-            // Whatever else there is says nothing that a model needs.
+            // A model needs no other keywords.
             _ => continue,
         };
-        kept.insert(name.clone(), value);
+        clean.insert(name.clone(), value);
     }
-    Some(Value::Object(kept))
+    Some(Value::Object(clean))
 }
 
-/// A word or a list of words, none of them long or odd.
+/// A short string, or a list of them.
 fn words(value: &Value) -> Option<Value> {
     match value {
         Value::String(text) => is_plain(text).then(|| value.clone()),
@@ -94,7 +94,7 @@ fn is_plain(text: &str) -> bool {
     text.chars().count() <= DESCRIPTION_MAX_CHARS && escape::one_line(text) == text
 }
 
-/// What of an input does not fit the schema: fields that are not declared, and declared ones that are missing.
+/// Why an input does not fit the schema: a field that is not declared, or a required one that is missing.
 pub(super) fn misfit(schema: &Value, input: &Map<String, Value>) -> Option<String> {
     let declared = schema.get("properties").and_then(Value::as_object)?;
     if let Some(unknown) = input.keys().find(|name| !declared.contains_key(*name)) {

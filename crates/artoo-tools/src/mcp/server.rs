@@ -1,4 +1,4 @@
-//! One server: its process and its conversation, on a thread that owns both and ends them.
+//! A running server: its process and its connection, on a thread of their own.
 
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
@@ -17,13 +17,13 @@ use crate::mcp::manifest::ServerManifest;
 use crate::process::{Invocation, Serving, serve};
 use crate::tool::Machine;
 
-/// Longest line a server may send; what a record keeps is far shorter.
+/// Longest line of a server, in bytes.
 const LINE_MAX_BYTES: usize = 4 * 1024 * 1024;
 
-/// Pages of its list that are asked for: an endless list has an end.
+/// Maximum number of pages of a server's list of tools.
 const PAGES_MAX: usize = 8;
 
-/// Calls that may wait; each belongs to a running subtask, and those are few.
+/// Maximum number of waiting calls.
 const CALLS_MAX: usize = 32;
 
 /// A tool as its server describes it.
@@ -34,14 +34,14 @@ pub(super) struct Offered {
     pub(super) schema: Map<String, Value>,
 }
 
-/// A call on its way.
+/// A call with the channel for its result.
 struct Order {
     tool: String,
     input: Map<String, Value>,
     reply: oneshot::Sender<Result<CallToolResult, String>>,
 }
 
-/// A started server. Dropping it ends the process with all it started.
+/// A started server. Dropping it ends the process and its children.
 #[derive(Debug)]
 pub(super) struct Server {
     orders: Option<channel::Sender<Order>>,
@@ -53,14 +53,14 @@ impl Drop for Server {
     fn drop(&mut self) {
         drop(self.orders.take());
         if let Some(thread) = self.thread.take() {
-            // It ends within the grace that a program gets; its panic is its own.
+            // It ends within the grace time of a program; a panic of it is ignored.
             let _ = thread.join();
         }
     }
 }
 
 impl Server {
-    /// Starts the process and begins the conversation; what its tools are is asked for with [`Self::listed`].
+    /// Starts the process and connects to it; [`Self::listed`] gives its tools.
     pub(super) fn start(machine: &Arc<Machine>, manifest: &Arc<ServerManifest>) -> Result<Self, String> {
         let (orders, receiver) = channel::channel(CALLS_MAX);
         let (listing, list) = mpsc::sync_channel(1);
@@ -68,7 +68,7 @@ impl Server {
         let work = move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             match runtime {
-                Ok(runtime) => runtime.block_on(keep(&machine, &manifest, receiver, &listing)),
+                Ok(runtime) => runtime.block_on(serve_calls(&machine, &manifest, receiver, &listing)),
                 Err(error) => drop(listing.send(Err(error.to_string()))),
             }
         };
@@ -77,13 +77,13 @@ impl Server {
         Ok(Self { orders: Some(orders), list: Mutex::new(list), thread: Some(thread) })
     }
 
-    /// What it offers; waits at most `time` for it to say.
+    /// The tools of the server; waits at most `time`.
     pub(super) fn listed(&self, time: Duration) -> Result<Vec<Offered>, String> {
         let list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
         list.recv_timeout(time).unwrap_or_else(|_| Err("it did not list its tools in time".to_owned()))
     }
 
-    /// Makes a call. Dropping the future tells the server that nobody waits for it.
+    /// Makes a call. Dropping the future cancels it.
     pub(super) async fn call(&self, tool: &str, input: Map<String, Value>) -> Result<CallToolResult, String> {
         let gone = || "the server is gone".to_owned();
         let (reply, answer) = oneshot::channel();
@@ -93,8 +93,8 @@ impl Server {
     }
 }
 
-/// The server's life: started, listed, called, ended.
-async fn keep(
+/// Starts the server, lists its tools, forwards calls and ends it.
+async fn serve_calls(
     machine: &Machine,
     manifest: &ServerManifest,
     mut orders: channel::Receiver<Order>,
@@ -104,7 +104,7 @@ async fn keep(
         Ok(begun) => begun,
         Err(reason) => return drop(listing.send(Err(reason))),
     };
-    // Whoever wanted the list may have stopped waiting; calls may come all the same.
+    // The list may have come too late; calls are accepted all the same.
     drop(listing.send(list(service.peer()).await));
     while let Some(order) = orders.recv().await {
         tokio::spawn(answer(service.peer().clone(), order));
@@ -131,8 +131,8 @@ async fn begin(
     let transport = AsyncRwTransport::new_client(output, input).with_max_line_length(LINE_MAX_BYTES);
     let begun = tokio::select! {
         service = ().serve(transport) => service.map_err(|error| shown(&error)),
-        // Nobody holds the server any more: it did not come up in time.
-        None = orders.recv() => Err("it is not wanted any more".to_owned()),
+        // The server was dropped: it did not start in time.
+        None = orders.recv() => Err("it was dropped".to_owned()),
     };
     match begun {
         Ok(service) => Ok((serving, service)),
@@ -173,11 +173,11 @@ async fn answer(peer: Peer<RoleClient>, mut order: Order) {
         Ok(_) => Err("it asks for more input, which a tool does not get".to_owned()),
         Err(error) => Err(shown(&error)),
     };
-    // Nobody may wait any more.
+    // The caller may have gone.
     drop(order.reply.send(result));
 }
 
-/// A server's error may quote whatever it sent.
+/// An error on one line: it may quote anything that the server sent.
 fn shown(error: &dyn std::error::Error) -> String {
     escape::one_line(&escape::shorten(&error.to_string(), 300))
 }

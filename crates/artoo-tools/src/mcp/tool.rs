@@ -1,4 +1,4 @@
-//! A server's tool as the registry knows it.
+//! A tool of an MCP server.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,61 +8,50 @@ use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 
+use crate::effects::{CallEffects, NetworkUse};
 use crate::input::{self, InputProblem};
 use crate::mcp::manifest::ServerManifest;
 use crate::mcp::schema;
 use crate::mcp::server::{Offered, Server};
 use crate::paths;
 use crate::record::Record;
-use crate::tool::{Call, Job, Machine, Question, Running, Said, Tool, unusable};
+use crate::tool::{CAUTION, Call, Job, Machine, Question, Request, Running, Tool, UserContext, done};
 
-/// Tried after the person's own tools and before a command of a model's own.
+/// Tried after the user's own tools and before shell commands.
 const PRIORITY: u8 = 5;
 
-/// Longest name and description of a server's tool.
+/// Longest name of a server's tool.
 const NAME_MAX_CHARS: usize = 64;
 
-/// Longest description: it stands in every prompt, and a stranger wrote it.
+/// Longest description: it is in every prompt, and not trusted.
 const DESCRIPTION_MAX_CHARS: usize = 300;
 
-/// Longest input, as JSON; it is shown whole when it is asked about.
+/// Longest target of a call, in characters.
+const TARGET_MAX_CHARS: usize = 500;
+
+/// Longest input as JSON; a question shows it whole.
 const INPUT_MAX_CHARS: usize = 16_000;
 
-/// The tool.
 #[derive(Debug)]
 pub(super) struct Remote {
     server: Arc<Server>,
     manifest: Arc<ServerManifest>,
-    /// As the server calls it.
+    /// The name on the server.
     name: String,
     description: String,
     schema: Value,
 }
 
-/// A call of one.
+/// A valid call.
 struct RemoteCall {
     server: Arc<Server>,
     manifest: Arc<ServerManifest>,
     name: String,
     input: Map<String, Value>,
-    paths: Vec<PathBuf>,
-    /// Why a person is asked before one of them is read.
-    secret: Option<String>,
-}
-
-/// Why a call can't be made.
-#[derive(Debug, thiserror::Error)]
-enum RemoteProblem {
-    #[error(transparent)]
-    Input(#[from] InputProblem),
-    #[error("{0}")]
-    Misfit(String),
-    #[error("the input holds invisible or control characters, so what is shown would not be what is sent")]
-    Hostile,
 }
 
 impl Remote {
-    /// The tool, if its name and schema can stand in a prompt.
+    /// The tool, if its name and schema can be shown to a model.
     pub(super) fn new(server: &Arc<Server>, manifest: &Arc<ServerManifest>, offered: Offered) -> Result<Self, String> {
         let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
         let name = offered.name;
@@ -87,35 +76,59 @@ impl Tool for Remote {
         }
     }
 
-    fn read(&self, machine: &Machine, value: &Value) -> Result<Box<dyn Job>, Box<Record>> {
+    fn read(&self, machine: &Machine, user: &UserContext<'_>, value: &Value) -> Result<Request, Box<Record>> {
         let class = class(&self.manifest, &self.name);
-        let problem = |problem: RemoteProblem| Box::new(unusable(&problem).class(class));
-        let input: Map<String, Value> = input::parse(value).map_err(|error| problem(error.into()))?;
-        let text = Value::Object(input.clone()).to_string();
-        input::check_length("input", &text, INPUT_MAX_CHARS).map_err(|error| problem(error.into()))?;
-        if escape::visible(&text) != text {
-            return Err(Box::new(Record::denied(&RemoteProblem::Hostile.to_string()).class(class)));
-        }
-        if let Some(misfit) = schema::misfit(&self.schema, &input) {
-            return Err(problem(RemoteProblem::Misfit(misfit)));
-        }
+        let (input, text) = self.checked(value).map_err(|problem| problem.record(class))?;
         let mut paths = Vec::new();
         collect_paths(machine, &Value::Object(input.clone()), &mut paths);
         if let Some(reason) = paths.iter().find_map(|path| machine.protected.refusal(path)) {
             return Err(Box::new(Record::denied(&reason).class(class)));
         }
-        let (server, manifest) = (Arc::clone(&self.server), Arc::clone(&self.manifest));
         let secret = paths.iter().find_map(|path| machine.protected.secret(path));
-        Ok(Box::new(RemoteCall { server, manifest, name: self.name.clone(), input, paths, secret }))
+        let server = &self.manifest.name;
+        let effects = CallEffects {
+            lines: vec![format!("sends this input to the server {server}, which may do anything with it")],
+            ..CallEffects::new(class, paths, NetworkUse::Possible)
+        };
+        let question = self.needs_approval(class, user, secret).map(|reason| {
+            let shown = format!("{server}.{} {text}", self.name);
+            let program = &self.manifest.program;
+            Question { text: format!("{shown} {}", program.display()), files: Vec::new(), shown, reason }
+        });
+        let (server, manifest) = (Arc::clone(&self.server), Arc::clone(&self.manifest));
+        let job = Box::new(RemoteCall { server, manifest, name: self.name.clone(), input });
+        Ok(Request { target: escape::shorten(&text, TARGET_MAX_CHARS), effects, question, job })
     }
 }
 
-/// What the person says of it; a server's own hints say nothing.
+impl Remote {
+    /// A valid input, and the same as JSON.
+    fn checked(&self, value: &Value) -> Result<(Map<String, Value>, String), InputProblem> {
+        let input: Map<String, Value> = input::parse(value)?;
+        let text = Value::Object(input.clone()).to_string();
+        input::check_length("input", &text, INPUT_MAX_CHARS)?;
+        input::check_visible("the input", &text, "is sent")?;
+        match schema::misfit(&self.schema, &input) {
+            Some(misfit) => Err(input::unfit(misfit)),
+            None => Ok((input, text)),
+        }
+    }
+
+    /// Why a call needs approval, if it does. `secret`: why its files do.
+    fn needs_approval(&self, class: EffectClass, user: &UserContext<'_>, secret: Option<String>) -> Option<String> {
+        let is_granted = self.manifest.granted.contains(&self.name);
+        let caution = || (class != EffectClass::ReadOnly && user.confirm).then_some(CAUTION);
+        let not_granted = "nothing proves what a server's tool does, and its manifest does not grant it";
+        secret.or_else(|| if is_granted { caution() } else { Some(not_granted) }.map(str::to_owned))
+    }
+}
+
+/// The class by the manifest; a server's own hints are ignored.
 fn class(manifest: &ServerManifest, tool: &str) -> EffectClass {
     if manifest.read_only.iter().any(|name| name == tool) { EffectClass::ReadOnly } else { EffectClass::Unproven }
 }
 
-/// Every text of an input that is spelled as a path.
+/// Adds every text of an input that is spelled as a path.
 fn collect_paths(machine: &Machine, value: &Value, found: &mut Vec<PathBuf>) {
     match value {
         Value::String(text) => {
@@ -130,59 +143,17 @@ fn collect_paths(machine: &Machine, value: &Value, found: &mut Vec<PathBuf>) {
     }
 }
 
-impl RemoteCall {
-    fn shown(&self) -> String {
-        format!("{}.{} {}", self.manifest.name, self.name, Value::Object(self.input.clone()))
-    }
-}
-
 impl Job for RemoteCall {
-    fn target(&self) -> String {
-        escape::shorten(&Value::Object(self.input.clone()).to_string(), 500)
-    }
-
-    fn paths(&self) -> Vec<PathBuf> {
-        self.paths.clone()
-    }
-
-    fn class(&self) -> EffectClass {
-        class(&self.manifest, &self.name)
-    }
-
-    fn question(&self, _: &Machine, said: &Said<'_>) -> Option<Question> {
-        let is_granted = self.manifest.granted.contains(&self.name);
-        let reason = match (is_granted, self.class()) {
-            _ if self.secret.is_some() => self.secret.as_deref().unwrap_or_default(),
-            (true, EffectClass::ReadOnly) => return None,
-            (true, EffectClass::Creating | EffectClass::Unproven) if !said.confirm => return None,
-            (true, EffectClass::Creating | EffectClass::Unproven) => crate::tool::CAUTION,
-            (false, _) => "nothing proves what a server's tool does, and its manifest does not grant it",
-        };
-        let text = self.shown();
-        Some(Question {
-            shown: text.clone(),
-            text,
-            program: self.manifest.program.clone(),
-            files: Vec::new(),
-            effects: vec![format!(
-                "sends this input to the server {}, which may do anything with it",
-                self.manifest.name
-            )],
-            reason: reason.to_owned(),
-        })
-    }
-
     fn run(self: Box<Self>, call: Call) -> Running {
         Box::pin(async move {
-            let time = self.manifest.timeout.min(call.watch.left());
-            let class = self.class();
+            let time = self.manifest.timeout.min(call.deadline.left());
             let answer = timeout(time, self.server.call(&self.name, self.input.clone())).await;
-            Ok(match answer {
+            let record = match answer {
                 Err(_) => Record::timed_out(format!("the server {} gave no answer in time", self.manifest.name)),
                 Ok(Err(reason)) => Record::hindered(format!("the server {}: {reason}", self.manifest.name)),
                 Ok(Ok(result)) => record(&self.manifest.name, &result),
-            }
-            .class(class))
+            };
+            Ok(done(record.class(call.effects.class)))
         })
     }
 }

@@ -1,4 +1,4 @@
-//! The indexes that may know where a file is: Spotlight, GNOME's LocalSearch (once Tracker), and locate's database.
+//! File indexes: Spotlight, GNOME's LocalSearch (formerly Tracker), and the database of locate.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -9,17 +9,17 @@ use crate::config::ToolConfig;
 use crate::mdfind::Query;
 use crate::process::{Ended, Invocation, find_program};
 
-/// Where locate's database lies, as the common packages have it.
+/// The usual paths of locate's database.
 const DATABASES: [&str; 3] =
     ["/var/lib/plocate/plocate.db", "/var/lib/mlocate/mlocate.db", "/var/cache/locate/locatedb"];
 
-/// Answers of an index that can't be asked for a folder alone: enough that those below the folder are among them.
+/// Maximum number of answers of an index that can't search one folder; those outside it are dropped.
 const ANSWERS_MAX: &str = "10000";
 
-/// Characters told of what an index said that gave no answer.
+/// Longest error of an index quoted in a record, in characters.
 const SHOWN_CHARS: usize = 300;
 
-/// An index that is installed.
+/// An installed index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Index {
     kind: Kind,
@@ -35,7 +35,7 @@ enum Kind {
 }
 
 impl Index {
-    /// Those that are installed here, the one that knows most first.
+    /// The installed indexes, the most complete first.
     pub(crate) fn installed(config: &ToolConfig) -> Vec<Self> {
         let programs = [
             (Kind::Spotlight, "mdfind"),
@@ -46,7 +46,7 @@ impl Index {
         ];
         let mut found: Vec<Self> = Vec::new();
         for (kind, name) in programs {
-            // One of a kind: the second name is the older program.
+            // Only one of each kind; the second name is an older program.
             if found.iter().all(|index| index.kind != kind)
                 && let Some(program) = find_program(config, name)
             {
@@ -56,7 +56,7 @@ impl Index {
         found
     }
 
-    /// What it is called.
+    /// The name for users.
     pub(crate) fn name(&self) -> &'static str {
         match self.kind {
             Kind::Spotlight => "the Spotlight index",
@@ -65,11 +65,11 @@ impl Index {
         }
     }
 
-    /// How it is asked.
+    /// The command that queries it.
     pub(crate) fn invocation(&self, query: &Query, config: &ToolConfig) -> Invocation {
         let words = || query.words.iter().map(OsString::from);
         let arguments: Vec<OsString> = match self.kind {
-            // NUL-separated, since a name may hold a line break.
+            // NUL-separated, since a name may contain a line break.
             Kind::Spotlight => {
                 let folder = query.root.clone().into_os_string();
                 vec!["-0".into(), "-onlyin".into(), folder, query.words.join(" ").into()]
@@ -89,12 +89,12 @@ impl Index {
         Invocation { program: self.program.clone(), name, arguments, environment: config.session.clone() }
     }
 
-    /// The paths it names, wherever they lie; an error is why its answer is none.
+    /// The paths in its answer; `Err` if the answer is not complete.
     pub(crate) fn paths(&self, ended: &Ended) -> Result<Vec<PathBuf>, String> {
         if let Some(time) = ended.timed_out {
             return Err(format!("it gave no answer in {} ms", time.as_millis()));
         }
-        // locate ends with 1 where it found nothing, and where it could not look.
+        // locate exits with 1 if it found nothing, and if it failed.
         let found_none = self.kind == Kind::Locate && ended.exit_code == Some(1) && ended.total() == 0;
         if !(ended.exit_code == Some(0) || found_none) || !ended.stdout.is_whole() {
             return Err(format!("it gave no complete answer: {}", ended.text(SHOWN_CHARS).0));
@@ -109,7 +109,7 @@ impl Index {
         })
     }
 
-    /// How far its knowledge goes, in words.
+    /// What the index may be missing, for the user.
     pub(crate) fn remark(&self, now: SystemTime) -> String {
         if self.kind != Kind::Locate {
             return "what is not indexed is not found".to_owned();
@@ -131,7 +131,7 @@ fn ago(age: Duration) -> String {
     }
 }
 
-/// A pattern for names that hold this word; its letters mean themselves.
+/// A pattern for names that contain this word, its wildcards escaped.
 fn containing(word: &str) -> String {
     let mut pattern = String::from("*");
     for letter in word.chars() {
@@ -143,7 +143,7 @@ fn containing(word: &str) -> String {
     pattern + "*"
 }
 
-/// The path of a line that holds a `file://` address.
+/// The path of a `file://` URL in a line.
 fn of_uri(line: &str) -> Option<PathBuf> {
     let (_, rest) = line.split_once("file://")?;
     let encoded = rest.split(['\u{1b}', ' ', '\t']).next()?;

@@ -1,17 +1,18 @@
-//! `mdfind` as the registry knows it.
+//! The tool `mdfind`.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use artoo_proto::{EffectClass, ToolClass, ToolSpec, escape};
 use serde_json::Value;
 
 use crate::config::ToolConfig;
-use crate::limit::Stopped;
+use crate::effects::CallEffects;
+use crate::limit::{Limit, Stopped};
 use crate::mdfind::index::Index;
 use crate::mdfind::{self, Query};
 use crate::record::Record;
-use crate::tool::{Call, Job, Machine, Question, Running, Said, Tool, spec, unusable};
+use crate::tool::{Call, Job, Look, Machine, Request, Running, Tool, UserContext, done, spec};
+use crate::undo::Act;
 use crate::{glob, paths};
 
 #[derive(Debug)]
@@ -19,10 +20,12 @@ pub(crate) struct Mdfind {
     indexes: Vec<Index>,
 }
 
-/// A query and where its answer comes from.
+/// A query with the indexes to ask.
 struct Find {
     query: Query,
     indexes: Vec<Index>,
+    /// The record of a root that can't be searched.
+    unusable: Option<Record>,
 }
 
 impl Mdfind {
@@ -40,27 +43,19 @@ impl Tool for Mdfind {
         spec("mdfind", ToolClass::Files, 1, &description, mdfind::schema())
     }
 
-    fn read(&self, machine: &Machine, input: &Value) -> Result<Box<dyn Job>, Box<Record>> {
-        let query = Query::parse(&machine.config.environment, input).map_err(|problem| unusable(&problem))?;
-        Ok(Box::new(Find { query, indexes: self.indexes.clone() }))
+    fn read(&self, machine: &Machine, _: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
+        let query = Query::parse(&machine.config.environment, input);
+        let query = query.map_err(|problem| problem.record(EffectClass::ReadOnly))?;
+        let target = format!("{} in {}", escape::one_line(&query.words.join(" ")), paths::line(&query.root));
+        let effects = CallEffects::of_reading(vec![query.root.clone()]);
+        let job = Box::new(Find { query, indexes: self.indexes.clone(), unusable: None });
+        Ok(Request { target, effects, question: None, job })
     }
 }
 
 impl Job for Find {
-    fn target(&self) -> String {
-        format!("{} in {}", escape::one_line(&self.query.words.join(" ")), paths::line(&self.query.root))
-    }
-
-    fn paths(&self) -> Vec<PathBuf> {
-        vec![self.query.root.clone()]
-    }
-
-    fn class(&self) -> EffectClass {
-        EffectClass::ReadOnly
-    }
-
-    fn question(&self, _: &Machine, _: &Said<'_>) -> Option<Question> {
-        None
+    fn prepare(&mut self, machine: &Machine, _: &Act, _: &Limit) {
+        self.unusable = glob::unusable_root(&self.query.root, &machine.protected);
     }
 
     fn run(self: Box<Self>, call: Call) -> Running {
@@ -68,33 +63,29 @@ impl Job for Find {
     }
 }
 
-async fn find(find: Find, call: Call) -> Result<Record, Stopped> {
-    let Find { query, indexes } = find;
-    let refused = {
-        let (machine, root) = (Arc::clone(&call.machine), query.root.clone());
-        call.watch.blocking(move |_| glob::unusable_root(&root, &machine.protected)).await?
-    };
-    if let Some(refused) = refused {
-        return Ok(refused);
+async fn find(find: Find, call: Call) -> Result<Look, Stopped> {
+    let Find { query, indexes, unusable } = find;
+    if let Some(record) = unusable {
+        return Ok(done(record));
     }
     let mut silent: Vec<String> = Vec::new();
     for index in indexes {
-        // Whatever an index does, half of the time is left for the walk.
-        let asked = call.ask_system(index.invocation(&query, &call.machine.config), call.watch.left() / 2).await;
+        // Half of the time is left for the walk, whatever an index does.
+        let asked = call.ask_system(index.invocation(&query, &call.machine.config), call.deadline.left() / 2).await;
         let name = index.name();
         let found = match asked {
             Err(error) => Err(format!("it could not be started: {error}")),
             Ok(ended) => {
                 let (machine, query, silent) = (Arc::clone(&call.machine), query.clone(), silent.clone());
-                let look = move |_: &_| mdfind::from_index(&query, &machine.protected, &index, &ended, &silent);
-                call.watch.blocking(look).await?
+                let read = move |_: &_| mdfind::from_index(&query, &machine.protected, &index, &ended, &silent);
+                call.deadline.blocking(read).await?
             }
         };
         match found {
-            Ok(Some(record)) => return Ok(record),
+            Ok(Some(record)) => return Ok(done(record)),
             Ok(None) => silent.push(format!("{name} knows of none")),
             Err(why) => silent.push(format!("{name} was of no use: {why}")),
         }
     }
-    call.work(move |machine, limit| mdfind::walk(&query, &machine.protected, &silent, limit)).await
+    call.work(move |machine, _, limit| mdfind::walk(&query, &machine.protected, &silent, limit)).await
 }

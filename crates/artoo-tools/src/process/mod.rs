@@ -24,7 +24,6 @@ use tokio::time::{Instant, sleep_until, timeout};
 use crate::config::{CAPTURE_END_BYTES, CONSENTED_PATH, ProcessLimits, ToolConfig};
 use crate::evidence::EvidenceStore;
 use crate::fence::{Fence, Sight};
-use crate::record::Record;
 use crate::view::View;
 
 pub(crate) use capture::Captured;
@@ -137,19 +136,6 @@ impl Ended {
             remark("[processes it left running were ended]", "");
         }
         (text, is_cut || errors_cut)
-    }
-
-    /// The record of a program that did not end by itself in time.
-    pub(crate) fn problem(&self, max_chars: usize) -> Option<Record> {
-        let after = self.timed_out?;
-        let (text, _) = self.text(max_chars);
-        let line = if text.is_empty() { "" } else { "\n" };
-        Some(Record {
-            signal: self.signal,
-            output_bytes: Some(self.total()),
-            truncated: true,
-            ..Record::timed_out(format!("{text}{line}[timed out after {} ms and was ended]", after.as_millis()))
-        })
     }
 }
 

@@ -1,4 +1,4 @@
-//! Lines of a file: counted, by place, by what is in them; memory stays bounded whatever the file.
+//! Counts and selects lines of a file in bounded memory.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -12,10 +12,10 @@ use crate::limit::Limit;
 use crate::process::Captured;
 use crate::record::Record;
 
-/// Longest line held in memory; a file with a longer one has no lines a person would ask for.
+/// Longest line, in bytes.
 const LINE_MAX_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Line breaks, plus one for a last line without one. `None` when the limit was reached first.
+/// The number of lines, with an unfinished last one; `None` if the deadline came first.
 pub(crate) fn count(file: File, limit: &Limit) -> io::Result<Option<u64>> {
     let mut reader = BufReader::with_capacity(256 * 1024, file);
     let mut lines: u64 = 0;
@@ -34,7 +34,7 @@ pub(crate) fn count(file: File, limit: &Limit) -> io::Result<Option<u64>> {
     }
 }
 
-/// Lines on their way into a record, all of them kept as evidence.
+/// The lines of a record, stored as evidence.
 struct Gathered<'a> {
     captured: Captured,
     config: &'a ToolConfig,
@@ -54,7 +54,7 @@ impl<'a> Gathered<'a> {
     }
 }
 
-/// Some lines by their place.
+/// The lines at some positions.
 pub(super) fn some_lines(file: File, lines: Lines, config: &ToolConfig, limit: &Limit) -> io::Result<Record> {
     let (from, to, last) = match lines {
         Lines::Range { from, to } => (from, to, None),
@@ -62,15 +62,15 @@ pub(super) fn some_lines(file: File, lines: Lines, config: &ToolConfig, limit: &
         Lines::Last { last } => (1, u64::MAX, Some(last)),
     };
     let mut gathered = Gathered::new(config);
-    let (mut held, mut bytes, mut left_out) = (VecDeque::new(), 0, false);
+    let (mut last_lines, mut bytes, mut left_out) = (VecDeque::new(), 0, false);
     let complete = each_line(file, limit, |number, line| {
         match last {
             Some(last) => {
                 bytes += line.len() as u64;
-                held.push_back(line);
-                while held.len() as u64 > last || bytes > ITEM_MAX_BYTES {
-                    left_out |= held.len() as u64 <= last;
-                    bytes -= held.pop_front().map_or(0, |line: Vec<u8>| line.len() as u64);
+                last_lines.push_back(line);
+                while last_lines.len() as u64 > last || bytes > ITEM_MAX_BYTES {
+                    left_out |= last_lines.len() as u64 <= last;
+                    bytes -= last_lines.pop_front().map_or(0, |line: Vec<u8>| line.len() as u64);
                 }
             }
             None if (from..=to).contains(&number) => gathered.push(&line),
@@ -78,12 +78,12 @@ pub(super) fn some_lines(file: File, lines: Lines, config: &ToolConfig, limit: &
         }
         number < to
     })?;
-    held.iter().for_each(|line| gathered.push(line));
+    last_lines.iter().for_each(|line| gathered.push(line));
     let record = finished(complete, gathered);
     Ok(if left_out { Record::cut(format!("incomplete: these lines are too long\n{}", record.text)) } else { record })
 }
 
-/// The lines that hold a text, or how many do.
+/// The lines that contain a text, or their number.
 pub(super) fn matching(
     file: File,
     needle: &Needle,
@@ -117,7 +117,7 @@ fn finished(complete: bool, gathered: Gathered<'_>) -> Record {
     Record::cut(format!("incomplete: the time was up before the last line was read\n{}", record.text))
 }
 
-/// Gives every line, without its line break, to `take` until it says no. `false` when the limit was reached first.
+/// Passes each line to `take`, without its line break, until it returns false. `false` if the deadline came first.
 fn each_line(file: File, limit: &Limit, mut take: impl FnMut(u64, Vec<u8>) -> bool) -> io::Result<bool> {
     let mut reader = BufReader::with_capacity(256 * 1024, file);
     let mut number: u64 = 0;

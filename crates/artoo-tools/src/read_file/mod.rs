@@ -1,4 +1,4 @@
-//! `read_file`: a text file, some of its lines, the lines with a text in them, or how many there are.
+//! `read_file`: reads a text file or some of its lines, or counts them.
 
 mod lines;
 mod tool;
@@ -18,7 +18,7 @@ use crate::input::{self, InputProblem};
 use crate::limit::Limit;
 use crate::nearby;
 use crate::open::{self, OpenProblem};
-use crate::paths::{self, PATH_MAX_BYTES, PathProblem};
+use crate::paths::{self, PATH_MAX_BYTES};
 use crate::process::{Captured, REMARKS_CHARS};
 use crate::protect::Protected;
 use crate::record::Record;
@@ -28,10 +28,10 @@ pub(crate) use lines::count;
 use lines::{matching, some_lines};
 pub(crate) use tool::ReadFile;
 
-/// Bytes of text kept in memory at each end; far more than a record shows.
+/// Bytes of the beginning and of the end held in memory; a record shows less.
 const KEPT_BYTES: usize = 1024 * 1024;
 
-/// Longest text that lines are searched for.
+/// Longest text to search lines for, in characters.
 const MATCHING_MAX_CHARS: usize = 1000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -66,69 +66,51 @@ enum Wanted {
     Matching { needle: Needle, count: bool },
 }
 
-/// What is to be read, checked.
+/// A valid input.
 #[derive(Debug)]
 pub(crate) struct Reading {
     pub(crate) path: PathBuf,
     wanted: Wanted,
-    /// Why a person is asked before its content is shown.
-    secret: Option<String>,
-}
-
-/// Why nothing can be read.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ReadingProblem {
-    #[error(transparent)]
-    Input(#[from] InputProblem),
-    #[error("path: {0}")]
-    Path(#[from] PathProblem),
-    #[error("give lines, or count, or matching; only count and matching go together")]
-    TooMuch,
-    #[error("lines are numbered from 1, and the first comes before the last")]
-    Lines,
-    #[error("the field matching is empty")]
-    MatchesAll,
-    #[error("ignore_case belongs to matching")]
-    CaseOfWhat,
 }
 
 impl Reading {
-    /// Reads and checks an input.
-    pub(crate) fn parse(environment: &Environment, value: &Value) -> Result<Self, ReadingProblem> {
+    /// Reads an input.
+    pub(crate) fn parse(environment: &Environment, value: &Value) -> Result<Self, InputProblem> {
         let wire: Wire = input::parse(value)?;
-        let path = paths::absolute(environment, &wire.path)?;
+        let path = input::path(environment, "path", &wire.path)?;
         if wire.ignore_case.is_some() && wire.matching.is_none() {
-            return Err(ReadingProblem::CaseOfWhat);
+            return Err(input::unfit("ignore_case belongs to matching"));
         }
         let wanted = match (wire.lines, wire.count, wire.matching) {
             (None, None, None) => Wanted::Whole,
             (Some(Lines::Range { from, to }), None, None) if from == 0 || to < from => {
-                return Err(ReadingProblem::Lines);
+                return Err(input::unfit("lines are numbered from 1, and the first comes before the last"));
             }
             (Some(lines), None, None) => Wanted::Lines(lines),
             (None, Some(Counted::Lines), None) => Wanted::Count,
             (None, count, Some(text)) => {
                 input::check_length("matching", &text, MATCHING_MAX_CHARS)?;
                 if text.is_empty() {
-                    return Err(ReadingProblem::MatchesAll);
+                    return Err(input::unfit("the field matching is empty"));
                 }
                 let needle = Needle::new(&text, wire.ignore_case.unwrap_or(false));
                 Wanted::Matching { needle, count: count.is_some() }
             }
-            (Some(_), _, _) => return Err(ReadingProblem::TooMuch),
+            (Some(_), _, _) => {
+                return Err(input::unfit("give lines, or count, or matching; only count and matching go together"));
+            }
         };
-        Ok(Self { path, wanted, secret: None })
+        Ok(Self { path, wanted })
     }
 
-    /// Looks whether a person is to be asked first. How many lines there are tells nothing.
-    fn looked_at(mut self, protected: &Protected) -> Self {
+    /// Why the content needs approval to be shown, if it does. The number of lines is no secret.
+    fn secret(&self, protected: &Protected) -> Option<String> {
         let is_shown = !matches!(self.wanted, Wanted::Count) && protected.refusal(&self.path).is_none();
-        self.secret = is_shown.then(|| protected.secret(&self.path)).flatten();
-        self
+        is_shown.then(|| protected.secret(&self.path)).flatten()
     }
 }
 
-/// Reads it.
+/// Reads the file.
 pub(crate) fn run(reading: &Reading, Machine { config, protected, .. }: &Machine, limit: &Limit) -> Record {
     let path = &reading.path;
     if let Some(reason) = protected.refusal(path) {
@@ -165,7 +147,7 @@ fn unopened(path: &Path, problem: &OpenProblem) -> Record {
 fn whole(mut file: File, config: &ToolConfig) -> io::Result<Record> {
     let mut captured = captured(config);
     captured.read((&mut file).take(ITEM_MAX_BYTES))?;
-    // Of a file that no evidence holds whole the middle is not even read.
+    // The middle of a file too large for the evidence store is skipped.
     let left = file.metadata()?.len().saturating_sub(captured.total());
     let skipped = left.saturating_sub(KEPT_BYTES as u64);
     captured.skip(skipped);
@@ -189,27 +171,20 @@ fn recorded(mut captured: Captured, config: &ToolConfig) -> Record {
     Record { output_bytes: Some(captured.total()), truncated, kept, ..Record::read(text) }
 }
 
-/// The schema a model sees.
+/// The schema for models.
 pub(crate) fn schema() -> Value {
     let number = json!({"type": "integer", "minimum": 1});
-    let one = |name: &str| {
-        json!({"type": "object", "additionalProperties": false, "required": [name],
-            "properties": {name: {"type": "integer", "minimum": 0}}})
-    };
-    json!({
-        "type": "object",
-        "additionalProperties": false,
-        "required": ["path"],
-        "properties": {
+    let one = |name: &str| input::schema(&[name], json!({name: {"type": "integer", "minimum": 0}}));
+    let range = input::schema(&["from", "to"], json!({"from": number, "to": number}));
+    input::schema(
+        &["path"],
+        json!({
             "path": {"type": "string", "minLength": 1, "maxLength": PATH_MAX_BYTES},
-            "lines": {"oneOf": [
-                {"type": "object", "additionalProperties": false, "required": ["from", "to"],
-                    "properties": {"from": number, "to": number}},
-                one("first"), one("last")]},
+            "lines": {"oneOf": [range, one("first"), one("last")]},
             "count": {"enum": ["lines"], "description": "how many lines; with matching: how many of those"},
             "matching": {"type": "string", "minLength": 1, "maxLength": MATCHING_MAX_CHARS,
                 "description": "only lines that hold this text, letter by letter"},
             "ignore_case": {"type": "boolean"}
-        }
-    })
+        }),
+    )
 }

@@ -1,14 +1,13 @@
-//! `read_file` as the registry knows it.
-
-use std::path::PathBuf;
+//! The tool `read_file`.
 
 use artoo_proto::{EffectClass, ToolClass, ToolSpec};
 use serde_json::Value;
 
+use crate::effects::CallEffects;
 use crate::paths;
 use crate::read_file::{self, Reading};
 use crate::record::Record;
-use crate::tool::{Call, Job, Machine, NO_NETWORK, Question, Running, Said, Tool, spec, unusable};
+use crate::tool::{Call, Job, Machine, Question, Request, Running, Tool, UserContext, spec};
 
 #[derive(Debug)]
 pub(crate) struct ReadFile;
@@ -19,37 +18,22 @@ impl Tool for ReadFile {
         spec("read_file", ToolClass::Text, 3, description, read_file::schema())
     }
 
-    fn read(&self, machine: &Machine, input: &Value) -> Result<Box<dyn Job>, Box<Record>> {
-        let reading = Reading::parse(&machine.config.environment, input).map_err(|problem| unusable(&problem))?;
-        Ok(Box::new(reading.looked_at(&machine.protected)))
+    fn read(&self, machine: &Machine, _: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
+        let reading = Reading::parse(&machine.config.environment, input);
+        let reading = reading.map_err(|problem| problem.record(EffectClass::ReadOnly))?;
+        let target = paths::line(&reading.path);
+        let files = vec![reading.path.clone()];
+        let lines = vec![format!("shows what {target} says")];
+        let effects = CallEffects { lines, ..CallEffects::of_reading(files.clone()) };
+        let shown = format!("read_file: {target}");
+        let question =
+            reading.secret(&machine.protected).map(|reason| Question { text: shown.clone(), files, shown, reason });
+        Ok(Request { target, effects, question, job: Box::new(reading) })
     }
 }
 
 impl Job for Reading {
-    fn target(&self) -> String {
-        paths::line(&self.path)
-    }
-
-    fn paths(&self) -> Vec<PathBuf> {
-        vec![self.path.clone()]
-    }
-
-    fn class(&self) -> EffectClass {
-        EffectClass::ReadOnly
-    }
-
-    fn question(&self, _: &Machine, _: &Said<'_>) -> Option<Question> {
-        let reason = self.secret.clone()?;
-        let shown = format!("read_file: {}", self.target());
-        let effects = vec![format!("shows what {} says", self.target())];
-        Some(Question { text: shown.clone(), program: PathBuf::new(), files: self.paths(), shown, effects, reason })
-    }
-
-    fn network(&self, _: &Machine) -> String {
-        NO_NETWORK.to_owned()
-    }
-
     fn run(self: Box<Self>, call: Call) -> Running {
-        Box::pin(async move { call.work(move |machine, limit| read_file::run(&self, machine, limit)).await })
+        Box::pin(call.work(move |machine, _, limit| read_file::run(&self, machine, limit)))
     }
 }

@@ -1,4 +1,4 @@
-//! The file the rules stand in: read whole or refused whole, written beside and put in place, one writer at a time.
+//! The file of the rules: rejected as a whole if it is not valid, replaced atomically, changed by one process at a time.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -11,30 +11,30 @@ use serde::{Deserialize, Serialize};
 
 use super::{Rule, RuleProblem};
 
-/// Longest file read: several times what the greatest number of rules takes.
+/// Longest file; the maximum number of rules takes much less.
 const FILE_MAX_BYTES: u64 = 1024 * 1024;
 
-/// Only the owner may read or write it.
+/// Mode of the file: only the owner may read and write it.
 const FILE_MODE: u32 = 0o600;
 
-/// Bits that let others write.
+/// Permission bits of other users to write.
 const OTHERS_WRITE: u32 = 0o022;
 
-/// What stands in the file.
+/// The content of the file.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Content {
-    /// Ids given so far: none is given twice.
+    /// Number of ids used so far; none is used twice.
     issued: u64,
     pub(super) rules: Vec<Rule>,
 }
 
-/// The content with the right to change it.
+/// The content under an exclusive lock.
 #[derive(Debug)]
 pub(super) struct Locked {
     folder: PathBuf,
     pub(super) content: Content,
-    /// Held until this is dropped.
+    /// Unlocks when it is dropped.
     _lock: File,
 }
 
@@ -42,7 +42,7 @@ pub(super) fn path(folder: &Path) -> PathBuf {
     folder.join("rules.json")
 }
 
-/// What stands in the file; nothing where there is none.
+/// Reads the file; a missing file has no rules.
 pub(super) fn read(folder: &Path) -> Result<Content, RuleProblem> {
     let path = path(folder);
     let failed = |source| RuleProblem::Io { path: path.clone(), source };
@@ -58,7 +58,7 @@ pub(super) fn read(folder: &Path) -> Result<Content, RuleProblem> {
         return own("it is not a plain file");
     }
     if found.uid() != rustix::process::geteuid().as_raw() {
-        return own("it belongs to somebody else");
+        return own("it belongs to another user");
     }
     if found.mode() & OTHERS_WRITE != 0 {
         return own("others can write it");
@@ -72,7 +72,7 @@ pub(super) fn read(folder: &Path) -> Result<Content, RuleProblem> {
 }
 
 impl Locked {
-    /// Waits until no other process changes the rules, and reads those that hold.
+    /// Locks the file and reads the valid rules.
     pub(super) fn open(folder: &Path, now: Timestamp) -> Result<Self, RuleProblem> {
         let path = folder.join("rules.lock");
         let failed = |source| RuleProblem::Io { path: path.clone(), source };
@@ -80,7 +80,7 @@ impl Locked {
         let lock = lock.map_err(failed)?;
         lock.lock().map_err(failed)?;
         let mut content = read(folder)?;
-        content.rules.retain(|rule| rule.holds_at(now));
+        content.rules.retain(|rule| rule.is_valid_at(now));
         Ok(Self { folder: folder.to_path_buf(), content, _lock: lock })
     }
 
@@ -89,14 +89,14 @@ impl Locked {
         format!("r{}", self.content.issued)
     }
 
-    /// Puts the content in place of the file, whole or not at all.
+    /// Replaces the file atomically.
     pub(super) fn save(&self) -> Result<(), RuleProblem> {
         let path = path(&self.folder);
         let beside = self.folder.join("rules.json.new");
         let failed = |source| RuleProblem::Io { path: path.clone(), source };
         let bytes = serde_json::to_vec_pretty(&self.content)
             .map_err(|source| RuleProblem::Form { path: path.clone(), source })?;
-        // What an interrupted writer left behind is ours: the lock is held.
+        // An interrupted writer may have left this file.
         match fs::remove_file(&beside) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
             _ => {}

@@ -1,7 +1,7 @@
-//! Rules: a person's yes that lasts, for a tool, what it does and the folders it does it in, until a date.
+//! Rules: approvals that last until a date, for one tool, its actions and its folders.
 //!
-//! A rule is looked up when a call is about to be asked about, so one that has ended or was revoked meanwhile counts
-//! for nothing. It never reaches a protected or hidden place, nor the home folder as a whole, whatever it says.
+//! A rule is read when a call needs approval, so a rule that expired or was revoked has no effect. No rule covers
+//! protected or hidden paths, or the home folder as a whole.
 
 mod file;
 
@@ -11,88 +11,90 @@ use std::path::{Path, PathBuf};
 use artoo_proto::{Environment, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::consent::{Cover, Reach};
+use crate::consent::scope::{self, ApprovalScope};
+use crate::effects::EffectSet;
 use crate::paths;
 use crate::protect::Protected;
 
 use file::Locked;
 
-/// Rules kept at a time; a person who has more has lost sight of them.
+/// Maximum number of rules; the user reads all of them.
 #[doc(alias = "limit")]
 const RULES_MAX: usize = 100;
 
-/// Longest life of a rule: what is forgotten by then should be asked about again.
+/// Longest lifetime of a rule in days.
 #[doc(alias = "limit")]
 pub const RULE_MAX_DAYS: u32 = 30;
 
-/// Folders one rule may name; more can't be taken in at a glance.
+/// Maximum number of folders of one rule; the user reads each of them.
 const FOLDERS_MAX: usize = 4;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// A yes that lasts.
+/// An approval that lasts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// Short, never used twice.
+    /// Id, never used twice.
     pub id: String,
     /// The tool it is for.
     pub tool: String,
-    covers: Vec<Cover>,
-    /// When it was given.
+    #[serde(rename = "covers")]
+    scopes: Vec<ApprovalScope>,
+    /// When it was made.
     pub since: Timestamp,
-    /// From when on it holds no more.
+    /// When it expires.
     pub until: Timestamp,
-    /// When a call last passed under it.
+    /// When it last permitted a call.
     pub last_used: Option<Timestamp>,
 }
 
 impl Rule {
-    /// What it covers, a line each, on one line each.
+    /// What it covers, as text for the user, one line per scope.
     #[must_use]
     pub fn in_words(&self) -> Vec<String> {
-        self.covers.iter().map(Cover::in_words).collect()
+        self.scopes.iter().map(ApprovalScope::message).collect()
     }
 
-    fn holds_at(&self, now: Timestamp) -> bool {
-        // A clock set back must not make a rule older than its own beginning valid for longer than it was given.
+    fn is_valid_at(&self, now: Timestamp) -> bool {
+        // If the clock is set back to before the rule was made, the rule must not be valid for longer.
         self.since <= now && now < self.until
     }
 }
 
-/// Why the rules can't be used; then none of them holds.
+/// Why the rules can't be used; then none of them is valid.
 #[derive(Debug, thiserror::Error)]
 pub enum RuleProblem {
-    /// The system refused.
+    /// A system call failed.
     #[error("{path} can't be used")]
     Io {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What it said.
+        /// The error of the system.
         #[source]
         source: io::Error,
     },
-    /// Somebody else could have written it.
+    /// Other users can write the file.
     #[error("{path} is refused: {why}; make it yours alone (mode 0600), or remove it to start without rules")]
     NotOwn {
-        /// Which file or folder.
+        /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// What is wrong.
         why: &'static str,
     },
-    /// It is not what is written here.
+    /// The file is not valid.
     #[error("{path} is refused whole; put it right or remove it to start without rules")]
     Form {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What does not fit.
+        /// The error of the parser.
         #[source]
         source: serde_json::Error,
     },
-    /// There are too many.
+    /// There are too many rules.
     #[error("there are {RULES_MAX} rules already; revoke some with `artoo rules revoke`")]
     Full,
-    /// What is to be covered can't be.
+    /// No rule may cover these effects.
     #[error("no rule can cover this")]
     NotCoverable,
 }
@@ -104,32 +106,32 @@ pub struct RuleBook {
 }
 
 impl RuleBook {
-    /// The book in this data folder; there need not be one yet.
+    /// The rules in this data folder; their file may be missing.
     #[must_use]
     pub fn new(data_dir: impl Into<PathBuf>) -> Self {
         Self { folder: data_dir.into() }
     }
 
-    /// Where the rules stand.
+    /// The file of the rules.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         file::path(&self.folder)
     }
 
-    /// The rules that hold now, oldest first. Changes nothing.
+    /// The valid rules, oldest first. Changes nothing.
     ///
     /// # Errors
-    /// [`RuleProblem`] when the file can't be read or is not to be trusted.
+    /// [`RuleProblem`] if the file can't be read, is not valid, or other users can write it.
     pub fn list(&self, now: Timestamp) -> Result<Vec<Rule>, RuleProblem> {
         let mut rules = file::read(&self.folder)?.rules;
-        rules.retain(|rule| rule.holds_at(now));
+        rules.retain(|rule| rule.is_valid_at(now));
         Ok(rules)
     }
 
-    /// Takes a rule back and gives what it was; `None` where none of this id holds.
+    /// Revokes a rule and returns it; `None` if no valid rule has this id.
     ///
     /// # Errors
-    /// [`RuleProblem`] when the file can't be read, trusted or written.
+    /// [`RuleProblem`] if the file can't be read or written, is not valid, or other users can write it.
     pub fn revoke(&self, id: &str, now: Timestamp) -> Result<Option<Rule>, RuleProblem> {
         let mut book = Locked::open(&self.folder, now)?;
         let at = book.content.rules.iter().position(|rule| rule.id == id);
@@ -138,9 +140,15 @@ impl RuleBook {
         Ok(revoked)
     }
 
-    /// Writes a rule down and gives its id.
-    pub(crate) fn add(&self, tool: &str, covers: Vec<Cover>, days: u32, now: Timestamp) -> Result<String, RuleProblem> {
-        if covers.is_empty() {
+    /// Adds a rule and returns its id.
+    pub(crate) fn add(
+        &self,
+        tool: &str,
+        scopes: Vec<ApprovalScope>,
+        days: u32,
+        now: Timestamp,
+    ) -> Result<String, RuleProblem> {
+        if scopes.is_empty() {
             return Err(RuleProblem::NotCoverable);
         }
         let mut book = Locked::open(&self.folder, now)?;
@@ -152,7 +160,7 @@ impl RuleBook {
         book.content.rules.push(Rule {
             id: id.clone(),
             tool: tool.to_owned(),
-            covers,
+            scopes,
             since: now,
             until,
             last_used: None,
@@ -161,19 +169,19 @@ impl RuleBook {
         Ok(id)
     }
 
-    /// The rule under which a call may be made without asking, its use noted; `None` where there is none.
+    /// The id of a rule that permits these effects, its use recorded; `None` if there is none.
     pub(crate) fn permit(
         &self,
         tool: &str,
-        reach: &Reach,
+        changes: &EffectSet,
         bounds: &Bounds<'_>,
         now: Timestamp,
     ) -> Result<Option<String>, RuleProblem> {
-        let covers = |rule: &Rule| rule.tool == tool && reach.is_within(rule.covers.iter());
-        if !bounds.permit(reach) || !self.list(now)?.iter().any(covers) {
+        let covers = |rule: &Rule| rule.tool == tool && scope::covers(rule.scopes.iter(), changes);
+        if !bounds.permit(changes) || !self.list(now)?.iter().any(covers) {
             return Ok(None);
         }
-        // Again under the lock: it may have been revoked meanwhile.
+        // Checked again under the lock: it may have been revoked.
         let mut book = Locked::open(&self.folder, now)?;
         let Some(rule) = book.content.rules.iter_mut().find(|rule| covers(rule)) else { return Ok(None) };
         rule.last_used = Some(now);
@@ -183,30 +191,31 @@ impl RuleBook {
     }
 }
 
-/// Where rules may reach at all.
+/// The paths that rules may cover.
 pub(crate) struct Bounds<'a> {
     pub(crate) environment: &'a Environment,
     pub(crate) protected: &'a Protected,
 }
 
 impl Bounds<'_> {
-    /// The folders a rule for this call would cover; empty where none can.
-    pub(crate) fn offer(&self, reach: &Reach) -> Vec<Cover> {
-        let folders = reach.folders();
-        let is_usable = |cover: &Cover| cover.path.to_str().is_some() && self.is_open(&cover.path, true);
-        if folders.len() > FOLDERS_MAX || !folders.iter().all(is_usable) || !self.permit(reach) {
+    /// The scopes of a rule for these effects; empty if no rule may cover them.
+    pub(crate) fn offer(&self, changes: &EffectSet) -> Vec<ApprovalScope> {
+        let folders = scope::folders(changes);
+        let is_usable = |scope: &ApprovalScope| scope.path.to_str().is_some() && self.is_open(&scope.path, true);
+        if folders.len() > FOLDERS_MAX || !folders.iter().all(is_usable) || !self.permit(changes) {
             return Vec::new();
         }
         folders
     }
 
-    /// Whether each place is one a rule may reach.
-    fn permit(&self, reach: &Reach) -> bool {
-        reach.deeds().all(|deed| self.is_open(&deed.path, deed.whole))
+    /// Whether a rule may cover each effect.
+    fn permit(&self, changes: &EffectSet) -> bool {
+        changes.iter().all(|effect| self.is_open(&effect.path, effect.is_recursive))
     }
 
-    /// Below the home folder or the workspace, on no hidden path, neither protected nor around something protected.
-    fn is_open(&self, path: &Path, whole: bool) -> bool {
+    /// Whether a path lies below the home folder or in the workspace, and is not hidden or protected. If it is recursive,
+    /// nothing below it may be protected.
+    fn is_open(&self, path: &Path, is_recursive: bool) -> bool {
         let home = paths::real(Path::new(&self.environment.home));
         let workspace = paths::real(Path::new(&self.environment.workspace));
         let is_inside = [(&home, false), (&workspace, true)].into_iter().any(|(root, is_itself)| {
@@ -215,6 +224,6 @@ impl Bounds<'_> {
                 !is_hidden && (is_itself || rest.components().next().is_some())
             })
         });
-        is_inside && self.protected.refusal(path).is_none() && !(whole && self.protected.lies_below(path))
+        is_inside && self.protected.refusal(path).is_none() && !(is_recursive && self.protected.lies_below(path))
     }
 }

@@ -1,4 +1,4 @@
-//! Random effects against random leave, beside an oracle that knows only sets of places: nothing passes that is not covered.
+//! Random effects and approvals against an oracle that knows only sets of paths: no call passes that is not covered.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,17 +9,19 @@ use artoo_proto::{Environment, TaskId, Timestamp};
 use proptest::prelude::*;
 
 use super::next_task;
-use crate::consent::{Cover, Deed, Reach, Tasks, Verb};
+use crate::call::Tasks;
+use crate::consent::scope::ApprovalScope;
+use crate::effects::{Action, EffectSet, FileEffect};
 use crate::protect::Protected;
 use crate::rules::{Bounds, RuleBook};
 
 const DAY_MS: i64 = 86_400_000;
 
-/// Names of folders; two that no rule may reach among them.
+/// Names of folders, two of which no rule may cover.
 const NAMES: [&str; 4] = ["a", "b", ".hidden", ".ssh"];
 
-fn verb() -> impl Strategy<Value = Verb> {
-    prop_oneof![Just(Verb::Make), Just(Verb::Take)]
+fn action() -> impl Strategy<Value = Action> {
+    prop_oneof![Just(Action::Create), Just(Action::Modify)]
 }
 
 /// One to three names below the root.
@@ -28,36 +30,41 @@ fn place() -> impl Strategy<Value = Vec<&'static str>> {
         .prop_map(|path| path.into_iter().map(|at: usize| NAMES[at]).collect())
 }
 
-/// A verb, the names on the way to a place, and whether all below goes with it.
-type Wanted = (Verb, Vec<&'static str>, bool);
+/// An action, the names of a path, and whether the effect is recursive.
+type Wanted = (Action, Vec<&'static str>, bool);
 
-fn deed() -> impl Strategy<Value = Wanted> {
-    (verb(), place(), any::<bool>())
+fn effect() -> impl Strategy<Value = Wanted> {
+    (action(), place(), any::<bool>())
 }
 
-fn reach(root: &Path, deeds: &[Wanted]) -> Reach {
-    let deed = |(verb, path, whole): &Wanted| {
+fn effects(root: &Path, wanted: &[Wanted]) -> EffectSet {
+    let effect = |(action, path, is_recursive): &Wanted| {
         let path = path.iter().fold(root.to_path_buf(), |path, name| path.join(name));
-        Deed { verb: *verb, path, whole: *whole }
+        FileEffect { action: *action, path, is_recursive: *is_recursive }
     };
-    Reach::of(deeds.iter().map(deed)).unwrap()
+    wanted.iter().map(effect).collect()
 }
 
-/// A place and a verb, as the oracle knows them.
-type Point = (Verb, PathBuf);
+/// An action on a path, as the oracle knows it.
+type Point = (Action, PathBuf);
 
-/// All that is done: a whole folder is itself, all that may lie below as deep as places go here, and deeper.
-fn done(reach: &Reach) -> BTreeSet<Point> {
-    reach.deeds().flat_map(|deed| tree(deed.verb, &deed.path, deed.whole)).collect()
+/// All points of the effects: a recursive effect has those of everything that may be below, one level deeper than paths
+/// go here.
+fn points(effects: &EffectSet) -> BTreeSet<Point> {
+    effects.iter().flat_map(tree_of).collect()
 }
 
-fn tree(verb: Verb, path: &Path, whole: bool) -> Vec<Point> {
-    let mut points = vec![(verb, path.to_path_buf())];
+fn tree_of(effect: &FileEffect) -> Vec<Point> {
+    tree(effect.action, &effect.path, effect.is_recursive)
+}
+
+fn tree(action: Action, path: &Path, is_recursive: bool) -> Vec<Point> {
+    let mut points = vec![(action, path.to_path_buf())];
     let mut from = 0;
-    for _ in 0..if whole { 4 } else { 0 } {
+    for _ in 0..if is_recursive { 4 } else { 0 } {
         let end = points.len();
         for at in from..end {
-            let children: Vec<Point> = NAMES.iter().map(|name| (verb, points[at].1.join(name))).collect();
+            let children: Vec<Point> = NAMES.iter().map(|name| (action, points[at].1.join(name))).collect();
             points.extend(children);
         }
         from = end;
@@ -65,34 +72,29 @@ fn tree(verb: Verb, path: &Path, whole: bool) -> Vec<Point> {
     points
 }
 
-/// Without what lies deeper than every tree here reaches.
+/// The points that are no deeper than every tree here.
 fn shallow(points: BTreeSet<Point>, components: usize) -> BTreeSet<Point> {
     points.into_iter().filter(|(_, path)| path.components().count() <= components).collect()
 }
 
-/// Leave in this task or another, for the tool or another, to these deeds.
+/// An approval in this task or another, for the tool or another, of these effects.
 fn given() -> impl Strategy<Value = (bool, bool, Vec<Wanted>)> {
-    (prop::bool::weighted(0.8), prop::bool::weighted(0.8), proptest::collection::vec(deed(), 1..3))
+    (prop::bool::weighted(0.8), prop::bool::weighted(0.8), proptest::collection::vec(effect(), 1..3))
 }
 
-/// What leave for exactly this reach allows.
-fn allowed_again(reach: &Reach) -> BTreeSet<Point> {
-    done(reach)
-}
-
-/// What a rule for the folders of this reach allows: everything inside them.
-fn allowed_in_folders(reach: &Reach) -> BTreeSet<Point> {
-    let inside = |deed: &Deed| {
-        let folder = deed.path.parent().unwrap().to_path_buf();
-        tree(deed.verb, &folder, true).into_iter().filter(move |(_, path)| *path != folder)
+/// What a rule for the folders of these effects permits: everything below them.
+fn permitted_in_folders(effects: &EffectSet) -> BTreeSet<Point> {
+    let below = |effect: &FileEffect| {
+        let folder = effect.path.parent().unwrap().to_path_buf();
+        tree(effect.action, &folder, true).into_iter().filter(move |(_, path)| *path != folder)
     };
-    reach.deeds().flat_map(inside).collect()
+    effects.iter().flat_map(below).collect()
 }
 
-/// Where the oracle lets a rule reach: no name that begins with a dot, also not below.
-fn is_open(reach: &Reach, root: &Path) -> bool {
-    reach.deeds().all(|deed| {
-        let below = deed.path.strip_prefix(root).unwrap();
+/// Whether the oracle permits a rule: no name may begin with a dot.
+fn is_open(effects: &EffectSet, root: &Path) -> bool {
+    effects.iter().all(|effect| {
+        let below = effect.path.strip_prefix(root).unwrap();
         below.iter().all(|name| !name.to_str().unwrap().starts_with('.'))
     })
 }
@@ -102,38 +104,38 @@ proptest! {
 
     #[doc = "holds: law 1.4"]
     #[test]
-    fn a_call_passes_in_a_task_only_if_each_effect_was_allowed_in_it(
+    fn task_approval_covers_exactly_its_effects(
         given in proptest::collection::vec(given(), 0..5),
-        wanted in proptest::collection::vec(deed(), 1..3),
+        wanted in proptest::collection::vec(effect(), 1..3),
     ) {
         let (root, tasks) = (Path::new("/h"), Tasks::default());
         let ids: [TaskId; 2] = [next_task(), next_task()];
-        let wanted = reach(root, &wanted);
+        let wanted = effects(root, &wanted);
         let mut covered = BTreeSet::new();
-        let mut one_covers = vec![false; wanted.deeds().count()];
-        for (is_here, is_same_tool, deeds) in &given {
-            let given = reach(root, deeds);
+        let mut one_covers = vec![false; wanted.len()];
+        for (is_here, is_same_tool, approved) in &given {
+            let given = effects(root, approved);
             let tool = if *is_same_tool { "files" } else { "other" };
-            tasks.allow(&ids[usize::from(!is_here)], tool, &given);
+            tasks.approve(&ids[usize::from(!is_here)], tool, &given);
             if *is_here && *is_same_tool {
-                covered.extend(allowed_again(&given));
-                for (at, deed) in wanted.deeds().enumerate() {
-                    let points = |deed: &Deed| shallow(tree(deed.verb, &deed.path, deed.whole).into_iter().collect(), 6);
-                    one_covers[at] |= given.deeds().any(|own| points(deed).is_subset(&points(own)));
+                covered.extend(points(&given));
+                for (at, effect) in wanted.iter().enumerate() {
+                    let points = |effect: &FileEffect| shallow(tree_of(effect).into_iter().collect(), 6);
+                    one_covers[at] |= given.iter().any(|own| points(effect).is_subset(&points(own)));
                 }
             }
         }
-        let passes = tasks.allows(&ids[0], "files", &wanted);
-        let is_covered = shallow(done(&wanted), 6).is_subset(&shallow(covered, 6));
+        let passes = tasks.approves(&ids[0], "files", &wanted);
+        let is_covered = shallow(points(&wanted), 6).is_subset(&shallow(covered, 6));
         prop_assert!(!passes || is_covered, "passes beyond what was allowed");
         prop_assert_eq!(passes, one_covers.iter().all(|covered| *covered), "asks for what was allowed, or passes beyond it");
     }
 
     #[doc = "holds: law 1.4"]
     #[test]
-    fn a_call_passes_under_a_rule_only_in_its_folders_and_its_time(
-        given in proptest::collection::vec(deed(), 1..3),
-        wanted in proptest::collection::vec(deed(), 1..3),
+    fn rule_covers_its_folders_until_it_expires(
+        given in proptest::collection::vec(effect(), 1..3),
+        wanted in proptest::collection::vec(effect(), 1..3),
         days in 0_u32..40,
         later_ms in -DAY_MS..(DAY_MS * 40),
         is_revoked in prop::bool::weighted(0.1),
@@ -153,9 +155,9 @@ proptest! {
         let protected = Protected::new(&environment, std::slice::from_ref(&data));
         let bounds = Bounds { environment: &environment, protected: &protected };
         let book = RuleBook::new(&data);
-        let (given, wanted) = (reach(&root, &given), reach(&root, &wanted));
+        let (given, wanted) = (effects(&root, &given), effects(&root, &wanted));
         let since = Timestamp::from_millis(1_800_000_000_000);
-        let offered: Vec<Cover> = bounds.offer(&given);
+        let offered: Vec<ApprovalScope> = bounds.offer(&given);
         prop_assert!(offered.is_empty() || is_open(&given, &root), "a rule is offered where none may reach");
         let id = book.add("files", offered.clone(), days, since).ok();
         prop_assert_eq!(id.is_some(), !offered.is_empty());
@@ -167,7 +169,7 @@ proptest! {
         let passes = book.permit(tool, &wanted, &bounds, now).unwrap();
         let holds = later_ms >= 0 && later_ms < i64::from(days.clamp(1, 30)) * DAY_MS;
         let depth = root.components().count() + 3;
-        let is_covered = shallow(done(&wanted), depth).is_subset(&shallow(allowed_in_folders(&given), depth));
+        let is_covered = shallow(points(&wanted), depth).is_subset(&shallow(permitted_in_folders(&given), depth));
         let expected = id.is_some() && !is_revoked && is_same_tool && holds && is_covered && is_open(&wanted, &root);
         prop_assert_eq!(passes.is_some(), expected, "{:?} under {:?}", wanted, given);
     }

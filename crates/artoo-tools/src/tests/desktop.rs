@@ -153,7 +153,7 @@ async fn a_player_is_told_and_what_it_does_then_is_read_back() {
     let house = house(&[("gdbus", &bus)], &WAYLAND);
     let call = house.call("desktop", json!({"action": "media", "command": "pause"})).await;
     assert_eq!((call.status, call.measures), (CallStatus::Ok, true), "{call:?}");
-    assert_eq!(call.output, "vlc was told Pause; it says that it is Paused");
+    assert_eq!(call.output, "sent Pause to vlc; its status is Paused");
     assert!(
         log(&house).contains(
             "<org.mpris.MediaPlayer2.vlc> <--object-path> </org/mpris/MediaPlayer2> <--method> \

@@ -1,4 +1,4 @@
-//! The same call is not made again in a task while nothing has changed since it failed.
+//! A failed call is not repeated in a task while nothing has changed.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use artoo_proto::{CallStatus, TaskId, ToolOrder, ToolRequest};
 use serde_json::{Value, json};
 
 use super::{House, called, next_task};
-use crate::consent::{CallKey, FailedCalls};
+use crate::call::{CallKey, FailedCalls};
 use crate::record::Record;
 
 async fn call(house: &House, task: &TaskId, tool: &str, input: Value) -> artoo_proto::ToolCall {
@@ -21,7 +21,7 @@ fn was_run(call: &artoo_proto::ToolCall) -> bool {
 
 #[doc = "holds: law 2.3"]
 #[tokio::test]
-async fn a_failed_call_is_made_again_only_when_something_has_changed() {
+async fn failed_call_repeats_only_after_a_change() {
     let house = House::new();
     let task = next_task();
     let read = json!({"path": "gone.txt"});
@@ -29,18 +29,21 @@ async fn a_failed_call_is_made_again_only_when_something_has_changed() {
     assert!(was_run(&first) && first.status == CallStatus::Failed && first.environmental, "{first:?}");
     let again = call(&house, &task, "read_file", read.clone()).await;
     assert!(!was_run(&again) && again.status == CallStatus::Failed && !again.measures, "{again:?}");
-    assert!(again.environmental && again.output.contains(&first.output), "it says what it knows: {again:?}");
-    // Another task, another input: nothing is known of them.
+    assert!(
+        again.environmental && again.output.contains(&first.output),
+        "it has the output of the first failure: {again:?}"
+    );
+    // Other tasks and other inputs are not affected.
     assert!(was_run(&call(&house, &next_task(), "read_file", read.clone()).await));
     assert!(was_run(&call(&house, &task, "read_file", json!({"path": "gone.txt", "count": "lines"})).await));
-    // Its cause is gone.
+    // The cause of the failure is gone.
     house.file("work/gone.txt", "here");
     let there = call(&house, &task, "read_file", read).await;
     assert_eq!((there.status, there.output.as_str()), (CallStatus::Ok, "here"));
 }
 
 #[tokio::test]
-async fn blanks_do_not_make_another_command_and_quoted_blanks_do() {
+async fn only_quoted_blanks_make_another_command() {
     let house = House::new();
     let task = next_task();
     house.file("work/a", "text\n");
@@ -51,7 +54,7 @@ async fn blanks_do_not_make_another_command_and_quoted_blanks_do() {
 }
 
 #[tokio::test]
-async fn an_act_of_the_task_may_have_removed_the_cause() {
+async fn change_by_the_task_allows_a_retry() {
     let house = House::new();
     let task = next_task();
     let look = json!({"command": "cat ~/artoo_workspace/made/x"});
@@ -64,15 +67,15 @@ async fn an_act_of_the_task_may_have_removed_the_cause() {
 
 #[doc = "holds: law 2.3"]
 #[test]
-fn what_can_not_be_seen_is_waited_for() {
+fn environmental_failure_repeats_after_30_seconds() {
     let key = || CallKey::of(&ToolRequest { tool: "search".to_owned(), input: json!({"query": "x"}) });
     let now = Instant::now();
     let check = |record: &Record, after_s: u64, is_refused: bool| {
         let mut calls = FailedCalls::default();
         calls.ended(key(), String::new(), record, now);
         let later = now + Duration::from_secs(after_s);
-        assert_eq!(calls.refusal(&key(), "", later).is_some(), is_refused, "{record:?} after {after_s} s");
-        assert!(calls.refusal(&key(), "looks otherwise", now).is_none());
+        assert_eq!(calls.find(&key(), "", later).is_some(), is_refused, "{record:?} after {after_s} s");
+        assert!(calls.find(&key(), "looks otherwise", now).is_none());
     };
     check(&Record::hindered("the network is down"), 29, true);
     check(&Record::hindered("the network is down"), 30, false);
@@ -83,7 +86,7 @@ fn what_can_not_be_seen_is_waited_for() {
 }
 
 #[tokio::test]
-async fn a_file_that_changed_its_mode_or_content_is_another_matter() {
+async fn changed_file_allows_a_retry() {
     let house = House::new();
     let task = next_task();
     let path = house.file("work/list", "one\n");
@@ -91,7 +94,7 @@ async fn a_file_that_changed_its_mode_or_content_is_another_matter() {
     house.file("work/other", "two\n");
     let first = call(&house, &task, "shell", check.clone()).await;
     if first.status == CallStatus::Ok {
-        // The program's own word for "they differ" is an answer, which may be had again.
+        // An exit code that means "they differ" is an answer, which may be repeated.
         assert!(was_run(&call(&house, &task, "shell", check).await));
         return;
     }

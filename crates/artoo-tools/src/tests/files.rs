@@ -121,7 +121,7 @@ async fn renaming_follows_a_template_and_collisions_are_seen_before_anything_mov
         |template: &'static str| house.files(json!({"act": "rename", "paths": [&one, &two], "template": template}));
     assert!(refused("same.jpg").await.output.contains("two of them"));
     assert!(refused("trip_02.{ext}").await.output.contains("exists already"));
-    assert!(refused("{name}").await.output.contains("as it is wanted already"));
+    assert!(refused("{name}").await.output.contains("as requested already"));
     assert_eq!(snapshot(&house.home), before);
 }
 
@@ -322,9 +322,9 @@ async fn a_copy_with_a_text_replaced_leaves_the_first_as_it_is() {
 async fn bad_input_names_the_field() {
     let house = House::new();
     for (input, named) in [
-        (json!({"act": "copy", "paths": ["/a"]}), "field to"),
-        (json!({"act": "delete"}), "field paths"),
-        (json!({"act": "delete", "paths": ["/a"], "to": "/b"}), "field to says nothing"),
+        (json!({"act": "copy", "paths": ["/a"]}), "field `to`"),
+        (json!({"act": "delete"}), "field `paths`"),
+        (json!({"act": "delete", "paths": ["/a"], "to": "/b"}), "unknown field `to`"),
         (json!({"act": "delete", "paths": ["/a\\q"]}), "no path"),
         (json!({"act": "rename", "paths": ["/a"]}), "neither a template"),
         (json!({"act": "replace", "paths": ["/a", "/b"], "to": "/c", "find": "x", "with": ""}), "exactly one"),

@@ -13,6 +13,7 @@ mod glob;
 mod mcp;
 mod mdfind;
 mod must_not;
+mod pending;
 mod process;
 mod read_file;
 mod rewrites;

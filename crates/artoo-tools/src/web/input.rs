@@ -1,4 +1,4 @@
-//! The input of `search`: a question, or a page.
+//! The input of `search`: a query, or the address of a page.
 
 use reqwest::Url;
 use serde::Deserialize;
@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use crate::input::{self, InputProblem};
 use crate::web::client::URL_MAX_CHARS;
 
-/// Longest question; engines themselves cut near this.
+/// Longest query, in characters; engines cut longer ones.
 const QUERY_MAX_CHARS: usize = 400;
 
-/// Results listed when no limit is given: with their snippets about what a model sees of an output.
+/// Number of results without a limit in the input.
 const RESULTS_DEFAULT: usize = 8;
 
-/// Most results: what one page of every engine holds.
+/// Maximum number of results: one page of each engine.
 const RESULTS_MAX: usize = 10;
 
 #[derive(Debug, Deserialize)]
@@ -25,7 +25,7 @@ struct Wire {
     from: Option<usize>,
 }
 
-/// What is wanted, checked as far as letters tell.
+/// A valid input.
 #[derive(Debug, Clone)]
 pub(crate) enum Wanted {
     Answer { query: String, limit: usize },
@@ -33,13 +33,12 @@ pub(crate) enum Wanted {
 }
 
 impl Wanted {
-    /// Reads and checks an input.
+    /// Reads an input.
     pub(crate) fn parse(value: &Value) -> Result<Self, InputProblem> {
-        let unfit = |why: &str| InputProblem::Unfit(why.to_owned());
         let wire: Wire = input::parse(value)?;
         for text in [&wire.query, &wire.url].into_iter().flatten() {
             if artoo_proto::escape::one_line(text) != *text {
-                return Err(unfit(
+                return Err(input::unfit(
                     "the query or the url holds control or invisible characters, so what is shown would not be what is sent",
                 ));
             }
@@ -49,34 +48,33 @@ impl Wanted {
                 input::check_length("query", &query, QUERY_MAX_CHARS)?;
                 let query = crate::web::html::joined(&query);
                 if !query.chars().any(char::is_alphanumeric) {
-                    return Err(unfit("the query has no words"));
+                    return Err(input::unfit("the query has no words"));
                 }
                 Ok(Self::Answer { query, limit: wire.limit.unwrap_or(RESULTS_DEFAULT).clamp(1, RESULTS_MAX) })
             }
             (None, Some(url)) if wire.limit.is_none() => {
                 input::check_length("url", &url, URL_MAX_CHARS)?;
-                let mut url = Url::parse(url.trim()).map_err(|error| unfit(&format!("url: {error}")))?;
+                let mut url = Url::parse(url.trim()).map_err(|error| input::unfit(format!("url: {error}")))?;
                 url.set_fragment(None);
                 input::check_length("url", url.as_str(), URL_MAX_CHARS)?;
                 Ok(Self::Page { url, from: wire.from.unwrap_or(0) })
             }
-            _ => Err(unfit("give query for a search, or url for a page; limit belongs to query, from to url")),
+            _ => Err(input::unfit("give query for a search, or url for a page; limit belongs to query, from to url")),
         }
     }
 }
 
-/// The schema a model sees.
+/// The schema for models.
 pub(crate) fn schema() -> Value {
-    json!({
-        "type": "object",
-        "additionalProperties": false,
-        "properties": {
+    input::schema(
+        &[],
+        json!({
             "query": {"type": "string", "minLength": 1, "maxLength": QUERY_MAX_CHARS,
                 "description": "words to search the web for; the user's own words go out at once, others after a yes"},
             "limit": {"type": "integer", "minimum": 1, "maximum": RESULTS_MAX},
             "url": {"type": "string", "minLength": 8, "maxLength": URL_MAX_CHARS,
                 "description": "instead of query: a page to read as text, http(s) only"},
             "from": {"type": "integer", "minimum": 0, "description": "with url: first character to show; default 0"}
-        }
-    })
+        }),
+    )
 }

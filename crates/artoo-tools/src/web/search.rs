@@ -54,7 +54,7 @@ async fn one(
         Err(problem) => return Ok(Err(problem.into())),
     };
     let engine = engine.clone();
-    call.watch.blocking(move |limit| engine::hits(&engine, &answer, limit)).await
+    call.deadline.blocking(move |limit| engine::hits(&engine, &answer, limit)).await
 }
 
 fn listed(engine: &Engine, query: &str, hits: &[Hit], silent: &[String]) -> String {

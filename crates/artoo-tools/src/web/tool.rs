@@ -1,7 +1,6 @@
-//! `search` as the registry knows it: what goes out unasked, and what is asked about.
+//! The tool `search`: which requests are sent at once, and which need approval.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use artoo_proto::{EffectClass, ToolClass, ToolSpec};
@@ -10,42 +9,43 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use crate::config::ToolConfig;
+use crate::effects::{CallEffects, NetworkUse};
 use crate::limit::Stopped;
 use crate::record::Record;
-use crate::tool::{Call, Job, Machine, Question, Running, Said, Tool, spec, unusable};
+use crate::tool::{Call, Job, Look, Machine, Question, Request, Running, Tool, UserContext, done, spec};
 use crate::web::client::{Network, NetworkProblem};
 use crate::web::config::Engine;
 use crate::web::input::{self, Wanted};
 use crate::web::reach::Reach;
 use crate::web::{page, search, words};
 
-/// Results remembered as named by an engine: those of the last searches of a long session.
+/// Addresses of results stored of the last searches.
 const NAMED_MAX: usize = 200;
 
-/// The tool.
 #[derive(Debug)]
 pub(crate) struct Search {
     web: Arc<Web>,
 }
 
-/// What its calls share.
+/// State that all searches share.
 #[derive(Debug)]
 struct Web {
     engines: Vec<Engine>,
     reach: Reach,
-    /// Made by the first call: it costs some milliseconds that most tasks don't need to spend.
+    /// Created by the first call, since it takes some milliseconds.
     network: OnceLock<Result<Network, String>>,
-    /// Addresses that engines gave as results, newest last.
+    /// Addresses that engines returned as results, newest last.
     named: Mutex<VecDeque<String>>,
 }
 
-struct Asking {
+/// A valid search.
+struct WebRequest {
     web: Arc<Web>,
     wanted: Wanted,
 }
 
 impl Search {
-    /// The tool, where a person allowed an engine.
+    /// The tool, if an engine is configured.
     pub(crate) fn detect(config: &ToolConfig) -> Option<Self> {
         let web = &config.web;
         if web.engines.is_empty() {
@@ -66,62 +66,43 @@ impl Tool for Search {
         spec("search", ToolClass::Web, 7, description, input::schema())
     }
 
-    fn read(&self, _: &Machine, input: &Value) -> Result<Box<dyn Job>, Box<Record>> {
-        let wanted = Wanted::parse(input).map_err(|problem| unusable(&problem))?;
-        if let Wanted::Page { url, .. } = &wanted {
-            self.web.reach.check(url).map_err(|refused| Record::denied(&format!("{url}: {refused}")))?;
-        }
-        Ok(Box::new(Asking { web: Arc::clone(&self.web), wanted }))
+    fn read(&self, _: &Machine, user: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
+        let wanted = Wanted::parse(input).map_err(|problem| problem.record(EffectClass::ReadOnly))?;
+        let (target, question) = match &wanted {
+            Wanted::Answer { query, .. } => (query.clone(), self.web.about_query(query, user.request)),
+            Wanted::Page { url, .. } => {
+                self.web.reach.check(url).map_err(|refused| Record::denied(&format!("{url}: {refused}")))?;
+                (url.to_string(), self.web.about_page(url, user.request))
+            }
+        };
+        let mut effects = CallEffects { network: NetworkUse::Certain, ..CallEffects::of_reading(Vec::new()) };
+        let question = question.map(|(shown, line, reason)| {
+            effects.lines.push(line);
+            Question { text: shown.clone(), files: Vec::new(), shown, reason: reason.to_owned() }
+        });
+        let job = Box::new(WebRequest { web: Arc::clone(&self.web), wanted });
+        Ok(Request { target, effects, question, job })
     }
 }
 
-impl Job for Asking {
-    fn target(&self) -> String {
-        match &self.wanted {
-            Wanted::Answer { query, .. } => query.clone(),
-            Wanted::Page { url, .. } => url.to_string(),
-        }
-    }
-
-    fn paths(&self) -> Vec<PathBuf> {
-        Vec::new()
-    }
-
-    fn class(&self) -> EffectClass {
-        EffectClass::ReadOnly
-    }
-
-    fn question(&self, _: &Machine, said: &Said<'_>) -> Option<Question> {
-        let (text, effects, reason) = match &self.wanted {
-            Wanted::Answer { query, .. } => self.web.about_query(query, said.words)?,
-            Wanted::Page { url, .. } => self.web.about_page(url, said.words)?,
-        };
-        let (program, files) = (PathBuf::new(), Vec::new());
-        Some(Question { shown: text.clone(), text, program, files, effects, reason: reason.to_owned() })
-    }
-
-    fn network(&self, _: &Machine) -> String {
-        "reaches the network".to_owned()
-    }
-
+impl Job for WebRequest {
     fn run(self: Box<Self>, call: Call) -> Running {
         Box::pin(async move {
-            let time = call.watch.left();
-            match timeout(time, self.web.carry_out(&self.wanted, &call)).await {
-                Ok(record) => record,
-                Err(_) => Ok(Record::timed_out("the time was up before the network answered")),
-            }
+            let time = call.deadline.left();
+            let answer = timeout(time, self.web.answer(&self.wanted, call)).await;
+            answer.unwrap_or_else(|_| Ok(done(Record::timed_out("the time was up before the network answered"))))
         })
     }
 }
 
-type About = (String, Vec<String>, &'static str);
+/// The request as the user sees it, its effect, and why it needs approval.
+type About = (String, String, &'static str);
 
 impl Web {
-    /// What is asked before a question goes out; `None` for the person's own words to an engine they chose.
-    fn about_query(&self, query: &str, said: &str) -> Option<About> {
+    /// The question about a query; `None` if it is in the user's own words and all engines are the user's choice.
+    fn about_query(&self, query: &str, user_request: &str) -> Option<About> {
         let is_chosen = self.engines.iter().all(|engine| engine.is_chosen);
-        let is_own = words::are_own(query, said);
+        let is_own = words::are_own(query, user_request);
         let reason = match (is_chosen, is_own) {
             (true, true) => return None,
             (_, false) => "it would send words that are not your own",
@@ -129,17 +110,17 @@ impl Web {
         };
         let names: Vec<String> = self.engines.iter().map(Engine::name).collect();
         let receivers = names.join(", and if that gives no answer ");
-        Some((format!("search: {query}"), vec![format!("sends these words to {receivers}")], reason))
+        Some((format!("search: {query}"), format!("sends these words to {receivers}"), reason))
     }
 
-    /// What is asked before a page is fetched; `None` where the person wrote its address, or an engine gave it.
-    fn about_page(&self, url: &Url, said: &str) -> Option<About> {
-        if words::is_named(url.as_str(), said) || self.is_known(url) {
+    /// The question about a page; `None` if the user or an engine named its address.
+    fn about_page(&self, url: &Url, user_request: &str) -> Option<About> {
+        if words::is_named(url.as_str(), user_request) || self.is_known(url) {
             return None;
         }
         let host = url.host_str().unwrap_or_default();
-        let effects = vec![format!("sends this address to {host}, with whatever is written in it")];
-        Some((format!("search: GET {url}"), effects, "neither you nor a search named this page"))
+        let effect = format!("sends this address to {host}, with whatever is written in it");
+        Some((format!("search: GET {url}"), effect, "neither you nor a search named this page"))
     }
 
     fn is_known(&self, url: &Url) -> bool {
@@ -159,27 +140,27 @@ impl Web {
         self.network.get_or_init(made).as_ref().map_err(Clone::clone)
     }
 
-    async fn carry_out(&self, wanted: &Wanted, call: &Call) -> Result<Record, Stopped> {
+    async fn answer(&self, wanted: &Wanted, call: Call) -> Result<Look, Stopped> {
         let network = match self.network() {
             Ok(network) => network,
-            Err(problem) => return Ok(Record::hindered(problem)),
+            Err(problem) => return Ok(done(Record::hindered(problem))),
         };
         match wanted {
             Wanted::Answer { query, limit } => {
-                let (record, urls) = search::ask(network, &self.engines, query, *limit, call).await?;
+                let (record, urls) = search::ask(network, &self.engines, query, *limit, &call).await?;
                 self.remember(urls);
-                Ok(record)
+                Ok(done(record))
             }
             Wanted::Page { url, from } => {
                 let answer = match network.page(url.clone()).await {
                     Ok(answer) => answer,
                     Err(NetworkProblem::Refused(refused)) => {
-                        return Ok(Record::hindered(format!("{url} was not fetched: {refused}")));
+                        return Ok(done(Record::hindered(format!("{url} was not fetched: {refused}"))));
                     }
-                    Err(problem) => return Ok(Record::hindered(problem.to_string())),
+                    Err(problem) => return Ok(done(Record::hindered(problem.to_string()))),
                 };
                 let (url, from) = (url.clone(), *from);
-                call.work(move |machine, limit| {
+                call.work(move |machine, _, limit| {
                     page::record(&url, from, &answer, machine.config.output_max_chars, limit)
                 })
                 .await

@@ -16,12 +16,7 @@ const CIRCLES: [(&str, &str, &str); 9] = [
     ("artoo-roles", "executor", "prompt toolbox"),
     ("artoo-roles", "runtime", "builder driver handle"),
     ("artoo-roles", "solver", "ending wording"),
-    (
-        "artoo-tools",
-        "",
-        "blocked config consent fence files input process protect record recording rules tool trash undo \
-         web",
-    ),
+    ("artoo-tools", "", "config fence files input process protect record rules tool trash undo web"),
     (
         "artoo-tools",
         "guard",

@@ -5,7 +5,7 @@ use std::fs;
 use artoo_proto::EffectClass;
 
 use super::{BYPASS, EVERYDAY, Proof, Yard, rows};
-use crate::guard::CommandGuard;
+use crate::CommandGuard;
 
 #[doc = "holds: law 1"]
 #[test]

@@ -1,49 +1,48 @@
-//! The words of a command as a shell would see them, as far as letters tell: quotes and escapes taken away, variables it
-//! sets itself put in, commands inside words read as commands.
+//! The words of a command line: quotes and escapes removed, its own variables expanded, commands inside words read too.
 //!
-//! Never a proof of what a command does: a name that is computed is not seen. It serves to recognise what is named.
+//! The reader accepts any text in linear time. A grammar would not: code of other languages inside quotes is no shell.
 
 use std::collections::BTreeMap;
 
-/// Commands inside words inside commands; deeper ones are read as plain words.
+/// Nesting of commands inside words; deeper ones are read as plain words.
 const DEPTH_MAX: usize = 4;
 
-/// Words taken of one command with all inside it.
+/// Words stored of one command line.
 const WORDS_MAX: usize = 512;
 
-/// Words that one word with braces may stand for.
+/// Words that one brace expansion may give.
 const BRACES_MAX: usize = 64;
 
-/// Programs that run the command behind them.
+/// Programs that run the command in their arguments.
 const WRAPPERS: [&str; 18] = [
     "command", "builtin", "exec", "env", "nohup", "nice", "ionice", "time", "timeout", "stdbuf", "setsid", "sudo",
     "doas", "xargs", "busybox", "chronic", "unbuffer", "eval",
 ];
 
-/// Programs whose argument after `-c` is a command.
+/// Programs that run the argument after `-c` as a command.
 const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "ksh", "ash", "fish"];
 
-/// Words behind which a folder stands that other names may be relative to.
-const ENTERING: [&str; 4] = ["cd", "pushd", "-C", "--directory"];
+/// Words followed by a folder that other paths may be relative to.
+const FOLDER_WORDS: [&str; 4] = ["cd", "pushd", "-C", "--directory"];
 
-/// A word of a command.
+/// A word of a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Word {
     pub(crate) text: String,
-    /// It names the folder to work in rather than what is worked on.
-    pub(crate) is_base: bool,
+    /// Whether it names a folder that other paths may be relative to.
+    pub(crate) is_folder: bool,
 }
 
-/// What a command says.
+/// The words and commands of a command line.
 #[derive(Debug, Default)]
 pub(crate) struct Words {
-    /// Every word, those of inner commands included.
+    /// Every word, with those of nested commands.
     pub(crate) words: Vec<Word>,
-    /// The simple commands in order, without what only wraps them.
+    /// The simple commands in order, without wrappers.
     pub(crate) commands: Vec<Vec<String>>,
 }
 
-/// Reads a command; `variables` are those its environment sets.
+/// Reads a command line; `variables` are those of its environment.
 pub(crate) fn read(command: &str, variables: &BTreeMap<String, String>) -> Words {
     let mut words = Words::default();
     let mut reader = Reader { variables: variables.clone(), words: &mut words, left: WORDS_MAX };
@@ -54,11 +53,11 @@ pub(crate) fn read(command: &str, variables: &BTreeMap<String, String>) -> Words
 struct Reader<'a> {
     variables: BTreeMap<String, String>,
     words: &'a mut Words,
-    /// Words that may still be taken, here and inside.
+    /// Words that can still be stored.
     left: usize,
 }
 
-/// A piece of a command: a word, or what stands between commands.
+/// A word, or the end of a simple command.
 #[derive(Debug, PartialEq)]
 enum Token {
     Word(String),
@@ -80,8 +79,8 @@ impl Reader<'_> {
     fn simple(&mut self, words: Vec<String>, depth: usize) {
         let mut previous: Option<&str> = None;
         for word in &words {
-            let is_base = previous.is_some_and(|previous| ENTERING.contains(&previous));
-            self.note(word, is_base, depth);
+            let is_folder = previous.is_some_and(|previous| FOLDER_WORDS.contains(&previous));
+            self.add(word, is_folder, depth);
             previous = Some(word);
         }
         let bare = unwrapped(&words);
@@ -92,7 +91,7 @@ impl Reader<'_> {
         match inner {
             Some(inner) if depth < DEPTH_MAX => {
                 let inner = inner.clone();
-                // Its words were noted as parts of a word already; its commands are the command's own.
+                // The words of this text are stored a second time; its commands only here.
                 self.command(&inner, depth + 1);
             }
             _ if bare.is_empty() => {}
@@ -106,15 +105,15 @@ impl Reader<'_> {
         }
     }
 
-    /// A word, its value where it is `name=value`, and what it holds where it is a text of its own.
-    fn note(&mut self, word: &str, is_base: bool, depth: usize) {
+    /// Stores a word, the value of `name=value`, and the words inside a quoted text.
+    fn add(&mut self, word: &str, is_folder: bool, depth: usize) {
         if self.left == 0 || word.is_empty() {
             return;
         }
         self.left -= 1;
-        self.words.words.push(Word { text: word.to_owned(), is_base });
+        self.words.words.push(Word { text: word.to_owned(), is_folder });
         if let Some((name, value)) = word.split_once('=') {
-            self.note(value, matches!(name, "--directory" | "--chdir"), depth);
+            self.add(value, matches!(name, "--directory" | "--chdir"), depth);
         }
         let is_text = word.contains(|c: char| c.is_whitespace() || "'\"`$;|&()<>[],".contains(c));
         if is_text && depth < DEPTH_MAX {
@@ -127,7 +126,7 @@ impl Reader<'_> {
     }
 }
 
-/// The command behind assignments and programs that only run another.
+/// The command without assignments and wrappers before it.
 fn unwrapped(words: &[String]) -> &[String] {
     let mut rest = words;
     let mut is_behind_wrapper = false;
@@ -161,7 +160,7 @@ fn base_name(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }
 
-/// Cuts a command into words. A quote that does not end ends with the text.
+/// Splits a command line into words. An open quote ends with the text.
 fn tokens(command: &str, variables: &mut BTreeMap<String, String>) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut word: Option<String> = None;
@@ -229,7 +228,7 @@ fn double_quoted(chars: &mut Chars<'_>, word: &mut String, variables: &BTreeMap<
     }
 }
 
-/// What a variable stands for; one that is not known stands for itself.
+/// The value of a variable; an unknown one is left as it is.
 fn variable(chars: &mut Chars<'_>, variables: &BTreeMap<String, String>) -> String {
     let is_braced = chars.next_if_eq(&'{').is_some();
     let mut name = String::new();
@@ -237,13 +236,13 @@ fn variable(chars: &mut Chars<'_>, variables: &BTreeMap<String, String>) -> Stri
         name.push(c);
     }
     if is_braced {
-        // Whatever else is done with the value is not followed.
+        // Operators on the value are ignored.
         let _operator: String = chars.by_ref().take_while(|c| *c != '}').collect();
     }
     variables.get(&name).cloned().unwrap_or(format!("${name}"))
 }
 
-/// `$'…'`, whose escapes stand for characters.
+/// The text of `$'…'`, its escapes decoded.
 fn ansi_quoted(chars: &mut Chars<'_>) -> String {
     let mut bytes = Vec::new();
     while let Some(c) = chars.next() {
@@ -283,7 +282,7 @@ fn coded(chars: &mut Chars<'_>, radix: u32, max: usize) -> Option<u32> {
     u32::from_str_radix(&digits, radix).ok()
 }
 
-/// The words that `a{b,c}d` stands for; the word itself where it has no such braces or stands for too many.
+/// The words that `a{b,c}d` expands to; the word itself if it has no such braces or expands to too many.
 fn braced(word: &str) -> Vec<String> {
     let mut open = vec![word.to_owned()];
     let mut done = Vec::new();

@@ -1,0 +1,41 @@
+//! Steps 7 and 8: pending changes are authorised by the effects that the run showed, then applied or discarded.
+
+use artoo_proto::{Approval, ToolOutcome};
+
+use super::authorise::authorise;
+use super::undoable::Undoability;
+use super::{Context, EarlyOutcome};
+use crate::consent::Grant;
+use crate::limit::Limit;
+use crate::record::Record;
+use crate::tool::{Outcome, Pending};
+
+/// The changes of an earlier run that the grant was given for.
+pub(super) fn take_pending(context: &Context, grant: Option<&Grant>) -> Option<Pending> {
+    context.registry.tasks().take_pending(&context.order.task_id, grant?.hash())
+}
+
+/// The record of a call whose changes are applied. If they need an approval, they are held until it is given.
+pub(super) fn commit(
+    context: &Context,
+    outcome: Outcome,
+    approval: Option<Approval>,
+    grant: &mut Option<Grant>,
+    limit: &Limit,
+) -> Result<(Record, Option<Approval>), EarlyOutcome> {
+    let pending = match outcome {
+        Outcome::Done(record) => return Ok((record, approval)),
+        Outcome::Pending(pending) => pending,
+    };
+    let question = pending.question.clone();
+    match authorise(context, &pending.effects, question, &Undoability::Steps, grant, limit) {
+        Ok(approved) => Ok((pending.staged.commit(&context.machine, limit), approved.or(approval))),
+        Err(EarlyOutcome::Question(question)) => {
+            if let ToolOutcome::NeedsConsent { hash, .. } = &*question {
+                context.registry.tasks().hold(&context.order.task_id, hash, pending);
+            }
+            Err(EarlyOutcome::Question(question))
+        }
+        Err(denied) => Err(denied),
+    }
+}

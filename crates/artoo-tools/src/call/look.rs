@@ -1,0 +1,12 @@
+//! Step 6, look: what the run did.
+
+use super::{Context, stopped};
+use crate::limit::{Limit, Stopped};
+use crate::tool::{Look, Outcome};
+
+pub(super) fn look(context: &Context, ran: Result<Look, Stopped>, limit: &Limit) -> Outcome {
+    match ran {
+        Ok(look) => look(&context.machine, limit),
+        Err(why) => Outcome::Done(stopped(why)),
+    }
+}

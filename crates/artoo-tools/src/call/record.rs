@@ -1,0 +1,79 @@
+//! Step 9, record: the output is stored as evidence, and the record becomes the call's outcome.
+
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+use std::time::SystemTime;
+
+use artoo_proto::{Approval, CallStatus, KeptOutput, Timestamp, ToolOutcome};
+
+use super::{Context, stopped};
+use crate::evidence::KeptCall;
+use crate::limit::Stopped;
+use crate::record::Record;
+use crate::secret;
+
+/// Bytes stored after which the evidence store is swept again.
+const SWEEP_EVERY_BYTES: u64 = 64 * 1024 * 1024;
+
+/// The outcome of a call, its output stored. An output that can't be stored is not named in the record.
+pub(super) fn report(context: &Context, record: Record, approval: Option<Approval>) -> ToolOutcome {
+    let unstored = outcome(context, record.clone(), approval.clone());
+    *context.outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(unstored);
+    outcome(context, Record { kept: store(context, &record), ..record }, approval)
+}
+
+/// The outcome of a call whose steps did not end in time: the report without evidence, if there is one.
+pub(super) fn stopped_report(context: &Context, why: Stopped) -> ToolOutcome {
+    let unstored = context.outcome.lock().unwrap_or_else(PoisonError::into_inner).take();
+    unstored.unwrap_or_else(|| outcome(context, stopped(why), None))
+}
+
+fn outcome(context: &Context, mut record: Record, approval: Option<Approval>) -> ToolOutcome {
+    let config = &context.machine.config;
+    // The evidence is whole, but without an approval the model sees no keys.
+    if approval.is_none() && !config.trusts_model {
+        record.text = secret::without_keys(record.text);
+    }
+    let target = context.target.get().cloned().unwrap_or_default();
+    let call = record.into_call(&context.order, target, approval, context.deadline.elapsed(), config.output_max_chars);
+    ToolOutcome::Called { call }
+}
+
+/// Stores the output of a call, unless the tool stored it already.
+fn store(context: &Context, record: &Record) -> Vec<KeptOutput> {
+    let machine = &context.machine;
+    let has_output = record.status != CallStatus::Denied && !(record.kept.is_empty() && record.text.is_empty());
+    let Some(store) = machine.config.evidence.as_ref().filter(|_| has_output) else { return record.kept.clone() };
+    let mut kept = record.kept.clone();
+    if kept.is_empty() {
+        kept.extend(store.keep("output", &record.text));
+        // The text of a tool that shows a part of its output holds only that part.
+        for kept in kept.iter_mut().filter(|_| record.truncated) {
+            kept.left_out = record.output_bytes.map_or(1, |all| all.saturating_sub(kept.bytes).max(1));
+        }
+    }
+    if !kept.is_empty() {
+        let order = &context.order;
+        let (task_id, evidence_id) = (order.task_id.clone(), order.evidence_id.clone());
+        // Without this line the output is still found by its digest.
+        drop(store.note(KeptCall {
+            at: now(),
+            task_id,
+            evidence_id,
+            tool: order.request.tool.clone(),
+            kept: kept.clone(),
+        }));
+    }
+    let bytes: u64 = kept.iter().map(|kept| kept.bytes).sum();
+    if machine.unswept.fetch_add(bytes, Ordering::Relaxed) + bytes > SWEEP_EVERY_BYTES {
+        machine.unswept.store(0, Ordering::Relaxed);
+        store.sweep(SystemTime::now());
+        drop(store.prepare(now()));
+    }
+    kept
+}
+
+/// The wall clock. Rules last for days, so they need it.
+pub(super) fn now() -> Timestamp {
+    SystemTime::now().into()
+}

@@ -1,0 +1,76 @@
+//! Step 2, refuse: a call must not use a blocked tool or a blocked target, whatever the plan said.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use artoo_proto::{Environment, ToolOrder, escape};
+
+use super::{Context, EarlyOutcome};
+use crate::command_line;
+use crate::config::ToolConfig;
+use crate::effects;
+use crate::paths;
+use crate::record::Record;
+use crate::tool::Request;
+
+/// Refuses a tool that is blocked or not allowed. Letter case and blanks are ignored, so that a plan can't evade a block
+/// by spelling.
+pub(super) fn tool(order: &ToolOrder) -> Result<(), EarlyOutcome> {
+    let tool = order.request.tool.as_str();
+    if order.blocked_tools.iter().any(|entry| entry.trim().eq_ignore_ascii_case(tool)) {
+        return Err(EarlyOutcome::refused(&format!("the tool {tool} is blocked for this task")));
+    }
+    if !order.allowed_tools.iter().any(|entry| entry == tool) {
+        return Err(EarlyOutcome::refused(&format!("the tool {tool} is not among this subtask's tools")));
+    }
+    Ok(())
+}
+
+/// Refuses a call whose target, paths or commands are blocked, in any spelling.
+pub(super) fn target(context: &Context, request: &Request) -> Result<(), EarlyOutcome> {
+    let blocked = &context.order.blocked_targets;
+    if blocked.is_empty() {
+        return Ok(());
+    }
+    let config = &context.machine.config;
+    let tool = context.tool_name();
+    let mut spellings = BTreeSet::from([single_spaced(&request.target)]);
+    let mut places: Vec<PathBuf> = Vec::new();
+    for path in request.effects.all_paths() {
+        let real = paths::real(&path);
+        spellings.extend([paths::line(&path), paths::line(&real)]);
+        places.extend([path, real]);
+    }
+    let is_blocking = |entry: &&String| {
+        let entry = entry.strip_prefix(tool).and_then(|rest| rest.strip_prefix(':')).unwrap_or(entry);
+        spellings.contains(&single_spaced(entry))
+            || blocks_path(&config.environment, entry, &places)
+            || is_same_command(config, entry, &request.effects.commands)
+    };
+    let Some(entry) = blocked.iter().find(is_blocking) else { return Ok(()) };
+    let reason = format!("the target {} is blocked for this task", escape::one_line(entry));
+    Err(EarlyOutcome::record(Record::denied(&reason).class(request.effects.class)))
+}
+
+/// Whether an entry that is spelled as a path blocks one of these. A blocked command is not a path.
+fn blocks_path(environment: &Environment, entry: &str, places: &[PathBuf]) -> bool {
+    if !entry.starts_with(['/', '~']) {
+        return false;
+    }
+    let Ok(path) = paths::absolute(environment, entry.trim()) else { return false };
+    let real = paths::real(&path);
+    if entry.trim_end().ends_with('/') && path != Path::new("/") {
+        return places.iter().any(|place| place.starts_with(&path) || place.starts_with(&real));
+    }
+    places.iter().any(|place| effects::matches(place, &path) || effects::matches(place, &real))
+}
+
+/// Whether an entry is the same command, spelled with other quotes, links, variables or wrappers.
+fn is_same_command(config: &ToolConfig, entry: &str, commands: &[Vec<String>]) -> bool {
+    !commands.is_empty() && command_line::read(config, entry).commands == commands
+}
+
+/// The text with each run of blanks as one space, and none at the ends.
+fn single_spaced(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

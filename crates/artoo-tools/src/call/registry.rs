@@ -1,0 +1,157 @@
+//! The registry: the tools of this machine, and the approvals and denials of the tasks in progress.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use artoo_proto::{ConsentHash, ConsentScope, TaskId, ToolSpec};
+
+use super::record::now;
+use super::tasks::Tasks;
+use crate::builtin;
+use crate::config::ToolConfig;
+use crate::consent::Grant;
+use crate::custom::{self, Custom, ToolProblem};
+use crate::evidence::EvidenceStore;
+use crate::fence::{self, FenceReport};
+use crate::files::{Files, Trash};
+use crate::glob::Glob;
+#[cfg(feature = "mcp")]
+use crate::mcp;
+use crate::mdfind::Mdfind;
+use crate::read_file::ReadFile;
+use crate::shell::Shell;
+use crate::tool::{Machine, Tool};
+#[cfg(feature = "web")]
+use crate::web::Search;
+use crate::write_file::WriteFile;
+
+/// The tools of this machine. Cheap to clone; clones are the same registry.
+#[derive(Debug, Clone)]
+pub struct Registry {
+    machine: Arc<Machine>,
+    tasks: Arc<Tasks>,
+    tools: Arc<[(ToolSpec, Arc<dyn Tool>)]>,
+    problems: Arc<[ToolProblem]>,
+}
+
+impl Registry {
+    /// The tools that this machine has programs for.
+    #[must_use]
+    pub fn detect(mut config: ToolConfig) -> Self {
+        config.protected.extend(config.undo.iter().map(|undo| undo.folder.clone()));
+        config.evidence = config.data_dir.as_deref().map(EvidenceStore::new);
+        if let Some(evidence) = &config.evidence {
+            evidence.sweep(SystemTime::now());
+            // Without a usable store, the records name no evidence.
+            drop(evidence.prepare(now()));
+        }
+        fence::clean_views(&config);
+        let mut tools = installed(&config);
+        #[cfg_attr(not(feature = "mcp"), expect(unused_mut, reason = "only servers add to them"))]
+        let mut problems = add_own(&config, &mut tools);
+        let machine = Arc::new(Machine::new(config));
+        #[cfg(feature = "mcp")]
+        {
+            let (remote, more) = mcp::tools(&machine);
+            tools.extend(remote);
+            problems.extend(more);
+        }
+        let tools = tools.into_iter().map(|tool| (tool.spec(), tool)).collect();
+        Self { machine, tasks: Arc::default(), tools, problems: problems.into() }
+    }
+
+    /// What the sandbox of this machine can enforce, found out by trying.
+    #[must_use]
+    pub fn fence_report(&self) -> FenceReport {
+        let mut report = self.machine.fence();
+        report.words.push(fence::views_in_words(&self.machine.config));
+        report
+    }
+
+    /// The store of the whole outputs of calls; `None` without a data folder.
+    #[must_use]
+    pub fn evidence(&self) -> Option<&EvidenceStore> {
+        self.machine.config.evidence.as_ref()
+    }
+
+    pub(crate) fn machine(&self) -> &Arc<Machine> {
+        &self.machine
+    }
+
+    #[cfg(test)]
+    pub(crate) fn add_for_test(&mut self, tool: Arc<dyn Tool>) {
+        self.tools = self.tools.iter().cloned().chain([(tool.spec(), tool)]).collect();
+    }
+
+    pub(super) fn tasks(&self) -> &Tasks {
+        &self.tasks
+    }
+
+    pub(super) fn find(&self, name: &str) -> Option<&dyn Tool> {
+        self.tools.iter().find(|(spec, _)| spec.name == name).map(|(_, tool)| tool.as_ref())
+    }
+
+    /// The user's own tools that can't be offered, each with what is wrong.
+    #[must_use]
+    pub fn problems(&self) -> &[ToolProblem] {
+        &self.problems
+    }
+
+    /// The tools, first choice first.
+    #[must_use]
+    pub fn specs(&self) -> Vec<ToolSpec> {
+        self.tools.iter().map(|(spec, _)| spec.clone()).collect()
+    }
+
+    /// The user's approval of the call with this digest, which [`artoo_proto::ToolOutcome::NeedsConsent`] named.
+    ///
+    /// A scope that the question did not offer counts as [`ConsentScope::Once`].
+    #[must_use]
+    pub fn grant(&self, hash: &ConsentHash, scope: ConsentScope) -> Grant {
+        Grant::new(hash.clone(), scope)
+    }
+
+    /// Denies the call with this digest: no call with the same effects runs for the rest of the task.
+    pub fn refuse(&self, task_id: &TaskId, hash: &ConsentHash) {
+        self.tasks.deny(task_id, hash);
+    }
+
+    /// Removes the approvals, denials and failed calls of a task that is over.
+    pub fn forget(&self, task_id: &TaskId) {
+        self.tasks.forget(task_id);
+    }
+}
+
+/// The built-in tools that this machine has programs for, in the order they are tried.
+fn installed(config: &ToolConfig) -> Vec<Arc<dyn Tool>> {
+    let mut tools: Vec<Arc<dyn Tool>> = vec![
+        Arc::new(Mdfind::detect(config)),
+        Arc::new(Glob),
+        Arc::new(ReadFile),
+        Arc::new(WriteFile),
+        Arc::new(Files),
+        Arc::new(Trash),
+    ];
+    if let Some(shell) = Shell::detect(config) {
+        tools.push(Arc::new(shell));
+    }
+    #[cfg(feature = "web")]
+    if let Some(search) = Search::detect(config) {
+        tools.push(Arc::new(search));
+    }
+    tools
+}
+
+/// The names of built-in tools on all machines.
+const OWN_NAMES: &str = "mdfind glob read_file write_file files trash shell search desktop applescript shortcuts";
+
+/// Adds the tools that the user configured; returns the problems of those that can't be used.
+fn add_own(config: &ToolConfig, tools: &mut Vec<Arc<dyn Tool>>) -> Vec<ToolProblem> {
+    let (built_in, mut problems) = builtin::detect(config);
+    tools.extend(built_in.into_iter().map(|tool| Arc::new(tool) as Arc<dyn Tool>));
+    let Some(folder) = &config.custom else { return problems };
+    let (manifests, more) = custom::load(config, folder, &OWN_NAMES.split(' ').collect::<Vec<_>>());
+    problems.extend(more);
+    tools.extend(manifests.into_iter().map(|manifest| Arc::new(Custom::new(manifest)) as Arc<dyn Tool>));
+    problems
+}

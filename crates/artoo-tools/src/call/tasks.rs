@@ -1,0 +1,136 @@
+//! State of the tasks in progress: open questions, approvals, denials and failed calls.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Mutex, PoisonError};
+
+use artoo_proto::{ConsentHash, TaskId};
+
+use super::dedupe::FailedCalls;
+use crate::consent::denial::Denial;
+use crate::consent::scope::{self, ApprovalScope};
+use crate::effects::{CallEffects, EffectSet};
+use crate::tool::Pending;
+
+/// Tasks with state at a time; many more than run at once. The oldest loses its state first, and is asked again.
+const TASKS_MAX: usize = 256;
+
+/// Open questions of one task; more than its subtasks run in parallel.
+const QUESTIONS_MAX: usize = 64;
+
+/// The state of all tasks. Its lock is never held across an await.
+#[derive(Debug, Default)]
+pub(crate) struct Tasks {
+    states: Mutex<States>,
+}
+
+#[derive(Debug, Default)]
+struct States {
+    by_id: BTreeMap<TaskId, TaskState>,
+    /// Oldest first.
+    order: VecDeque<TaskId>,
+}
+
+#[derive(Debug, Default)]
+struct TaskState {
+    questions: VecDeque<OpenQuestion>,
+    /// Scopes approved for the task, each for one tool.
+    approved: Vec<(String, ApprovalScope)>,
+    denials: Vec<Denial>,
+    failed: FailedCalls,
+}
+
+/// A question without an answer yet.
+#[derive(Debug)]
+struct OpenQuestion {
+    hash: ConsentHash,
+    effects: CallEffects,
+    /// The changes that the question is about, if the call has run already.
+    pending: Option<Pending>,
+}
+
+impl Tasks {
+    /// Adds an open question.
+    pub(crate) fn asked(&self, task: &TaskId, hash: &ConsentHash, effects: CallEffects) {
+        let question = OpenQuestion { hash: hash.clone(), effects, pending: None };
+        self.with(task, |state| {
+            state.questions.retain(|known| known.hash != question.hash);
+            state.questions.push_back(question);
+            if state.questions.len() > QUESTIONS_MAX {
+                state.questions.pop_front();
+            }
+        });
+    }
+
+    /// Keeps changes until their question is answered.
+    pub(crate) fn hold(&self, task: &TaskId, hash: &ConsentHash, pending: Pending) {
+        self.with(task, |state| {
+            if let Some(question) = state.questions.iter_mut().find(|known| known.hash == *hash) {
+                question.pending = Some(pending);
+            }
+        });
+    }
+
+    /// Takes the changes that wait for an approval with this digest.
+    pub(crate) fn take_pending(&self, task: &TaskId, hash: &ConsentHash) -> Option<Pending> {
+        self.with(task, |state| state.questions.iter_mut().find(|known| known.hash == *hash)?.pending.take())
+    }
+
+    /// Closes a question that was answered with no, and discards its pending changes.
+    pub(crate) fn deny(&self, task: &TaskId, hash: &ConsentHash) {
+        self.with(task, |state| {
+            if let Some(at) = state.questions.iter().position(|known| known.hash == *hash)
+                && let Some(question) = state.questions.remove(at)
+                && !question.effects.is_read_only()
+            {
+                state.denials.push(Denial::of(&question.effects));
+            }
+        });
+    }
+
+    /// The denied effect that a call would repeat, as text for the user.
+    pub(crate) fn denied(&self, task: &TaskId, effects: &CallEffects) -> Option<String> {
+        if effects.is_read_only() {
+            return None;
+        }
+        self.with(task, |state| state.denials.iter().find_map(|denial| denial.repeated_by(effects)))
+    }
+
+    /// Approves these effects for the rest of the task.
+    pub(crate) fn approve(&self, task: &TaskId, tool: &str, effects: &EffectSet) {
+        let scopes = scope::exact(effects).into_iter().map(|scope| (tool.to_owned(), scope));
+        self.with(task, |state| state.approved.extend(scopes));
+    }
+
+    /// Whether each effect was approved for the task.
+    pub(crate) fn approves(&self, task: &TaskId, tool: &str, effects: &EffectSet) -> bool {
+        self.with(task, |state| {
+            let scopes = state.approved.iter().filter(|(own, _)| own == tool).map(|(_, scope)| scope);
+            scope::covers(scopes, effects)
+        })
+    }
+
+    /// Reads or changes the failed calls of a task.
+    pub(crate) fn failed<T>(&self, task: &TaskId, act: impl FnOnce(&mut FailedCalls) -> T) -> T {
+        self.with(task, |state| act(&mut state.failed))
+    }
+
+    /// Removes the state of a task that is over.
+    pub(crate) fn forget(&self, task: &TaskId) {
+        let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        states.by_id.remove(task);
+        states.order.retain(|known| known != task);
+    }
+
+    fn with<T>(&self, id: &TaskId, act: impl FnOnce(&mut TaskState) -> T) -> T {
+        let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        if !states.by_id.contains_key(id) {
+            if states.order.len() >= TASKS_MAX
+                && let Some(oldest) = states.order.pop_front()
+            {
+                states.by_id.remove(&oldest);
+            }
+            states.order.push_back(id.clone());
+        }
+        act(states.by_id.entry(id.clone()).or_default())
+    }
+}

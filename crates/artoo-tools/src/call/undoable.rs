@@ -1,0 +1,81 @@
+//! Whether the changes of a call can be undone, and the journal entry that makes them so.
+
+use crate::effects::{CallEffects, UndoMethod};
+use crate::limit::Limit;
+use crate::record::Record;
+use crate::tool::Machine;
+use crate::undo::{Act, Cover, Subject};
+
+/// Whether the changes of a call can be undone.
+#[derive(Debug, Clone)]
+pub(crate) enum Undoability {
+    /// It changes nothing.
+    ReadOnly,
+    /// Each step is written to the journal before it is made.
+    Steps,
+    /// The paths that it may change are copied first, unless they are too large.
+    Snapshot(Box<Cover>),
+    /// Nothing is saved.
+    Never,
+}
+
+impl Undoability {
+    /// Looks at the files that the call may change.
+    pub(super) fn of(machine: &Machine, effects: &CallEffects, limit: &Limit) -> Self {
+        match (&machine.journal, &effects.undo) {
+            _ if effects.is_read_only() => Self::ReadOnly,
+            (None, _) | (_, UndoMethod::None) => Self::Never,
+            (Some(_), UndoMethod::Steps) => Self::Steps,
+            (Some(journal), UndoMethod::Snapshot(paths)) => Self::Snapshot(Box::new(journal.survey(paths, limit))),
+        }
+    }
+
+    /// The answer for the user, to follow "it".
+    pub(super) fn message(&self) -> Option<String> {
+        match self {
+            Self::ReadOnly => None,
+            Self::Steps => Some("can be undone with artoo undo".to_owned()),
+            Self::Snapshot(survey) => Some(survey.said()),
+            Self::Never => Some("is not undoable: nothing of it is kept for undo".to_owned()),
+        }
+    }
+
+    /// The part of the consent digest: an approval of a change that can be undone covers no other.
+    pub(super) fn term(&self) -> &'static str {
+        match self {
+            Self::Snapshot(survey) if survey.not_undoable().is_some() => "not undoable",
+            Self::Never => "not undoable",
+            Self::ReadOnly | Self::Steps | Self::Snapshot(_) => "undoable",
+        }
+    }
+
+    /// Starts the journal entry. A call that was to be undoable does not run without one.
+    pub(super) fn begin(&self, machine: &Machine, subject: Subject<'_>, limit: &Limit) -> Result<Act, Box<Record>> {
+        let Some(journal) = &machine.journal else { return Ok(Act::default()) };
+        let survey = match self {
+            Self::ReadOnly | Self::Never => return Ok(Act::default()),
+            Self::Steps => None,
+            Self::Snapshot(survey) => Some(survey.as_ref()),
+        };
+        match journal.begin(subject, survey, limit) {
+            Ok(act) => Ok(act),
+            // It was approved as a change that can't be undone.
+            Err(_) if survey.is_some_and(|survey| survey.not_undoable().is_some()) => Ok(Act::default()),
+            Err(error) => Err(Box::new(Record {
+                measures: false,
+                ..Record::hindered(format!("it could not be made undoable, so it was not done: {error}"))
+            })),
+        }
+    }
+}
+
+#[cfg(test)]
+impl crate::Registry {
+    /// A journal entry for a change that a test makes by hand.
+    pub(crate) fn begin_for_test(&self, tool: &str) -> Act {
+        let task = crate::tests::task();
+        let subject = Subject { task: &task, tool, what: "by hand" };
+        let limit = Limit::after(std::time::Duration::from_secs(5));
+        self.machine().journal.as_ref().unwrap().begin(subject, None, &limit).unwrap()
+    }
+}

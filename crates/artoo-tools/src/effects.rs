@@ -1,0 +1,148 @@
+//! The effects of a tool call: declared by a tool before it runs, or observed after a run.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use artoo_proto::{EffectClass, escape};
+use globset::GlobBuilder;
+use serde::{Deserialize, Serialize};
+
+/// What happens to a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub(crate) enum Action {
+    /// It does not exist before and does afterwards.
+    #[serde(rename = "make")]
+    Create,
+    /// It exists before, and is changed, moved or removed.
+    #[serde(rename = "take")]
+    Modify,
+}
+
+/// An effect on one path.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct FileEffect {
+    pub(crate) action: Action,
+    /// Absolute, symlinks in its folder resolved; if it is a symlink itself, the effect is on the link.
+    pub(crate) path: PathBuf,
+    /// Whether the path is a folder, and everything below it is affected too.
+    pub(crate) is_recursive: bool,
+}
+
+/// A set of file effects.
+pub(crate) type EffectSet = BTreeSet<FileEffect>;
+
+/// Whether a call uses the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NetworkUse {
+    /// The tool has no way to use it.
+    None,
+    /// A program that the sandbox keeps from it, if this machine has a sandbox.
+    Blocked,
+    /// It may.
+    Possible,
+    /// It does.
+    #[cfg_attr(not(feature = "web"), expect(dead_code, reason = "only web searches do"))]
+    Certain,
+}
+
+/// How the files that a call changes are saved for undo.
+#[derive(Debug, Clone)]
+pub(crate) enum UndoMethod {
+    /// They are not saved.
+    None,
+    /// Each step is written to the journal before it is made.
+    Steps,
+    /// These paths and everything below them are copied first.
+    Snapshot(Vec<PathBuf>),
+}
+
+/// The effects of one call, as far as they are known.
+#[derive(Debug, Clone)]
+pub(crate) struct CallEffects {
+    pub(crate) class: EffectClass,
+    /// Paths that it creates, changes or removes.
+    pub(crate) changes: EffectSet,
+    /// Whether `changes` holds every effect, so that an approval can cover more than this one call.
+    pub(crate) is_complete: bool,
+    /// Paths that it may read or change, absolute.
+    pub(crate) paths: Vec<PathBuf>,
+    /// Paths that it names for certain, patterns as written. If the effects are not complete, it may change these.
+    pub(crate) names: Vec<PathBuf>,
+    /// Hosts that it names in addresses.
+    pub(crate) hosts: BTreeSet<String>,
+    /// The simple commands of a command line.
+    pub(crate) commands: Vec<Vec<String>>,
+    /// Whether it may remove the paths that it names, with everything below them.
+    pub(crate) is_destructive: bool,
+    pub(crate) network: NetworkUse,
+    pub(crate) undo: UndoMethod,
+    /// The effects as text for the user, one per line.
+    pub(crate) lines: Vec<String>,
+}
+
+impl CallEffects {
+    /// The effects of a call that names these paths. Unless it is read-only, they may be removed.
+    pub(crate) fn new(class: EffectClass, paths: Vec<PathBuf>, network: NetworkUse) -> Self {
+        Self {
+            class,
+            changes: EffectSet::new(),
+            is_complete: false,
+            names: paths.clone(),
+            paths,
+            hosts: BTreeSet::new(),
+            commands: Vec::new(),
+            is_destructive: true,
+            network,
+            undo: UndoMethod::None,
+            lines: Vec::new(),
+        }
+    }
+
+    /// The effects of a call that only reads these paths.
+    pub(crate) fn of_reading(paths: Vec<PathBuf>) -> Self {
+        Self::new(EffectClass::ReadOnly, paths, NetworkUse::None)
+    }
+
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.class == EffectClass::ReadOnly
+    }
+
+    /// The set of all file effects; `None` if other effects are possible.
+    pub(crate) fn all_changes(&self) -> Option<&EffectSet> {
+        (self.is_complete && !self.changes.is_empty()).then_some(&self.changes)
+    }
+
+    /// Every path that it may use or names.
+    pub(crate) fn all_paths(&self) -> Vec<PathBuf> {
+        let others = self.names.iter().filter(|name| !self.paths.contains(name));
+        self.paths.iter().chain(others).cloned().collect()
+    }
+
+    /// Its use of the network, for the user. `is_sandboxed`: this machine has a sandbox.
+    pub(crate) fn network_message(&self, is_sandboxed: bool) -> String {
+        let message = match self.network {
+            NetworkUse::None => "uses no network",
+            NetworkUse::Blocked if is_sandboxed => "uses no network (the fence holds it)",
+            NetworkUse::Blocked => "may reach the network: nothing on this machine keeps it from that",
+            NetworkUse::Possible => "may reach the network",
+            NetworkUse::Certain => "reaches the network",
+        };
+        if self.hosts.is_empty() {
+            return message.to_owned();
+        }
+        let hosts: Vec<&str> = self.hosts.iter().map(String::as_str).collect();
+        format!("{message} and names {}", escape::one_line(&hosts.join(", ")))
+    }
+}
+
+/// Whether a text has wildcards that a shell expands.
+pub(crate) fn is_pattern(text: &str) -> bool {
+    text.contains(['*', '?', '['])
+}
+
+/// Whether a name, which may be a pattern, is this path or matches it.
+pub(crate) fn matches(name: &Path, path: &Path) -> bool {
+    let Some(pattern) = name.to_str().filter(|text| is_pattern(text)) else { return name == path };
+    let glob = || GlobBuilder::new(pattern).literal_separator(true).build();
+    name == path || glob().is_ok_and(|glob| glob.compile_matcher().is_match(path))
+}

@@ -1,0 +1,140 @@
+//! Changes that a run shows are applied only after they are approved.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use artoo_proto::{CallStatus, ConsentHash, ConsentScope, EffectClass, ToolClass, ToolOrder, ToolOutcome, ToolSpec};
+use serde_json::{Value, json};
+
+use super::{House, called, next_task};
+use crate::effects::{Action, CallEffects, EffectSet, FileEffect, NetworkUse};
+use crate::limit::Limit;
+use crate::record::Record;
+use crate::tool::{Call, Job, Machine, Outcome, Pending, Question, Request, Running, Staged, Tool, UserContext, spec};
+
+/// A tool that finds out by running that it would replace a file.
+#[derive(Debug)]
+struct Replacing {
+    path: PathBuf,
+    needs_approval: bool,
+    runs: Arc<AtomicU64>,
+}
+
+#[derive(Debug)]
+struct Replacement(PathBuf);
+
+impl Tool for Replacing {
+    fn spec(&self) -> ToolSpec {
+        spec("replacing", ToolClass::Shell, 9, "replaces a file", json!({}))
+    }
+
+    fn read(&self, _: &Machine, _: &UserContext<'_>, _: &Value) -> Result<Request, Box<Record>> {
+        let job = Box::new(Self {
+            path: self.path.clone(),
+            needs_approval: self.needs_approval,
+            runs: Arc::clone(&self.runs),
+        });
+        Ok(Request { target: String::new(), effects: CallEffects::of_reading(Vec::new()), question: None, job })
+    }
+}
+
+impl Job for Replacing {
+    fn run(self: Box<Self>, _: Call) -> Running {
+        let Self { path, needs_approval, runs } = *self;
+        runs.fetch_add(1, Ordering::Relaxed);
+        let changed = FileEffect { action: Action::Modify, path: path.clone(), is_recursive: false };
+        let effects = CallEffects {
+            changes: EffectSet::from([changed]),
+            is_complete: true,
+            ..CallEffects::new(EffectClass::Unproven, vec![path.clone()], NetworkUse::None)
+        };
+        let question = needs_approval.then(|| Question {
+            text: "replaces".to_owned(),
+            files: vec![path.clone()],
+            shown: "replaces".to_owned(),
+            reason: "it exists".to_owned(),
+        });
+        let pending = Pending { effects, question, staged: Box::new(Replacement(path)) };
+        Box::pin(async { Ok(Box::new(|_: &Machine, _: &Limit| Outcome::Pending(pending)) as crate::tool::Look) })
+    }
+}
+
+impl Staged for Replacement {
+    fn commit(self: Box<Self>, _: &Machine, _: &Limit) -> Record {
+        fs::write(&self.0, "new").unwrap();
+        Record::read("replaced").class(EffectClass::Unproven)
+    }
+}
+
+fn house(needs_approval: bool) -> (House, PathBuf, Arc<AtomicU64>) {
+    let mut house = House::new();
+    let path = house.file("work/a", "old");
+    let runs = Arc::<AtomicU64>::default();
+    house.registry.add_for_test(Arc::new(Replacing { path: path.clone(), needs_approval, runs: Arc::clone(&runs) }));
+    (house, path, runs)
+}
+
+fn order() -> ToolOrder {
+    ToolOrder {
+        allowed_tools: vec!["replacing".to_owned(), "files".to_owned()],
+        ..House::context("replacing", json!({}))
+    }
+}
+
+#[tokio::test]
+async fn observed_changes_wait_for_approval() {
+    let (house, path, runs) = house(true);
+    let order = order();
+    let ToolOutcome::NeedsConsent { hash, offers, .. } = house.outcome(&order, None).await else { panic!("not asked") };
+    assert_eq!((fs::read_to_string(&path).unwrap().as_str(), offers.task.len()), ("old", 1));
+    let grant = || house.registry.grant(&hash, ConsentScope::Once);
+    let elsewhere = ToolOrder { task_id: next_task(), ..order.clone() };
+    let call = called(
+        house
+            .outcome(&elsewhere, Some(house.registry.grant(&ConsentHash("other".to_owned()), ConsentScope::Once)))
+            .await,
+    );
+    assert_eq!(call.status, CallStatus::Denied, "{call:?}");
+    let call = called(house.outcome(&order, Some(grant())).await);
+    assert_eq!((call.status, call.output.as_str()), (CallStatus::Ok, "replaced"));
+    assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+    assert_eq!(runs.load(Ordering::Relaxed), 2, "one run of each task; an approval does not run it again");
+    // The file has changed since, so the approval does not cover a second run.
+    let call = called(house.outcome(&order, Some(grant())).await);
+    assert_eq!(call.status, CallStatus::Denied, "{call:?}");
+}
+
+#[tokio::test]
+async fn changed_file_voids_the_approval() {
+    let (house, path, _) = house(true);
+    let order = order();
+    let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(&order, None).await else { panic!("not asked") };
+    fs::write(&path, "other").unwrap();
+    let call = called(house.outcome(&order, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
+    assert_eq!((call.status, fs::read_to_string(&path).unwrap().as_str()), (CallStatus::Denied, "other"), "{call:?}");
+}
+
+#[doc = "holds: design D10"]
+#[tokio::test]
+async fn denied_changes_are_discarded_and_stay_denied() {
+    let (house, path, _) = house(true);
+    let order = order();
+    let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(&order, None).await else { panic!("not asked") };
+    house.registry.refuse(&order.task_id, &hash);
+    let delete = House::context("files", json!({"act": "delete", "paths": [&path]}));
+    let delete = ToolOrder { task_id: order.task_id.clone(), allowed_tools: order.allowed_tools.clone(), ..delete };
+    for again in [&order, &delete] {
+        let call = called(house.outcome(again, None).await);
+        assert_eq!(call.status, CallStatus::Denied, "{call:?}");
+    }
+    assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+}
+
+#[tokio::test]
+async fn changes_that_need_no_approval_are_committed() {
+    let (house, path, _) = house(false);
+    let call = called(house.outcome(&order(), None).await);
+    assert_eq!((call.status, fs::read_to_string(&path).unwrap().as_str()), (CallStatus::Ok, "new"), "{call:?}");
+}
