@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags, fstat, openat};
+use rustix::fs::{Access, FileType, Mode, OFlags, access, fstat, openat, stat};
 use rustix::io::Errno;
 use rustix::process::{getegid, geteuid};
 use rustix::thread::{CapabilitySet, capabilities};
@@ -39,6 +39,7 @@ impl<'a> Entry<'a> {
         covered.sort_unstable();
         // What lies in a covered folder is covered with it.
         covered.dedup_by(|inner, outer| inner.starts_with(outer));
+        covered.retain(|place| could_be_read(place));
         // An administrator's namespace needs no mapping: every owner stays as it is.
         let is_administrator = capabilities(None).is_ok_and(|held| held.effective.contains(CapabilitySet::SYS_ADMIN));
         let mapped = (!is_administrator).then(|| (geteuid().as_raw(), getegid().as_raw()));
@@ -105,6 +106,11 @@ impl<'a> Entry<'a> {
     }
 }
 
+/// Whether the user can read it, or is its owner and could take the right to.
+fn could_be_read(place: &Path) -> bool {
+    access(place, Access::READ_OK).is_ok() || stat(place).is_ok_and(|found| found.st_uid == geteuid().as_raw())
+}
+
 /// Lays an empty file or folder over what stands at a path, if anything does. What a link there leads to is a place of
 /// its own.
 fn cover(place: &Path, empty: &OwnedFd, none: &OwnedFd) -> Result<(), Errno> {
@@ -113,12 +119,16 @@ fn cover(place: &Path, empty: &OwnedFd, none: &OwnedFd) -> Result<(), Errno> {
         Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::ACCESS) => return Ok(()),
         Err(error) => return Err(error),
     };
-    let kind = rustix::fs::FileType::from_raw_mode(fstat(&place)?.st_mode);
-    match kind {
-        rustix::fs::FileType::Directory => attach(copy(empty)?, &place),
+    match FileType::from_raw_mode(fstat(&place)?.st_mode) {
+        FileType::Directory => attach(copy(empty)?, &place),
         // Held as itself: where it leads is another place.
-        rustix::fs::FileType::Symlink => Ok(()),
-        _ => attach(copy(none)?, &place),
+        FileType::Symlink => Ok(()),
+        FileType::RegularFile
+        | FileType::Fifo
+        | FileType::Socket
+        | FileType::CharacterDevice
+        | FileType::BlockDevice
+        | FileType::Unknown => attach(copy(none)?, &place),
     }
 }
 

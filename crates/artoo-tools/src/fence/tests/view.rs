@@ -18,8 +18,13 @@ use crate::view::{NoView, View};
 const TIME: Duration = Duration::from_secs(60);
 
 /// A home with a data folder, so that there are views.
-pub(super) fn home() -> Yard {
-    let mut yard = Yard::new();
+fn home() -> Yard {
+    home_within(&std::env::temp_dir())
+}
+
+/// The same in this folder.
+pub(super) fn home_within(folder: &Path) -> Yard {
+    let mut yard = Yard::within(folder);
     yard.config.environment.cwd = yard.config.environment.workspace.clone();
     let data = yard.home.join(".artoo");
     fs::create_dir(&data).unwrap();
@@ -246,12 +251,6 @@ fn no_way_leads_out_of_a_view() {
     fs::set_permissions(outside.path(), fs::Permissions::from_mode(0o777)).unwrap();
     fs::write(outside.path().join("prize"), "held dear\n").unwrap();
     fs::set_permissions(outside.path().join("prize"), fs::Permissions::from_mode(0o666)).unwrap();
-    let path = yard.home.join("socket");
-    let listener = UnixListener::bind(&path).unwrap();
-    listener.set_nonblocking(true).unwrap();
-    let name = format!("artoo-view-{}", std::process::id());
-    let hidden = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
-    hidden.set_nonblocking(true).unwrap();
     let mut victim = Command::new("sleep").arg("60").spawn().unwrap();
     let (own, before) = (std::process::id(), yard.all());
     let outer = state(&[outside.path()], Path::new("/none"));
@@ -288,6 +287,19 @@ fn no_way_leads_out_of_a_view() {
         "for p in self $PPID {own} 1; do for f in environ mem; do head -c 64 /proc/$p/$f; done; done 2>/dev/null | tr '\\0' '\\n' | grep -v '^HOME\\|^PATH' | grep -c ARTOO_TEST"
     ));
     assert_eq!(ended.0.stdout.text(SHOWN_CHARS).0, "0\n", "{}", ended.0.text(SHOWN_CHARS).0);
+}
+
+#[doc = "holds: law 1.17; law 1.18"]
+#[test]
+fn sockets_and_threads_outside_are_out_of_reach() {
+    also_as_user("sockets_and_threads_outside_are_out_of_reach");
+    let (yard, own) = (home(), std::process::id());
+    let path = yard.home.join("socket");
+    let listener = UnixListener::bind(&path).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let name = format!("artoo-view-{}", std::process::id());
+    let hidden = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
+    hidden.set_nonblocking(true).unwrap();
     if process::find_program(&yard.config, "python3").is_none() {
         return say("skipped: sockets and threads: python3 is not installed");
     }
@@ -302,9 +314,10 @@ fn no_way_leads_out_of_a_view() {
          for p in (os.getppid(), os.getppid() and {own}):\n\
          \x20for t in os.listdir(f'/proc/{{p}}/task'):\n\
          \x20 if int(t) in (os.getpid(),): continue\n\
-         \x20 assert l.syscall(234,p,int(t),0)==-1, (p,t)\n\
+         \x20 assert l.syscall({tgkill},p,int(t),0)==-1, (p,t)\n\
          print('held')",
-        path.to_str().unwrap()
+        path.to_str().unwrap(),
+        tgkill = libc::SYS_tgkill
     );
     let (ended, _) = yard.in_view(&format!("exec {}", python(&script)));
     assert_eq!(ended.stdout.text(SHOWN_CHARS).0, "held\n", "{}", ended.text(SHOWN_CHARS).0);
@@ -313,6 +326,7 @@ fn no_way_leads_out_of_a_view() {
 
 #[test]
 fn what_is_printed_is_as_outside() {
+    also_as_user("what_is_printed_is_as_outside");
     let yard = home();
     yard.file("artoo_workspace/f", "x");
     let command = "pwd; readlink /proc/self/cwd; id; ls -la /usr | head; hostname; cat /proc/sys/kernel/ns_last_pid >/dev/null; \
@@ -320,7 +334,14 @@ fn what_is_printed_is_as_outside() {
                    readlink /proc/self/ns/pid /proc/self/ns/net /proc/self/ns/ipc /proc/self/ns/uts";
     let (ended, _) = yard.in_view(command);
     let plain = yard.run(command);
-    assert_eq!(ended.text(SHOWN_CHARS).0, plain.text(SHOWN_CHARS).0);
+    let (mut seen, mut expected) = (ended.text(SHOWN_CHARS).0, plain.text(SHOWN_CHARS).0);
+    if !rustix::process::getuid().is_root() {
+        // Other users have no number in a user namespace.
+        for text in [&mut seen, &mut expected] {
+            *text = text.replace("nobody nogroup", "root root").replace("644 nobody", "644 root");
+        }
+    }
+    assert_eq!(seen, expected);
 }
 
 #[doc = "holds: law 1.27"]
@@ -385,7 +406,10 @@ fn folders_with_mounts_below_are_divided() {
             again(test, &["unshare", "--mount"], "mount");
             return;
         }
-        None => return drop(again(test, &["unshare", "--user", "--map-root-user", "--mount"], "mount")),
+        None => {
+            again(test, &["unshare", "--user", "--map-root-user", "--mount"], "mount");
+            return;
+        }
         Some("mount") => {}
         Some(home) => return below_mounts(Path::new(home)),
     }
@@ -454,6 +478,18 @@ fn a_machine_without_views_says_why() {
         assert!(problem.contains(part), "{problem}");
         assert!(views_in_words(&yard.config).contains(part));
     }
+}
+
+#[test]
+fn kept_changes_outlive_their_view() {
+    let yard = home();
+    yard.file("artoo_workspace/old", "old");
+    let (_, view) = yard.in_view("echo new > old");
+    let upper = view.layers()[0].upper.join("artoo_workspace/old");
+    view.keep().unwrap();
+    drop(view);
+    assert_eq!(fs::read_to_string(upper).unwrap(), "new\n");
+    assert_eq!(fs::read_to_string(yard.home.join("artoo_workspace/old")).unwrap(), "old");
 }
 
 /// The kernel's own copy of a file that is changed is held to the limit as well.
