@@ -226,7 +226,11 @@ fn secrets_are_covered() {
     }
     yard.file(".config/other", "open");
     symlink(yard.home.join(".ssh"), yard.home.join("work/keys")).unwrap();
-    let fence = Fence { readable: vec![shown], left_out: vec![left_out], ..yard.fence() };
+    let fence = Fence {
+        readable: vec![shown, yard.home.clone(), yard.home.join(".config")],
+        left_out: vec![left_out],
+        ..yard.fence()
+    };
     let command = "cd ~; cat .ssh/* .artoo/* .artoo/views/*/*/*/.ssh/* .aws/* .config/gh/* .netrc work/keys/* work/token.txt \
                    /proc/self/root$HOME/.ssh/id_rsa /proc/self/cwd/.netrc; ln .netrc n; cp -r .ssh s; mv .ssh t; \
                    mv .config c; cat n s/* t/* c/gh/*; tar cf - . | tr -d '\\0' | grep -ao SECRET; \
