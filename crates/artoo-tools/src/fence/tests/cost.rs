@@ -67,7 +67,7 @@ fn medians(yard: &Yard, turns: usize, command: &[&str], between: impl Fn()) -> [
 #[test]
 #[ignore = "a measurement"]
 fn cost_of_a_start() {
-    let yard = super::view::home_within(Path::new("/var/tmp"));
+    let yard = super::in_view::home_within(Path::new("/var/tmp"));
     for place in [".ssh/id", ".aws/credentials", ".bashrc", ".config/gh/hosts.yml", ".mozilla/x", ".netrc", ".gnupg/x"]
     {
         yard.file(place, "secret");
@@ -88,7 +88,7 @@ fn cost_of_a_start() {
 #[test]
 #[ignore = "a measurement"]
 fn cost_of_many_files() {
-    let mut yard = super::view::home_within(Path::new("/var/tmp"));
+    let mut yard = super::in_view::home_within(Path::new("/var/tmp"));
     yard.config.environment.cwd = yard.config.environment.workspace.clone();
     let command = "mkdir n && cd n && perl -e 'for (1..20000) { open(F, q(>), $_); print F q(x); close F }'";
     let folder = format!("{}/n", yard.config.environment.workspace);
