@@ -30,16 +30,12 @@ impl Layers {
         })
     }
 
-    /// The rules in a view of the folders `overlaid`, which are added once they are there: what is hidden in them, and
-    /// what is left out, is covered by mounts.
-    pub(crate) fn of_view(fence: &Fence, sight: &Sight, scratch: &Path, overlaid: &[&Path]) -> io::Result<Self> {
-        let named = fence.readable.iter().map(PathBuf::as_path);
-        let named: Vec<&Path> =
-            named.filter(|path| !overlaid.iter().any(|folder| path.starts_with(folder))).chain([scratch]).collect();
-        Ok(Self {
-            reading: sight.visible()?.rules_outside(&named, overlaid)?,
-            changing: changing(&[scratch], fence.network)?,
-        })
+    /// The rules in a view, whose own folders are added once they are there. Everything but devices may be read: what is
+    /// hidden or left out is covered by mounts.
+    pub(crate) fn of_view(fence: &Fence, scratch: &Path) -> io::Result<Self> {
+        let devices: Hidden = [PathBuf::from("/dev")].into_iter().collect();
+        let reading = rules::reading(&readable::beside(Path::new("/"), &devices).whole, &[]);
+        Ok(Self { reading: reading.map_err(io::Error::other)?, changing: changing(&[scratch], fence.network)? })
     }
 
     /// Everything below these folders may be read and changed as well.

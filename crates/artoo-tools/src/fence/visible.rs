@@ -84,13 +84,6 @@ impl Visible {
         rules::reading(&self.whole, &beyond).map_err(io::Error::other)
     }
 
-    /// The rules for reading all of it but what lies in the folders `without`, and beyond that these paths.
-    pub(super) fn rules_outside(&self, beyond: &[&Path], without: &[&Path]) -> io::Result<RulesetCreated> {
-        let is_outside = |path: &&PathBuf| !without.iter().any(|folder| path.starts_with(folder));
-        let whole: Vec<PathBuf> = self.whole.iter().filter(is_outside).cloned().collect();
-        rules::reading(&whole, beyond).map_err(io::Error::other)
-    }
-
     fn holds(&self, path: &Path) -> bool {
         let is_plain = path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
         is_plain

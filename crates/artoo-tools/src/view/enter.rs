@@ -5,14 +5,14 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags, fstat, openat};
+use rustix::fs::{Access, FileType, Mode, OFlags, access, fstat, openat, stat};
 use rustix::io::Errno;
 use rustix::process::{getegid, geteuid};
 use rustix::thread::{CapabilitySet, capabilities};
 
+use super::View;
 use super::mount::{attach, copy, hold, make_private, make_read_only, overlay};
 use super::problem::{NoView, Step};
-use super::{Layer, View};
 
 /// What a child needs to enter a view, prepared before there is one.
 #[derive(Debug)]
@@ -27,15 +27,17 @@ pub(crate) struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// Prepares one run in a view. Content of `left_out` is hidden as well, that of `shown` and below it is not.
+    /// Prepares one run in a view. Content of `left_out` is hidden as well; a hidden place is shown only if it is itself
+    /// among `shown`, never with a folder above it.
     ///
     /// # Errors
     /// When the folders for it can't be made.
     pub(crate) fn new(view: &'a View, left_out: &'a [PathBuf], shown: &[PathBuf]) -> Result<Self, NoView> {
         let work = (0..view.layers.len()).map(|number| view.state.work(number)).collect::<io::Result<_>>();
-        let is_shown = |place: &&Path| !shown.iter().any(|shown| place.starts_with(shown));
-        let mut covered: Vec<&Path> = view.hidden.iter().map(PathBuf::as_path).filter(is_shown).collect();
+        let is_hidden = |place: &&Path| !shown.iter().any(|shown| place == shown);
+        let mut covered: Vec<&Path> = view.hidden.iter().map(PathBuf::as_path).filter(is_hidden).collect();
         covered.extend(left_out.iter().map(PathBuf::as_path));
+        covered.retain(|place| could_be_read(place));
         covered.sort_unstable();
         // What lies in a covered folder is covered with it.
         covered.dedup_by(|inner, outer| inner.starts_with(outer));
@@ -62,17 +64,14 @@ impl<'a> Entry<'a> {
             map("gid_map", &format!("{group} {group} 1"))?;
         }
         let open = Step::Open.failed();
+        let folder = |path: &Path| hold(path, OFlags::DIRECTORY).map_err(&open);
         let state = self.view.state.path();
-        let (root, state_folder) = (hold("/", OFlags::DIRECTORY).map_err(&open)?, hold(state, OFlags::DIRECTORY));
-        let state_folder = state_folder.map_err(&open)?;
-        let (empty, none) = (
-            hold(&*self.view.state.empty_folder(), OFlags::empty()),
-            hold(&*self.view.state.empty_file(), OFlags::empty()),
-        );
-        let (empty, none) = (empty.map_err(&open)?, none.map_err(&open)?);
-        let lower = |layer: &Layer| hold(&*layer.lower, OFlags::DIRECTORY);
-        let lowers: Vec<OwnedFd> = self.view.layers.iter().map(lower).collect::<Result<_, _>>().map_err(&open)?;
-        let scratch_folder = scratch.map(|scratch| hold(scratch, OFlags::DIRECTORY)).transpose().map_err(&open)?;
+        let (root, state_folder) = (folder(Path::new("/"))?, folder(state)?);
+        let empty = folder(&self.view.state.empty_folder())?;
+        let none = hold(&*self.view.state.empty_file(), OFlags::empty()).map_err(&open)?;
+        let lowers = self.view.layers.iter().map(|layer| folder(&layer.lower));
+        let lowers: Vec<OwnedFd> = lowers.collect::<Result<_, _>>()?;
+        let scratch_folder = scratch.map(folder).transpose()?;
 
         make_private(root.as_fd()).map_err(Step::Private.io())?;
         // Copied before they are read-only with all others.
@@ -105,6 +104,13 @@ impl<'a> Entry<'a> {
     }
 }
 
+/// Whether the user can read it or enter it, or is its owner and could take the right to.
+fn could_be_read(place: &Path) -> bool {
+    let is_open = |right| access(place, right).is_ok();
+    let is_own = || stat(place).is_ok_and(|found| found.st_uid == geteuid().as_raw());
+    is_open(Access::READ_OK) || is_open(Access::EXEC_OK) || is_own()
+}
+
 /// Lays an empty file or folder over what stands at a path, if anything does. What a link there leads to is a place of
 /// its own.
 fn cover(place: &Path, empty: &OwnedFd, none: &OwnedFd) -> Result<(), Errno> {
@@ -113,12 +119,16 @@ fn cover(place: &Path, empty: &OwnedFd, none: &OwnedFd) -> Result<(), Errno> {
         Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::ACCESS) => return Ok(()),
         Err(error) => return Err(error),
     };
-    let kind = rustix::fs::FileType::from_raw_mode(fstat(&place)?.st_mode);
-    match kind {
-        rustix::fs::FileType::Directory => attach(copy(empty)?, &place),
+    match FileType::from_raw_mode(fstat(&place)?.st_mode) {
+        FileType::Directory => attach(copy(empty)?, &place),
         // Held as itself: where it leads is another place.
-        rustix::fs::FileType::Symlink => Ok(()),
-        _ => attach(copy(none)?, &place),
+        FileType::Symlink => Ok(()),
+        FileType::RegularFile
+        | FileType::Fifo
+        | FileType::Socket
+        | FileType::CharacterDevice
+        | FileType::BlockDevice
+        | FileType::Unknown => attach(copy(none)?, &place),
     }
 }
 

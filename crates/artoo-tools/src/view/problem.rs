@@ -16,6 +16,7 @@ pub(crate) enum NoView {
     #[error("there is no data folder to keep changes in (data_dir)")]
     NoData,
     /// Only Linux has them.
+    #[cfg(not(target_os = "linux"))]
     #[error("this system has no overlay file system")]
     System,
     /// The attempt at the start of this process failed.

@@ -50,8 +50,8 @@ impl State {
         new(0o700).create(state.folder.join("upper"))?;
         new(0o700).create(state.folder.join("work"))?;
         // What is shown in the place of what is hidden.
-        new(0).create(state.empty_folder())?;
-        OpenOptions::new().write(true).create_new(true).mode(0).open(state.empty_file())?;
+        new(0o0).create(state.empty_folder())?;
+        OpenOptions::new().write(true).create_new(true).mode(0o0).open(state.empty_file())?;
         Ok(state)
     }
 
@@ -191,7 +191,7 @@ mod tests {
         let upper = state.upper(0, lower).unwrap();
         fs::create_dir_all(upper.join("closed/inner")).unwrap();
         symlink(lower, upper.join("closed/link")).unwrap();
-        fs::set_permissions(upper.join("closed"), Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(upper.join("closed"), Permissions::from_mode(0o0)).unwrap();
         state
     }
 

@@ -1,5 +1,6 @@
 //! What the fence and a view cost: the same program started in turns with them and without, in one run.
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -66,11 +67,13 @@ fn medians(yard: &Yard, turns: usize, command: &[&str], between: impl Fn()) -> [
 #[test]
 #[ignore = "a measurement"]
 fn cost_of_a_start() {
-    let yard = super::view::home();
+    let yard = super::in_view::home_within(Path::new("/var/tmp"));
     for place in [".ssh/id", ".aws/credentials", ".bashrc", ".config/gh/hosts.yml", ".mozilla/x", ".netrc", ".gnupg/x"]
     {
         yard.file(place, "secret");
     }
+    // What has just been made is not relied on.
+    std::thread::sleep(Duration::from_millis(500));
     for way in [Way::Bare, Way::Fenced, Way::View] {
         time(&yard, way, &["/bin/true"]);
     }
@@ -85,7 +88,7 @@ fn cost_of_a_start() {
 #[test]
 #[ignore = "a measurement"]
 fn cost_of_many_files() {
-    let mut yard = super::view::home();
+    let mut yard = super::in_view::home_within(Path::new("/var/tmp"));
     yard.config.environment.cwd = yard.config.environment.workspace.clone();
     let command = "mkdir n && cd n && perl -e 'for (1..20000) { open(F, q(>), $_); print F q(x); close F }'";
     let folder = format!("{}/n", yard.config.environment.workspace);

@@ -7,6 +7,7 @@ mod classes;
 mod cost;
 mod escapes;
 mod grants;
+mod in_view;
 mod kept;
 mod table;
 mod view;

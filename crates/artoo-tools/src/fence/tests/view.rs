@@ -6,104 +6,14 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::yard::{State, Yard, state};
+use super::in_view::{INSIDE, TIME, USER, again, also_as_user, home, inside, python};
+use super::yard::{Yard, state};
 use super::{SHOWN_CHARS, say};
 use crate::fence::{Fence, views_in_words};
-use crate::process::{self, Ended, Invocation, Order};
+use crate::process;
 use crate::view::{NoView, View};
-
-const TIME: Duration = Duration::from_secs(60);
-
-/// A home with a data folder, so that there are views.
-pub(super) fn home() -> Yard {
-    let mut yard = Yard::new();
-    yard.config.environment.cwd = yard.config.environment.workspace.clone();
-    let data = yard.home.join(".artoo");
-    fs::create_dir(&data).unwrap();
-    yard.config.data_dir = Some(data);
-    yard
-}
-
-impl Yard {
-    fn in_view(&self, command: &str) -> (Ended, Arc<View>) {
-        self.in_view_by(self.fence(), command)
-    }
-
-    fn in_view_by(&self, fence: Fence, command: &str) -> (Ended, Arc<View>) {
-        let view = Arc::new(View::prepare(&self.config, &self.protected, &[]).unwrap());
-        let invocation = Invocation {
-            program: process::find_program(&self.config, "bash").unwrap(),
-            name: "bash".into(),
-            arguments: ["--noprofile", "--norc", "-c", command].map(Into::into).to_vec(),
-            environment: Vec::new(),
-        };
-        let environment = process::environment(&self.config);
-        let order = invocation.order(&self.config, &self.sight, &environment, fence);
-        let order = Order { view: Some(Arc::clone(&view)), ..order };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let ended = runtime.block_on(process::run(&self.config, order, TIME)).unwrap();
-        (ended, view)
-    }
-
-    /// The whole home but artoo's data.
-    fn all(&self) -> State {
-        state(&[&self.home], &self.home.join(".artoo"))
-    }
-}
-
-/// A text as a script of Python.
-fn python(script: &str) -> String {
-    format!("python3 - <<'EOF'\n{script}\nEOF")
-}
-
-const INSIDE: &str = "ARTOO_TEST_INSIDE";
-
-/// Runs this test once more in a process of its own, started by these words; whether that could be done.
-fn again(test: &str, by: &[&str], inside: &str) -> bool {
-    let Some((program, words)) = by.split_first() else { return false };
-    let mut command = Command::new(program);
-    let own = std::env::current_exe().unwrap();
-    command.args(words).arg(own).args(["--exact", &format!("fence::tests::view::{test}"), "--nocapture"]);
-    let output = command.env(INSIDE, inside).stdin(Stdio::null()).output();
-    let said = output.map(|output| {
-        (
-            output.status.success(),
-            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr),
-        )
-    });
-    match said {
-        Ok((true, said)) if said.contains("1 passed") => {
-            said.lines().filter(|line| line.starts_with("skipped")).for_each(say);
-            true
-        }
-        Ok((_, said)) if !said.contains("running 1 test") => {
-            say(&format!("skipped: {test} by {by:?}: {said}"));
-            false
-        }
-        Ok((_, said)) => panic!("{test} by {by:?}: {said}"),
-        Err(error) => {
-            say(&format!("skipped: {test} by {by:?}: {error}"));
-            false
-        }
-    }
-}
-
-fn inside() -> Option<String> {
-    std::env::var(INSIDE).ok()
-}
-
-/// The number of an ordinary user.
-const USER: u32 = 4242;
-
-/// Root's test once more as an ordinary user.
-fn also_as_user(test: &str) {
-    if rustix::process::getuid().is_root() && inside().is_none() {
-        again(test, &["setpriv", "--reuid", "4242", "--regid", "4242", "--clear-groups"], "user");
-    }
-}
 
 #[doc = "holds: law 1.16"]
 #[test]
@@ -221,7 +131,11 @@ fn secrets_are_covered() {
     }
     yard.file(".config/other", "open");
     symlink(yard.home.join(".ssh"), yard.home.join("work/keys")).unwrap();
-    let fence = Fence { readable: vec![shown], left_out: vec![left_out], ..yard.fence() };
+    let fence = Fence {
+        readable: vec![shown, yard.home.clone(), yard.home.join(".config")],
+        left_out: vec![left_out],
+        ..yard.fence()
+    };
     let command = "cd ~; cat .ssh/* .artoo/* .artoo/views/*/*/*/.ssh/* .aws/* .config/gh/* .netrc work/keys/* work/token.txt \
                    /proc/self/root$HOME/.ssh/id_rsa /proc/self/cwd/.netrc; ln .netrc n; cp -r .ssh s; mv .ssh t; \
                    mv .config c; cat n s/* t/* c/gh/*; tar cf - . | tr -d '\\0' | grep -ao SECRET; \
@@ -246,12 +160,6 @@ fn no_way_leads_out_of_a_view() {
     fs::set_permissions(outside.path(), fs::Permissions::from_mode(0o777)).unwrap();
     fs::write(outside.path().join("prize"), "held dear\n").unwrap();
     fs::set_permissions(outside.path().join("prize"), fs::Permissions::from_mode(0o666)).unwrap();
-    let path = yard.home.join("socket");
-    let listener = UnixListener::bind(&path).unwrap();
-    listener.set_nonblocking(true).unwrap();
-    let name = format!("artoo-view-{}", std::process::id());
-    let hidden = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
-    hidden.set_nonblocking(true).unwrap();
     let mut victim = Command::new("sleep").arg("60").spawn().unwrap();
     let (own, before) = (std::process::id(), yard.all());
     let outer = state(&[outside.path()], Path::new("/none"));
@@ -288,6 +196,19 @@ fn no_way_leads_out_of_a_view() {
         "for p in self $PPID {own} 1; do for f in environ mem; do head -c 64 /proc/$p/$f; done; done 2>/dev/null | tr '\\0' '\\n' | grep -v '^HOME\\|^PATH' | grep -c ARTOO_TEST"
     ));
     assert_eq!(ended.0.stdout.text(SHOWN_CHARS).0, "0\n", "{}", ended.0.text(SHOWN_CHARS).0);
+}
+
+#[doc = "holds: law 1.17; law 1.18"]
+#[test]
+fn sockets_and_threads_outside_are_out_of_reach() {
+    also_as_user("sockets_and_threads_outside_are_out_of_reach");
+    let (yard, own) = (home(), std::process::id());
+    let path = yard.home.join("socket");
+    let listener = UnixListener::bind(&path).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let name = format!("artoo-view-{}", std::process::id());
+    let hidden = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
+    hidden.set_nonblocking(true).unwrap();
     if process::find_program(&yard.config, "python3").is_none() {
         return say("skipped: sockets and threads: python3 is not installed");
     }
@@ -302,9 +223,10 @@ fn no_way_leads_out_of_a_view() {
          for p in (os.getppid(), os.getppid() and {own}):\n\
          \x20for t in os.listdir(f'/proc/{{p}}/task'):\n\
          \x20 if int(t) in (os.getpid(),): continue\n\
-         \x20 assert l.syscall(234,p,int(t),0)==-1, (p,t)\n\
+         \x20 assert l.syscall({tgkill},p,int(t),0)==-1, (p,t)\n\
          print('held')",
-        path.to_str().unwrap()
+        path.to_str().unwrap(),
+        tgkill = libc::SYS_tgkill
     );
     let (ended, _) = yard.in_view(&format!("exec {}", python(&script)));
     assert_eq!(ended.stdout.text(SHOWN_CHARS).0, "held\n", "{}", ended.text(SHOWN_CHARS).0);
@@ -313,6 +235,7 @@ fn no_way_leads_out_of_a_view() {
 
 #[test]
 fn what_is_printed_is_as_outside() {
+    also_as_user("what_is_printed_is_as_outside");
     let yard = home();
     yard.file("artoo_workspace/f", "x");
     let command = "pwd; readlink /proc/self/cwd; id; ls -la /usr | head; hostname; cat /proc/sys/kernel/ns_last_pid >/dev/null; \
@@ -320,7 +243,14 @@ fn what_is_printed_is_as_outside() {
                    readlink /proc/self/ns/pid /proc/self/ns/net /proc/self/ns/ipc /proc/self/ns/uts";
     let (ended, _) = yard.in_view(command);
     let plain = yard.run(command);
-    assert_eq!(ended.text(SHOWN_CHARS).0, plain.text(SHOWN_CHARS).0);
+    let (mut seen, mut expected) = (ended.text(SHOWN_CHARS).0, plain.text(SHOWN_CHARS).0);
+    if !rustix::process::getuid().is_root() {
+        // Other users have no number in a user namespace.
+        for text in [&mut seen, &mut expected] {
+            *text = text.replace("nobody nogroup", "root root").replace("644 nobody", "644 root");
+        }
+    }
+    assert_eq!(seen, expected);
 }
 
 #[doc = "holds: law 1.27"]
@@ -385,7 +315,10 @@ fn folders_with_mounts_below_are_divided() {
             again(test, &["unshare", "--mount"], "mount");
             return;
         }
-        None => return drop(again(test, &["unshare", "--user", "--map-root-user", "--mount"], "mount")),
+        None => {
+            again(test, &["unshare", "--user", "--map-root-user", "--mount"], "mount");
+            return;
+        }
         Some("mount") => {}
         Some(home) => return below_mounts(Path::new(home)),
     }
@@ -454,6 +387,18 @@ fn a_machine_without_views_says_why() {
         assert!(problem.contains(part), "{problem}");
         assert!(views_in_words(&yard.config).contains(part));
     }
+}
+
+#[test]
+fn kept_changes_outlive_their_view() {
+    let yard = home();
+    yard.file("artoo_workspace/old", "old");
+    let (_, view) = yard.in_view("echo new > old");
+    let upper = view.layers()[0].upper.join("artoo_workspace/old");
+    view.keep().unwrap();
+    drop(view);
+    assert_eq!(fs::read_to_string(upper).unwrap(), "new\n");
+    assert_eq!(fs::read_to_string(yard.home.join("artoo_workspace/old")).unwrap(), "old");
 }
 
 /// The kernel's own copy of a file that is changed is held to the limit as well.

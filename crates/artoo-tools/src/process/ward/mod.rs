@@ -12,7 +12,7 @@ use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -164,10 +164,7 @@ fn outer(order: Order, ends: Ends, started: oneshot::Sender<io::Result<()>>, ver
 fn prepare(order: Order) -> io::Result<(Scratch, Orders)> {
     let scratch = Scratch::new()?;
     let layers = match &order.view {
-        Some(view) => {
-            let overlaid: Vec<&Path> = view.layers().iter().map(|layer| layer.lower.as_path()).collect();
-            Layers::of_view(&order.fence, &order.sight, scratch.path(), &overlaid)?
-        }
+        Some(_) => Layers::of_view(&order.fence, scratch.path())?,
         None => Layers::of(&order.fence, &order.sight, scratch.path())?,
     };
     let filters = if order.view.is_some() { Filters::of_view(&order.fence) } else { Filters::of(&order.fence) };

@@ -1,0 +1,108 @@
+//! A home in which commands run in a view, and tests that run once more as somebody else.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::say;
+use super::yard::{State, Yard, state};
+use crate::fence::Fence;
+use crate::process::{self, Ended, Invocation, Order};
+use crate::view::View;
+
+pub(super) const TIME: Duration = Duration::from_secs(60);
+
+/// A home with a data folder, so that there are views.
+pub(super) fn home() -> Yard {
+    home_within(&std::env::temp_dir())
+}
+
+/// The same in this folder.
+pub(super) fn home_within(folder: &Path) -> Yard {
+    let mut yard = Yard::within(folder);
+    yard.config.environment.cwd = yard.config.environment.workspace.clone();
+    let data = yard.home.join(".artoo");
+    fs::create_dir(&data).unwrap();
+    yard.config.data_dir = Some(data);
+    yard
+}
+
+impl Yard {
+    pub(super) fn in_view(&self, command: &str) -> (Ended, Arc<View>) {
+        self.in_view_by(self.fence(), command)
+    }
+
+    pub(super) fn in_view_by(&self, fence: Fence, command: &str) -> (Ended, Arc<View>) {
+        let view = Arc::new(View::prepare(&self.config, &self.protected, &[]).unwrap());
+        let invocation = Invocation {
+            program: process::find_program(&self.config, "bash").unwrap(),
+            name: "bash".into(),
+            arguments: ["--noprofile", "--norc", "-c", command].map(Into::into).to_vec(),
+            environment: Vec::new(),
+        };
+        let environment = process::environment(&self.config);
+        let order = invocation.order(&self.config, &self.sight, &environment, fence);
+        let order = Order { view: Some(Arc::clone(&view)), ..order };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let ended = runtime.block_on(process::run(&self.config, order, TIME)).unwrap();
+        (ended, view)
+    }
+
+    /// The whole home but artoo's data.
+    pub(super) fn all(&self) -> State {
+        state(&[&self.home], &self.home.join(".artoo"))
+    }
+}
+
+/// A text as a script of Python.
+pub(super) fn python(script: &str) -> String {
+    format!("python3 - <<'EOF'\n{script}\nEOF")
+}
+
+pub(super) const INSIDE: &str = "ARTOO_TEST_INSIDE";
+
+/// Runs this test once more in a process of its own, started by these words; whether that could be done.
+pub(super) fn again(test: &str, by: &[&str], inside: &str) -> bool {
+    let Some((program, words)) = by.split_first() else { return false };
+    let mut command = Command::new(program);
+    let own = std::env::current_exe().unwrap();
+    command.args(words).arg(own).args(["--exact", &format!("fence::tests::view::{test}"), "--nocapture"]);
+    let output = command.env(INSIDE, inside).stdin(Stdio::null()).output();
+    let said = output.map(|output| {
+        (
+            output.status.success(),
+            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr),
+        )
+    });
+    match said {
+        Ok((true, said)) if said.contains("1 passed") => {
+            said.lines().filter(|line| line.starts_with("skipped")).for_each(say);
+            true
+        }
+        Ok((_, said)) if !said.contains("running 1 test") => {
+            say(&format!("skipped: {test} by {by:?}: {said}"));
+            false
+        }
+        Ok((_, said)) => panic!("{test} by {by:?}: {said}"),
+        Err(error) => {
+            say(&format!("skipped: {test} by {by:?}: {error}"));
+            false
+        }
+    }
+}
+
+pub(super) fn inside() -> Option<String> {
+    std::env::var(INSIDE).ok()
+}
+
+/// The number of an ordinary user.
+pub(super) const USER: u32 = 4242;
+
+/// Root's test once more as an ordinary user.
+pub(super) fn also_as_user(test: &str) {
+    if rustix::process::getuid().is_root() && inside().is_none() {
+        again(test, &["setpriv", "--reuid", "4242", "--regid", "4242", "--clear-groups"], "user");
+    }
+}
