@@ -141,10 +141,7 @@ fn operations(set: &ChangeSet) -> io::Result<Vec<Operation>> {
             Kind::Changed | Kind::Replaced => {
                 let (old, new, tree, below) = (old?, identity(entry)?, entry.tree.clone(), below(set, at));
                 // A content that is stored to be made again is known by its number.
-                let before = match before {
-                    State::File(file) if tree.is_none() => State::File(file.stored_as(number)),
-                    before => before,
-                };
+                let before = if tree.is_none() { before.stored_as(number) } else { before };
                 let from_layer = Operation::Exchange { path, source, before, after, old, new, tree, number, below };
                 arrivals.push(from_layer);
             }

@@ -9,7 +9,6 @@ use crate::beneath::Place;
 use crate::undo::State;
 
 /// Longest text that is compared line by line.
-#[doc(alias = "limit")]
 const TEXT_MAX_BYTES: u64 = 1024 * 1024;
 
 /// Most pairs of lines that are compared; beyond it the changed part is shown as a whole.

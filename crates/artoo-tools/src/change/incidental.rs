@@ -9,7 +9,6 @@ use crate::limit::Limit;
 use crate::undo::State;
 
 /// Largest index that is compared.
-#[doc(alias = "limit")]
 const INDEX_MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// What a change must be to be thrown away.
@@ -110,7 +109,7 @@ fn same_index(entry: &Entry, limit: &Limit) -> bool {
 }
 
 /// What an index of version 2 or 3 with SHA-1 names says of each entry, without times and inodes; `None` for any other.
-fn index_entries(bytes: &[u8]) -> Option<Vec<(&[u8], &[u8], &[u8])>> {
+fn index_entries(bytes: &[u8]) -> Option<Vec<[&[u8]; 3]>> {
     const FIXED: usize = 62;
     let number = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
     if bytes.get(..4)? != b"DIRC" || !(2..=3).contains(&number(4)?) {
@@ -124,7 +123,7 @@ fn index_entries(bytes: &[u8]) -> Option<Vec<(&[u8], &[u8], &[u8])>> {
         let length = bytes.get(name_at..)?.iter().position(|byte| *byte == 0)?;
         let mode = bytes.get(at + 24..at + 28)?;
         let object_and_flags = bytes.get(at + 40..name_at)?;
-        entries.push((mode, object_and_flags, bytes.get(name_at..name_at + length)?));
+        entries.push([mode, object_and_flags, bytes.get(name_at..name_at + length)?]);
         // Names are padded to a multiple of eight bytes, with one zero at least.
         at += (name_at - at + length + 8) / 8 * 8;
     }

@@ -18,7 +18,8 @@ use crate::limit::Limit;
 use crate::paths;
 use crate::undo::{Attributes, Identity, State, Touched, fingerprint, list, of_stat};
 
-/// Entries of one change set, those in deleted folders counted.
+/// Files and folders that one command may change in a view, those in deleted folders counted.
+#[doc(alias = "limit")]
 pub(crate) const ENTRIES_MAX: usize = 400_000;
 
 /// Folders inside folders; deeper ones are made to exhaust whoever follows them.
@@ -317,10 +318,8 @@ impl Look<'_> {
     ) -> Result<(), LookError> {
         // What the state does not tell, or what has other names, is stored as it is.
         let attributes = attributes.unwrap_or_default();
-        let is_plain = match &before {
-            State::File(file) => file.digest.is_some() && file.links <= 1 && attributes.0.is_none(),
-            _ => true,
-        };
+        let is_plain =
+            before.file().is_none_or(|file| file.digest.is_some() && file.links <= 1 && attributes.0.is_none());
         let same_owner =
             before.facts().zip(after.facts()).is_none_or(|(was, is)| (was.owner, was.group) == (is.owner, is.group));
         let all = [(name.path.clone(), before.clone())];
@@ -402,10 +401,12 @@ impl Look<'_> {
     /// The state of what stands in the layer, its content read, and what is attached to it.
     fn new_state(&mut self, name: &Name<'_>) -> io::Result<(State, Attributes)> {
         let mut state = of_stat(name.here.upper, name.name, &name.new)?;
-        let flags = match FileType::from_raw_mode(name.new.st_mode) {
-            FileType::RegularFile => OFlags::RDONLY,
-            FileType::Directory => OFlags::RDONLY | OFlags::DIRECTORY,
-            _ => return Ok((state, Attributes::default())),
+        let flags = match &state {
+            State::File(_) => OFlags::RDONLY,
+            State::Folder(_) => OFlags::RDONLY | OFlags::DIRECTORY,
+            State::Absent | State::Link { .. } | State::Pipe(_) | State::Odd { .. } => {
+                return Ok((state, Attributes::default()));
+            }
         };
         let opened = open(name.here.upper, name.name, flags, Side::Layer)?;
         let attributes = Attributes::of_layer(&opened)?;

@@ -428,7 +428,7 @@ const TABLE: &[Row] = &[
 pub(super) fn run_by(path: &Path, is_folder: bool) -> Option<&'static str> {
     let names: Vec<&[u8]> = path.components().map(|name| name.as_os_str().as_bytes()).collect();
     let fits = |pattern: &&str| fits(pattern, &names, is_folder);
-    TABLE.iter().find(|(_, patterns)| patterns.iter().any(|pattern| fits(&pattern))).map(|(who, _)| *who)
+    TABLE.iter().find(|(_, patterns)| patterns.iter().any(fits)).map(|(who, _)| *who)
 }
 
 fn fits(pattern: &str, names: &[&[u8]], is_folder: bool) -> bool {

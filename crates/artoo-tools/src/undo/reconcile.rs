@@ -90,7 +90,7 @@ impl Found<'_> {
             }
         }
         let needs_nothing = tree.is_none() && !matches!(before, State::File(_));
-        if !is_kept && !(needs_nothing && self.is_new(place, new, after)?) {
+        if !(is_kept || needs_nothing && self.is_new(place, new, after)?) {
             return Ok(Vec::new());
         }
         self.give_mode(place, after)?;

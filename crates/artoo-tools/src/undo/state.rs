@@ -119,6 +119,14 @@ impl State {
         }
     }
 
+    /// The same, the content of a file kept under a number.
+    pub(crate) fn stored_as(mut self, number: u64) -> Self {
+        if let Self::File(file) = &mut self {
+            file.saved = Some(number);
+        }
+        self
+    }
+
     /// The number its content is kept under.
     pub(super) fn saved(&self) -> Option<u64> {
         self.file().and_then(|file| file.saved)
@@ -147,13 +155,6 @@ impl Identity {
 
     pub(crate) fn same_inode(&self, other: &Self) -> bool {
         (self.device, self.inode) == (other.device, other.inode)
-    }
-}
-
-impl FileState {
-    /// The same, its content kept under a number.
-    pub(crate) fn stored_as(self, number: u64) -> Self {
-        Self { saved: Some(number), ..self }
     }
 }
 

@@ -18,7 +18,11 @@ fn reasons(home: &Home, set: &ChangeSet, commands: &[PathBuf]) -> Vec<(String, V
     }
 }
 
+/// A script, an entry of its change set, and the reason it asks.
+type Row = (&'static str, &'static str, fn(&Reason) -> bool);
+
 #[test]
+#[expect(clippy::too_many_lines, reason = "one table")]
 fn only_new_ordinary_files_in_the_workspace_ask_nobody() {
     let home = Home::new(true);
     home.file("ws/a.txt", "a");
@@ -27,7 +31,7 @@ fn only_new_ordinary_files_in_the_workspace_ask_nobody() {
     std::fs::hard_link(home.home.join("ws/h/one"), home.home.join("docs/other")).unwrap();
     home.run_bare("git init -q ws/repo; chmod 2755 ws/h");
     let commands = [home.workspace().join("bin")];
-    let asking: [(&str, &str, fn(&Reason) -> bool); 30] = [
+    let asking: [Row; 30] = [
         ("echo x >> ws/a.txt", "ws/a.txt", |it| *it == Reason::Existing),
         ("chmod 600 ws/a.txt", "ws/a.txt", |it| *it == Reason::Existing),
         ("rm ws/a.txt", "ws/a.txt", |it| *it == Reason::Existing),

@@ -130,12 +130,17 @@ impl Home {
             let _ = fs::rename(&folder, folder.with_extension(used.to_string()));
             fs::create_dir(&folder).unwrap();
         }
-        let flags = if rustix::process::geteuid().is_root() { "-m" } else { "-Urm" };
+        let is_root = rustix::process::geteuid().is_root();
+        let flags = if is_root { "-m" } else { "-Urm" };
+        // Whoever mounts is root in the namespace; the script has no more rights than outside.
+        let held = if is_root { "sh" } else { "setpriv --bounding-set=-all sh" };
         let mount =
             "mount -t overlay -o userxattr,index=off,xino=off,lowerdir=$0,upperdir=$1,workdir=$2 view $0 || exit 99
-            cd $0; sh -c \"$3\"; exit 0";
+            cd $0; HELD -c \"$3\"; exit 0";
+        let mount = mount.replace("HELD", held);
         let mut command = shell(&self.root);
-        let command = command.args(["-c", "exec unshare \"$@\"", "sh", flags, "sh", "-c", mount]).arg(&self.home);
+        let command =
+            command.args(["-c", "exec unshare \"$@\"", "sh", flags, "sh", "-c", mount.as_str()]).arg(&self.home);
         let command = command.arg(self.root.join("upper")).arg(self.root.join("work")).arg(script);
         let status = command.status().unwrap();
         if !status.success() {
