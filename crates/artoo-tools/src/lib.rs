@@ -89,7 +89,7 @@ pub use config::ToolConfig;
 pub use consent::{GRANT_LIFETIME, Grant};
 pub use custom::{ManifestProblem, ToolProblem};
 pub use evidence::EvidenceStore;
-pub use fence::FenceReport;
+pub use fence::{Denial, FenceReport};
 pub use guard::{Classification, CommandClass, CommandGuard};
 pub use registry::Registry;
 pub use rules::{Rule, RuleBook};

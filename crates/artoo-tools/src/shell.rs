@@ -234,7 +234,7 @@ pub(crate) fn record(command: &Command, mut ended: Ended, changed: Vec<FileChang
     }
     // What was proven to change nothing else and tried to is told in any case: its output may claim that it did.
     let (is_told, remedy) = if class == EffectClass::Unproven { (!succeeded, REMEDY) } else { (true, BEYOND_PROOF) };
-    if let Some(held) = ended.kept.as_ref().filter(|_| is_told) {
+    if let Some(held) = ended.kept().filter(|_| is_told) {
         record.text.push_str(&format!("\n[{held}; {remedy}]"));
     }
     let hindrance = if succeeded || is_part { None } else { hindrance(command, &ended) };

@@ -13,8 +13,8 @@ use seccompiler::{
 
 use super::joined::{Known, Part, RETURN, Says, joined};
 use super::syscalls::{
-    ABSENT, ACTING_BITS, ATTRIBUTES, CLONE_NEWTIME, DENIED, ENTRIES, FACTS, FIRST_UNKNOWN, KIND_MASK, MAKING,
-    NAMESPACES, ON_PROCESSES, REQUESTS,
+    ABSENT, ACTING_BITS, ATTRIBUTES, CLONE_NEWTIME, DENIED, ENTRIES, FACTS, FIRST_UNKNOWN, IDENTITY,
+    INTERFACE_ADDRESSES, KIND_MASK, LINKS, MAKING, NAMESPACES, NODES, ON_PROCESSES, REACHING, REQUESTS,
 };
 use super::{Fence, kernel};
 
@@ -26,14 +26,20 @@ pub(crate) struct Filters {
     asking: Arc<BpfProgram>,
     /// In the place of `asking` where nobody can be asked.
     denying: Arc<BpfProgram>,
+    must_ask: bool,
 }
 
 impl Filters {
-    /// The filters of a fence; compiled once, since there are only two kinds.
+    /// The filters of a fence; compiled once, since there are only three kinds.
     pub(crate) fn of(fence: &Fence) -> Result<Self, BackendError> {
+        static READING: OnceLock<Filters> = OnceLock::new();
         static WITHOUT_NETWORK: OnceLock<Filters> = OnceLock::new();
         static WITH_NETWORK: OnceLock<Filters> = OnceLock::new();
-        let kept = if fence.network { &WITH_NETWORK } else { &WITHOUT_NETWORK };
+        let kept = match (fence.stops_at_denial, fence.network) {
+            (true, _) => &READING,
+            (false, false) => &WITHOUT_NETWORK,
+            (false, true) => &WITH_NETWORK,
+        };
         if let Some(filters) = kept.get() {
             return Ok(filters.clone());
         }
@@ -44,26 +50,42 @@ impl Filters {
             TargetArch::riscv64 => 0xc000_00f3,
         };
         let known = Known { architecture, first_unknown: FIRST_UNKNOWN };
-        let program = |asks| Ok(Arc::new(joined(known, &parts(fence.network, asks)?)));
-        let filters = Self { asking: program(true)?, denying: program(false)? };
+        let program = |answers| Ok(Arc::new(joined(known, &parts(answers)?)));
+        let asking = if fence.stops_at_denial { reading()? } else { answers(fence.network, true)? };
+        let filters = Self {
+            asking: program(asking)?,
+            denying: program(answers(fence.network, false)?)?,
+            must_ask: fence.stops_at_denial,
+        };
         Ok(kept.get_or_init(|| filters).clone())
+    }
+
+    /// Whether a program may not be started without somebody to ask.
+    pub(crate) fn must_ask(&self) -> bool {
+        self.must_ask
     }
 
     /// Puts the filters onto the calling thread and on all it will start, and returns what answers the questions that
     /// will be asked; `None` where this process can't be asked, since another already is.
+    ///
+    /// # Errors
+    /// Also where a reading run can't be asked: it would not be known what it was denied.
     pub(crate) fn apply(&self) -> io::Result<Option<OwnedFd>> {
-        let listener = kernel::listen(&self.asking).ok();
-        if listener.is_none() {
-            apply_filter(&self.denying).map_err(io::Error::other)?;
+        match kernel::listen(&self.asking) {
+            Ok(listener) => Ok(Some(listener)),
+            Err(error) if self.must_ask => Err(error),
+            Err(_) => {
+                apply_filter(&self.denying).map_err(io::Error::other)?;
+                Ok(None)
+            }
         }
-        Ok(listener)
     }
 }
 
-/// The parts for a fence, the strictest first.
-fn parts(network: bool, asks: bool) -> Result<Vec<Part>, BackendError> {
+/// The parts of a filter, the strictest first.
+fn parts(answers: Vec<(Rules, Answer)>) -> Result<Vec<Part>, BackendError> {
     let mut parts = Vec::new();
-    for (rules, answer) in answers(network, asks)? {
+    for (rules, answer) in answers {
         let (always, by_arguments): (Rules, Rules) = rules.into_iter().partition(|(_, rules)| rules.is_empty());
         // What is said whatever the arguments are needs no program that looks for the number once more.
         parts.push(Part { calls: numbers(&always), says: Says::Always(answer.action()) });
@@ -74,11 +96,8 @@ fn parts(network: bool, asks: bool) -> Result<Vec<Part>, BackendError> {
 
 /// What is refused, each in its own words, and at last what is asked about or, where nobody can be asked, refused too.
 fn answers(network: bool, asks: bool) -> Result<Vec<(Rules, Answer)>, BackendError> {
-    let mut denied = always(DENIED);
-    denied.extend(namespaces()?);
-    denied.extend(on_others()?);
+    let mut denied = denied()?;
     denied.extend(acting_modes()?);
-    denied.insert(libc::SYS_prlimit64, limits_of_others()?);
     Ok(vec![
         (denied, Answer::Fails(libc::EPERM)),
         ([(libc::SYS_ioctl, vec![other_requests()?])].into(), Answer::Fails(libc::ENOTTY)),
@@ -87,6 +106,28 @@ fn answers(network: bool, asks: bool) -> Result<Vec<(Rules, Answer)>, BackendErr
         (if network { network_allowed()? } else { pairs()? }, Answer::Fails(libc::EACCES)),
         if asks { (asked()?, Answer::IsAsked) } else { (denied_instead(network), Answer::Fails(libc::EPERM)) },
     ])
+}
+
+/// What acts on the machine or on other processes.
+fn denied() -> Result<Rules, BackendError> {
+    let mut denied = always(&names(DENIED));
+    denied.extend(namespaces()?);
+    denied.extend(on_others()?);
+    denied.insert(libc::SYS_prlimit64, limits_of_others()?);
+    // A lease holds up whoever else opens the file.
+    denied.insert(libc::SYS_fcntl, vec![rule(&[(1, SeccompCmpOp::Eq, libc::F_SETLEASE.unsigned_abs().into())])?]);
+    Ok(denied)
+}
+
+/// A reading run is asked about whatever is refused elsewhere, so that it is known what it was denied.
+fn reading() -> Result<Vec<(Rules, Answer)>, BackendError> {
+    let mut rules = asked()?;
+    rules.extend(denied()?);
+    rules.extend(pairs()?);
+    rules.extend(always(&[ATTRIBUTES, REACHING, NODES, LINKS, &names(IDENTITY)].concat()));
+    let told = INTERFACE_ADDRESSES.map(|request| rule(&[(1, SeccompCmpOp::Eq, request.into())]));
+    rules.insert(libc::SYS_ioctl, told.into_iter().chain([other_requests()]).collect::<Result<_, _>>()?);
+    Ok(vec![(always(ABSENT), Answer::Fails(libc::ENOSYS)), (rules, Answer::IsAsked)])
 }
 
 /// What becomes of a call that a rule fits.
@@ -158,6 +199,10 @@ fn denied_instead(network: bool) -> Rules {
     rules
 }
 
+fn names(calls: &[(c_long, &str)]) -> Vec<c_long> {
+    calls.iter().map(|(call, _)| *call).collect()
+}
+
 fn always(calls: &[c_long]) -> Rules {
     calls.iter().map(|call| (*call, Vec::new())).collect()
 }
@@ -178,7 +223,7 @@ fn other_requests() -> Result<SeccompRule, BackendError> {
 
 /// How processes share the machine: a program decides it for the caller alone.
 fn on_others() -> Result<Rules, BackendError> {
-    let rules = ON_PROCESSES.iter().map(|(call, process, everyone)| {
+    let rules = ON_PROCESSES.iter().map(|(call, _, process, everyone)| {
         let other = rule(&[(*process, SeccompCmpOp::Ne, 0)]);
         let everyone = everyone.map(|kind| rule(&[(0, SeccompCmpOp::Eq, kind)]));
         Ok((*call, [other].into_iter().chain(everyone).collect::<Result<_, _>>()?))
@@ -259,7 +304,7 @@ mod tests {
     #[test]
     fn the_joined_filter_says_what_the_strictest_of_many_would_say() {
         for (network, asks) in [(false, false), (false, true), (true, false), (true, true)] {
-            let program = joined(KNOWN, &parts(network, asks).unwrap());
+            let program = joined(KNOWN, &parts(answers(network, asks).unwrap()).unwrap());
             let apart: Vec<BpfProgram> = answers(network, asks)
                 .unwrap()
                 .into_iter()
@@ -322,19 +367,54 @@ mod tests {
             (libc::SYS_openat, making, libc::SECCOMP_RET_USER_NOTIF),
             // Without O_CREAT the kernel ignores the mode.
             (libc::SYS_openat, 0o6000, allowed),
+            (libc::SYS_fcntl, 1024, denied),
+            (libc::SYS_fcntl, 3, allowed),
             (libc::SYS_mknodat, 0o4000, denied),
             (libc::SYS_mknodat, 0o600, allowed),
         ] {
-            let program = joined(KNOWN, &parts(false, true).unwrap());
+            let program = joined(KNOWN, &parts(answers(false, true).unwrap()).unwrap());
             let said = decision(&program, ARCHITECTURE, u32::try_from(call).unwrap(), argument);
             assert_eq!(said, expected, "call {call} with {argument:#x}: {said:#x}");
+        }
+    }
+
+    /// What is refused or asked about elsewhere is asked about in a reading run; what does not exist elsewhere does not there.
+    #[doc = "holds: law 1.16"]
+    #[test]
+    fn reading_runs_are_asked_about_every_refusal() {
+        let (elsewhere, reading) = (
+            joined(KNOWN, &parts(answers(false, true).unwrap()).unwrap()),
+            joined(KNOWN, &parts(reading().unwrap()).unwrap()),
+        );
+        let mut asked = 0;
+        for call in 0..FIRST_UNKNOWN {
+            for argument in [0, 1, 2, 3, 10, 16, 0x40, 0x5412, 0x241, 0x1000_0000, 0x4008_7602, u64::MAX] {
+                let other = decision(&elsewhere, ARCHITECTURE, call, argument);
+                let found = decision(&reading, ARCHITECTURE, call, argument);
+                let absent = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs();
+                match other {
+                    libc::SECCOMP_RET_ALLOW => {
+                        assert!(found == other || found == libc::SECCOMP_RET_USER_NOTIF, "{call}")
+                    }
+                    other if other == absent => assert_eq!(found, absent, "{call}"),
+                    _ => assert_eq!(found, libc::SECCOMP_RET_USER_NOTIF, "call {call} with {argument:#x}"),
+                }
+                asked += u32::from(found == libc::SECCOMP_RET_USER_NOTIF);
+            }
+        }
+        assert!(asked > 900, "{asked}");
+        for (call, argument) in
+            [(libc::SYS_openat, 0), (libc::SYS_ioctl, 0x5401), (libc::SYS_clone, 0), (libc::SYS_read, 0)]
+        {
+            let found = decision(&reading, ARCHITECTURE, u32::try_from(call).unwrap(), argument);
+            assert_eq!(found, libc::SECCOMP_RET_ALLOW, "call {call}");
         }
     }
 
     #[doc = "holds: law 1.17"]
     #[test]
     fn what_is_not_known_is_refused_before_anything_else() {
-        let program = joined(KNOWN, &parts(true, true).unwrap());
+        let program = joined(KNOWN, &parts(answers(true, true).unwrap()).unwrap());
         let absent = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs();
         for call in [FIRST_UNKNOWN, 464, 1000, 0x4000_0000, 0x4000_0000 + 59, u32::MAX] {
             assert_eq!(decision(&program, ARCHITECTURE, call, 0), absent, "{call}");

@@ -4,20 +4,29 @@
 //! as it was and every process that comes of the program is held. On macOS `sandbox-exec` holds it.
 
 #[cfg(target_os = "linux")]
+mod bare;
+#[cfg(target_os = "linux")]
 mod broker;
 #[cfg(target_os = "linux")]
 mod call;
 #[cfg(target_os = "linux")]
 mod capabilities;
+mod denial;
 #[cfg(target_os = "linux")]
 mod filter;
+#[cfg(target_os = "linux")]
+mod incidental;
 #[cfg(target_os = "linux")]
 mod joined;
 #[cfg(target_os = "linux")]
 pub(crate) mod kernel;
 #[cfg(target_os = "linux")]
 mod place;
+#[cfg(target_os = "linux")]
+mod reaching;
 mod readable;
+#[cfg(target_os = "linux")]
+mod reading;
 mod report;
 #[cfg(target_os = "linux")]
 mod rules;
@@ -40,6 +49,8 @@ use crate::protect::Protected;
 pub(crate) use broker::{Broker, Notes};
 #[cfg(target_os = "linux")]
 pub(crate) use capabilities::drop_capabilities;
+pub use denial::Denial;
+pub(crate) use denial::remark;
 #[cfg(target_os = "linux")]
 pub(crate) use filter::Filters;
 pub use report::FenceReport;
@@ -65,6 +76,8 @@ pub(crate) struct Fence {
     pub(crate) left_out: Vec<PathBuf>,
     /// Whether it may reach the network.
     pub(crate) network: bool,
+    /// Whether the whole run is killed at the first denial.
+    pub(crate) stops_at_denial: bool,
 }
 
 impl Fence {
@@ -77,6 +90,12 @@ impl Fence {
         };
         let readable = real(opened).into_iter().filter(may_be_read).collect();
         Self { readable, kept_back: protected.own_data(), ..Self::default() }
+    }
+
+    /// The fence of a reading run: nothing is changed but a private folder, and the first denial ends the run.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the pipeline of tool calls is to begin with it"))]
+    pub(crate) fn of_reading_run(protected: &Protected) -> Self {
+        Self { stops_at_denial: true, ..Self::of_reading(protected, &[]) }
     }
 
     /// The fence of a command that was proven to make these names: what is not there yet, and in the workspace.

@@ -76,7 +76,7 @@ fn changing(open: &[&Path], network: bool) -> Result<RulesetCreated, RulesetErro
     let change = all & !(AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::IoctlDev | AccessFs::MakeSock);
     ruleset
         .create()?
-        .add_rules(path_beneath_rules(devices(), AccessFs::WriteFile))?
+        .add_rules(path_beneath_rules(devices(), AccessFs::WriteFile | AccessFs::IoctlDev))?
         .add_rules(path_beneath_rules(open, change))
 }
 

@@ -8,6 +8,8 @@ mod cost;
 mod escapes;
 mod grants;
 mod kept;
+mod reading;
+mod stopping;
 mod table;
 mod yard;
 

@@ -62,6 +62,9 @@ pub(super) fn run(orders: Orders, numbers: Numbers, seen: &Notes, tell: &mpsc::S
 fn begin<'a>(orders: Orders, numbers: Numbers, seen: &'a Notes, tell: &mpsc::Sender<Stage>) -> io::Result<Program<'a>> {
     drop_capabilities()?;
     let is_fenced = orders.layers.restrict_self().map_err(io::Error::other)?;
+    if orders.filters.must_ask() && !is_fenced {
+        return Err(io::Error::new(io::ErrorKind::Unsupported, "a reading run needs Landlock (Linux 5.13 or later)"));
+    }
     let listener = orders.filters.apply()?;
     let is_asked = listener.is_some();
     if let Some(listener) = listener {
@@ -153,6 +156,11 @@ impl Program<'_> {
         none_left_it && test_kill_process_group(self.pid) == Err(Errno::SRCH)
     }
 
+    /// Whether the whole run is to be killed for what it was denied.
+    fn is_stopped(&self) -> bool {
+        self.told.is_some_and(|told| told.seen().is_stopped)
+    }
+
     /// Waits for those who are left and kills them in the end; whether they went by themselves.
     fn end_the_rest(&self, grace: Duration) -> bool {
         let by_themselves = self.are_gone_within(grace);
@@ -172,7 +180,7 @@ impl Program<'_> {
                 return true;
             }
             was_empty = is_empty;
-            if Instant::now() >= until || is_word_waiting() {
+            if Instant::now() >= until || is_word_waiting() || self.is_stopped() {
                 return false;
             }
             thread::sleep(pause);

@@ -150,7 +150,8 @@ fn outer(order: Order, ends: Ends, started: oneshot::Sender<io::Result<()>>, ver
                     let seen = notes.seen();
                     // Where nobody could be asked, nothing was seen.
                     let stayed_off = rights.is_none() && !seen.reached_out;
-                    let how = Verdict { kept: seen.kept.in_words(), stayed_off, ..how };
+                    let (denied, is_stopped) = (seen.denied.clone(), seen.is_stopped);
+                    let how = Verdict { denied, is_stopped, stayed_off, ..how };
                     let _ = verdict.take().map(|verdict| verdict.send(how));
                 }
             }
