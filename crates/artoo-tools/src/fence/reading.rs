@@ -28,10 +28,7 @@ impl Broker {
             Call::Open { path, flags, mode } => self.opening(&caller, path, flags, mode),
             Call::Remove { path, is_folder } => self.changing(&caller, path, |place| bare::removing(place, is_folder)),
             Call::MakeFolder { path, .. } => self.changing(&caller, path, |place| bare::making(place, true)),
-            Call::Make { path, mode } if acts(mode) => {
-                // Not even in its own folder.
-                self.found(&caller, path, |place| Ok(self.deny(Denial::Metadata(place.path), Answer::Withheld)))
-            }
+            Call::Make { path, mode } if acts(mode) => self.making_to_act(&caller, path),
             Call::Symlink { path, .. } | Call::Make { path, .. } => {
                 self.changing(&caller, path, |place| bare::making(place, false))
             }
@@ -139,7 +136,7 @@ impl Broker {
         }
         let makes = flags.contains(OFlags::CREATE);
         if acts(mode) && (makes || flags.contains(OFlags::TMPFILE)) {
-            return self.found(caller, path, |place| Ok(self.deny(Denial::Metadata(place.path), Answer::Withheld)));
+            return self.making_to_act(caller, path);
         }
         if makes && flags.contains(OFlags::EXCL) {
             return self.changing(caller, path, |place| bare::making(place, false));
@@ -167,6 +164,13 @@ impl Broker {
             Err(Some(libc::ELOOP)) => Ok(self.deny_write(text)),
             Err(_) => Ok(Answer::GoOn),
         }
+    }
+
+    /// Makes a file that lets others act as its owner. It never goes on, not even where its folder can't be found yet.
+    fn making_to_act(&self, caller: &Caller, path: PathArgument) -> io::Result<Answer> {
+        let deny = |place: Place| Ok(self.deny(Denial::Metadata(place.path), Answer::Withheld));
+        let answer = self.found(caller, path, deny)?;
+        Ok(if answer == Answer::GoOn { Answer::Fails(libc::EPERM) } else { answer })
     }
 
     fn truncating(&self, caller: &Caller, path: PathArgument) -> io::Result<Answer> {
