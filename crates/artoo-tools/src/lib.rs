@@ -94,7 +94,7 @@ pub use config::ToolConfig;
 pub use consent::{GRANT_LIFETIME, Grant};
 pub use custom::{ManifestProblem, ToolProblem};
 pub use evidence::EvidenceStore;
-pub use fence::FenceReport;
+pub use fence::{Denial, FenceReport};
 pub use guard::CommandClass;
 pub use rules::{Rule, RuleBook};
 pub use shell::{Classification, CommandGuard};

@@ -92,7 +92,7 @@ impl Record {
         if let Some(signal) = ended.signal {
             text.push_str(&format!("\n[ended by signal {signal}]"));
         }
-        if let Some(kept) = &ended.kept {
+        if let Some(kept) = ended.kept() {
             text.push_str(&format!("\n[{kept}]"));
         }
         Self {

@@ -4,46 +4,48 @@
 //! held open from the look to the act, so that nothing can be swapped in between. Whatever is not made here goes on to
 //! the kernel, where Landlock still holds it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{
-    AtFlags, CWD, Gid, Mode, OFlags, RenameFlags, Timespec, Timestamps, Uid, chmodat, chownat, fstat, linkat, mkdirat,
-    openat, renameat_with, statat, symlinkat, unlinkat, utimensat,
+    AtFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps, fstat, linkat, mkdirat, openat, renameat_with, statat,
+    symlinkat, unlinkat,
 };
+use rustix::process::{Pid, Signal, pidfd_send_signal};
 
-use super::Fence;
+use super::bare::{Bare, Change, acts};
 use super::call::{self, Call, PathArgument, Subject, TimeFormat};
+use super::denial::{DENIALS_MAX, Denial};
 use super::kernel::{self, Answer, Asked};
 use super::moved::{self, Renamed};
 use super::place::{self, Caller, Place};
 use super::syscalls::ACTING_BITS;
-
-/// Paths named in a remark; the rest is counted.
-const NAMED_MAX: usize = 5;
-
-/// Paths remembered for it; a program that tries more is told of these.
-const REMEMBERED_MAX: usize = 1000;
+use super::{Fence, RunKind};
 
 /// Renamed folders remembered; of a program that renames more, the rest is seen as deleted and new.
 const RENAMED_MAX: usize = 10_000;
 
-/// What a program was kept from.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Kept {
-    /// Entries it tried to change and could not.
-    pub(crate) paths: BTreeSet<PathBuf>,
-    /// It tried to reach the network.
-    pub(crate) network: bool,
+/// A program whose calls are answered.
+#[derive(Debug)]
+pub(crate) struct Asking {
+    /// What it asks is answered through this.
+    pub(crate) listener: OwnedFd,
+    /// Its first process, which has a session of its own, made before the program's first instruction.
+    pub(crate) pid: Pid,
+    /// The same process as a file.
+    pub(crate) pidfd: OwnedFd,
 }
 
 /// What was seen of a program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
-    pub(crate) kept: Kept,
+    /// What it was denied, each act once, in the order of the first tries.
+    pub(crate) denied: Vec<Denial>,
+    /// The run is being killed for the first of these.
+    pub(crate) is_stopped: bool,
     /// It was let onto the network and made a socket there.
     pub(crate) reached_out: bool,
     /// One of its processes has, or may have, left the group and session in which the first one began.
@@ -64,15 +66,20 @@ impl Notes {
 
 /// Answers for one program.
 pub(crate) struct Broker {
-    listener: OwnedFd,
+    pub(super) listener: OwnedFd,
     writable: Vec<PathBuf>,
     granted: Vec<PathBuf>,
     kept_back: Vec<PathBuf>,
     network: bool,
+    kind: RunKind,
     /// Bytes that are copied for the program at most.
     file_bytes: u64,
-    /// The program runs in a view.
-    in_view: bool,
+    /// The first process.
+    first: OwnedFd,
+    /// Processes that have a session of their own or asked for one: who is in one of these came of the program.
+    pub(super) sessions: HashSet<Pid>,
+    /// The program has got a socket that only looks like one of the internet.
+    pub(super) has_stand_in: bool,
     /// Files the program has made beside those it may change, by device and number: its own temporary files.
     made: BTreeSet<(u64, u64)>,
     notes: Notes,
@@ -80,7 +87,7 @@ pub(crate) struct Broker {
 
 /// What a path is to the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Standing {
+pub(super) enum Standing {
     /// In a folder in which Landlock lets it do everything.
     Writable,
     /// Allowed by name, or its own.
@@ -89,8 +96,15 @@ enum Standing {
 }
 
 impl Broker {
-    /// `scratch` is the program's own temporary folder.
-    pub(crate) fn new(listener: OwnedFd, fence: &Fence, scratch: &Path, file_bytes: u64, notes: Notes) -> Self {
+    /// `scratch` is the program's own temporary folder; `file_bytes` are copied for it at most.
+    pub(crate) fn new(
+        Asking { listener, pid, pidfd }: Asking,
+        fence: &Fence,
+        kind: RunKind,
+        scratch: &Path,
+        file_bytes: u64,
+        notes: Notes,
+    ) -> Self {
         let writable = fence.writable.iter().map(PathBuf::as_path).chain([scratch]).map(Path::to_path_buf).collect();
         Self {
             listener,
@@ -98,16 +112,19 @@ impl Broker {
             granted: fence.granted.clone(),
             kept_back: fence.kept_back.clone(),
             network: fence.network,
+            kind,
             file_bytes,
-            in_view: false,
+            first: pidfd,
+            sessions: HashSet::from([pid]),
+            has_stand_in: false,
             made: BTreeSet::new(),
             notes,
         }
     }
 
-    /// The same for a program that runs in a view.
-    pub(crate) fn in_view(self) -> Self {
-        Self { in_view: true, ..self }
+    /// Whether the program is killed at its first denial.
+    fn stops_at_denial(&self) -> bool {
+        self.kind == RunKind::Reading
     }
 
     /// Answers until nobody is left who could ask, or `is_over` says so.
@@ -136,6 +153,9 @@ impl Broker {
 
     fn answer(&mut self, asked: Asked) {
         let answer = match call::read(asked) {
+            _ if self.notes.seen().is_stopped => Answer::Withheld,
+            Some(call @ (Call::NewSession | Call::NewGroup)) => self.other(asked, call).unwrap_or(Answer::GoOn),
+            Some(call) if self.stops_at_denial() => self.reading_run(asked, call),
             Some(Call::Open { path, flags, mode }) => match self.open(asked, path, flags, mode) {
                 Ok(None) => return,
                 Ok(Some(answer)) => answer,
@@ -147,10 +167,14 @@ impl Broker {
         kernel::answer(self.listener(), asked, answer);
     }
 
-    fn other(&mut self, asked: Asked, call: Call) -> io::Result<Answer> {
+    pub(super) fn other(&mut self, asked: Asked, call: Call) -> io::Result<Answer> {
         match call {
-            // The first process has a session of its own, made before the program's first instruction.
-            Call::NewSession | Call::NewGroup => {
+            Call::NewSession => {
+                self.notes.seen().left_group = true;
+                self.sessions.extend(Caller::new(asked.thread).ok().and_then(|caller| caller.process()));
+                Ok(Answer::GoOn)
+            }
+            Call::NewGroup => {
                 self.notes.seen().left_group = true;
                 Ok(Answer::GoOn)
             }
@@ -158,26 +182,18 @@ impl Broker {
                 self.notes.seen().reached_out = true;
                 Ok(Answer::GoOn)
             }
-            Call::Socket { family } => {
-                if family == libc::AF_INET || family == libc::AF_INET6 {
-                    self.notes.seen().kept.network = true;
-                }
-                Ok(Answer::Fails(libc::EACCES))
+            Call::Socket { family: libc::AF_INET | libc::AF_INET6, .. } => {
+                Ok(self.deny(Denial::Network, Answer::Fails(libc::EACCES)))
             }
-            Call::Mode { of, mode } => self.fact(asked, of, |file| {
-                if ACTING_BITS.iter().any(|bit| mode & bit != 0) {
-                    return Err(io::Error::from_raw_os_error(libc::EPERM));
-                }
-                Ok(chmodat(CWD, through(file), Mode::from_raw_mode(mode), AtFlags::empty())?)
-            }),
-            Call::Owner { of, user, group } => self.fact(asked, of, |file| {
-                let (user, group) = ((user != u32::MAX).then_some(user), (group != u32::MAX).then_some(group));
-                let (user, group) = (user.map(Uid::from_raw), group.map(Gid::from_raw));
-                Ok(chownat(file, "", user, group, AtFlags::EMPTY_PATH)?)
-            }),
+            Call::Socket { .. } => Ok(Answer::Fails(libc::EACCES)),
+            Call::Mode { of, mode } => self.fact(asked, of, &Change::Mode(mode)),
+            Call::Owner { of, user, group } => {
+                let some = |id: u32| (id != u32::MAX).then_some(id);
+                self.fact(asked, of, &Change::Owner(some(user), some(group)))
+            }
             Call::Times { of, address, format } => {
                 let times = times(&Caller::new(asked.thread)?, address, format)?;
-                self.fact(asked, of, |file| Ok(utimensat(CWD, through(file), &times, AtFlags::empty())?))
+                self.fact(asked, of, &Change::Times(times))
             }
             Call::Remove { path, is_folder } => self.entry(asked, path, |place, _| {
                 let flags = if is_folder { AtFlags::REMOVEDIR } else { AtFlags::empty() };
@@ -188,7 +204,7 @@ impl Broker {
             }),
             Call::Symlink { target, path } => self
                 .entry(asked, path, |place, caller| Ok(symlinkat(caller.path(target)?, &place.folder, &place.name)?)),
-            Call::Rename { from, to, flags } if self.in_view => {
+            Call::Rename { from, to, flags } if self.kind == RunKind::View => {
                 let caller = Caller::in_view(asked.thread)?;
                 let (Some(from), Some(to)) = (look(&caller, from), look(&caller, to)) else { return Ok(Answer::GoOn) };
                 self.must_wait(asked)?;
@@ -210,25 +226,47 @@ impl Broker {
             Call::Link { from, to } => self.both(asked, from, to, |from, to| {
                 linkat(&from.folder, &from.name, &to.folder, &to.name, AtFlags::empty())
             }),
-            Call::Other { path } => self.entry(asked, path, |_, _| Err(io::Error::from_raw_os_error(libc::EACCES))),
+            Call::Truncate { path } | Call::Make { path, .. } => {
+                self.entry(asked, path, |_, _| Err(io::Error::from_raw_os_error(libc::EACCES)))
+            }
             Call::Open { .. } => Ok(Answer::GoOn),
+            Call::Connect { .. }
+            | Call::Bind { .. }
+            | Call::Listen
+            | Call::OwnAddress { .. }
+            | Call::SetOption { .. }
+            | Call::Send { .. }
+            | Call::Signal { .. }
+            | Call::SignalThrough { .. }
+            | Call::Share { .. }
+            | Call::Identity { .. }
+            | Call::Request { .. }
+            | Call::Attributes { .. }
+            | Call::ReadLink { .. }
+            | Call::Log { .. }
+            | Call::Denied { .. } => Ok(Answer::Fails(libc::EPERM)),
         }
     }
 
     /// Changes a mode, an owner or times of what may be changed. The kernel would not look, so it never goes on to it.
-    fn fact(&self, asked: Asked, of: Subject, change: impl FnOnce(&OwnedFd) -> io::Result<()>) -> io::Result<Answer> {
-        let caller = Caller::new(asked.thread)?;
-        let file = match of {
-            Subject::File(number) => caller.file(number)?,
-            Subject::Path { path, follows } => caller.target(path.folder, &caller.path(path.address)?, follows)?,
-        };
+    pub(super) fn fact(&self, asked: Asked, of: Subject, change: &Change) -> io::Result<Answer> {
+        let file = subject(&Caller::new(asked.thread)?, of)?;
         let path = place::real(&file)?;
-        if self.standing(&path) == Standing::Outside && !self.made.contains(&identity(&file)?) {
-            self.note(&path);
-            return Ok(Answer::Fails(libc::EPERM));
+        let is_own = place::is_nameless(&file, &path) || self.made.contains(&identity(&file)?);
+        if self.standing(&path) == Standing::Outside && !is_own {
+            return Ok(match change.effect(&file) {
+                Bare::Fails(error) if self.stops_at_denial() => Answer::Fails(error),
+                Bare::ChangesNothing if self.stops_at_denial() => Answer::Done,
+                Bare::Fails(_) | Bare::ChangesNothing | Bare::Changes => {
+                    self.deny(Denial::Metadata(path), Answer::Fails(libc::EPERM))
+                }
+            });
+        }
+        if self.stops_at_denial() && matches!(change, Change::Mode(mode) if acts(*mode)) {
+            return Ok(self.deny(Denial::Metadata(path), Answer::Withheld));
         }
         self.must_wait(asked)?;
-        change(&file)?;
+        change.apply(&file)?;
         Ok(Answer::Done)
     }
 
@@ -248,10 +286,7 @@ impl Broker {
                 act(&place, &caller)?;
                 Ok(Answer::Done)
             }
-            Standing::Outside => {
-                self.note(&place.path);
-                Ok(Answer::GoOn)
-            }
+            Standing::Outside => Ok(self.deny(Denial::Write(place.path), Answer::GoOn)),
         }
     }
 
@@ -268,7 +303,7 @@ impl Broker {
         let standings = [self.standing_of(&from), self.standing_of(&to)];
         for (place, standing) in [&from, &to].into_iter().zip(standings) {
             if standing == Standing::Outside {
-                self.note(&place.path);
+                self.deny(Denial::Write(place.path.clone()), Answer::GoOn);
             }
         }
         if standings.contains(&Standing::Outside) || standings == [Standing::Writable; 2] {
@@ -289,7 +324,7 @@ impl Broker {
         let is_beside = standing == Standing::Outside && is_new && self.is_beside_granted(&place.path);
         if standing != Standing::Granted && !is_beside {
             if standing == Standing::Outside && !place.path.starts_with("/dev") && !place.path.starts_with("/proc") {
-                self.note(&place.path);
+                self.deny(Denial::Write(place.path), Answer::GoOn);
             }
             return Ok(Some(Answer::GoOn));
         }
@@ -306,11 +341,11 @@ impl Broker {
     }
 
     /// What was looked up by a thread's number was that thread's, if its call still waits.
-    fn must_wait(&self, asked: Asked) -> io::Result<()> {
+    pub(super) fn must_wait(&self, asked: Asked) -> io::Result<()> {
         if kernel::still_waits(self.listener(), asked) { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
     }
 
-    fn standing(&self, path: &Path) -> Standing {
+    pub(super) fn standing(&self, path: &Path) -> Standing {
         if self.kept_back.iter().any(|kept| path.starts_with(kept) || kept.starts_with(path)) {
             Standing::Outside
         } else if self.writable.iter().any(|folder| path.starts_with(folder)) {
@@ -322,7 +357,7 @@ impl Broker {
         }
     }
 
-    fn standing_of(&self, place: &Place) -> Standing {
+    pub(super) fn standing_of(&self, place: &Place) -> Standing {
         let standing = self.standing(&place.path);
         if standing == Standing::Outside && self.is_made(place) { Standing::Granted } else { standing }
     }
@@ -336,11 +371,27 @@ impl Broker {
         self.granted.iter().any(|granted| granted.parent().is_some() && granted.parent() == path.parent())
     }
 
-    fn note(&self, path: &Path) {
+    /// Remembers what was denied. A reading run is killed for it; any other gets this answer.
+    pub(super) fn deny(&self, denial: Denial, otherwise: Answer) -> Answer {
         let mut seen = self.notes.seen();
-        if seen.kept.paths.len() < REMEMBERED_MAX {
-            seen.kept.paths.insert(path.to_path_buf());
+        if seen.denied.len() < DENIALS_MAX && !seen.denied.contains(&denial) {
+            seen.denied.push(denial);
         }
+        if !self.stops_at_denial() {
+            return otherwise;
+        }
+        seen.is_stopped = true;
+        // It may have gone already; whoever is left is killed with the rest.
+        let _ = pidfd_send_signal(&self.first, Signal::KILL);
+        Answer::Withheld
+    }
+}
+
+/// The file a call about modes, owners or times names.
+pub(super) fn subject(caller: &Caller, of: Subject) -> io::Result<OwnedFd> {
+    match of {
+        Subject::File(number) => caller.file(number),
+        Subject::Path { path, follows } => caller.target(path.folder, &caller.path(path.address)?, follows),
     }
 }
 
@@ -354,16 +405,11 @@ fn identity(file: &OwnedFd) -> io::Result<(u64, u64)> {
     Ok((found.st_dev, found.st_ino))
 }
 
-/// A name by which an open file is reached itself, whatever has become of its path.
-fn through(file: &OwnedFd) -> String {
-    format!("/proc/self/fd/{}", file.as_raw_fd())
-}
-
 fn plain(mode: u32) -> Mode {
     Mode::from_raw_mode(ACTING_BITS.iter().fold(mode, |mode, bit| mode & !bit))
 }
 
-fn number(error: &io::Error) -> i32 {
+pub(super) fn number(error: &io::Error) -> i32 {
     error.raw_os_error().unwrap_or(libc::EPERM)
 }
 
@@ -385,22 +431,4 @@ fn times(caller: &Caller, address: u64, format: TimeFormat) -> io::Result<Timest
         TimeFormat::Nanoseconds => (pair(0, 1)?, pair(16, 1)?),
     };
     Ok(Timestamps { last_access, last_modification })
-}
-
-impl Kept {
-    /// What is to be said to one who wonders why a command failed; `None` when it was kept from nothing.
-    pub(crate) fn in_words(&self) -> Option<String> {
-        let mut named: Vec<String> = self.paths.iter().take(NAMED_MAX).map(|path| crate::paths::line(path)).collect();
-        if self.paths.len() > NAMED_MAX {
-            named.push(format!("{} more", self.paths.len() - NAMED_MAX));
-        }
-        let mut words = Vec::new();
-        if !named.is_empty() {
-            words.push(format!("it was not allowed to change {}", named.join(", ")));
-        }
-        if self.network {
-            words.push("it was not allowed to reach the network".to_owned());
-        }
-        (!words.is_empty()).then(|| words.join("; "))
-    }
 }

@@ -4,6 +4,11 @@ use libc::c_long;
 use rustix::fs::OFlags;
 
 use super::kernel::Asked;
+use super::syscalls::{DENIED, IDENTITY, ON_PROCESSES};
+
+/// "The working folder" and "not through a link", as the newer calls are told.
+const AT_CWD: u64 = libc::AT_FDCWD as u64;
+const NO_LINK: u64 = libc::AT_SYMLINK_NOFOLLOW as u64;
 
 /// A path as it is passed: the folder it starts from and the address of its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +40,72 @@ pub(super) enum Call {
     NewGroup,
     Socket {
         family: i32,
+        kind: i32,
+        protocol: i32,
+    },
+    Connect {
+        socket: i32,
+        address: Memory,
+    },
+    /// Of a socket, to an address.
+    Bind {
+        address: Memory,
+    },
+    /// Of a socket: what only one of the internet can do, an option of its protocol among it.
+    Listen,
+    OwnAddress {
+        socket: i32,
+    },
+    SetOption {
+        level: i32,
+    },
+    /// Through a socket: bytes and the address they go to, or else a header that leads to both.
+    Send {
+        socket: i32,
+        at: u64,
+        to: Option<Memory>,
+    },
+    /// To a process, as `kill` names it.
+    Signal {
+        process: i32,
+        signal: i32,
+    },
+    /// To a process that is open as a file.
+    SignalThrough {
+        file: i32,
+        signal: i32,
+    },
+    /// How a process shares the machine; `process` is `None` for all of a group or user.
+    Share {
+        name: &'static str,
+        process: Option<i32>,
+    },
+    /// Acting for another user; `None` where the arguments don't tell.
+    Identity {
+        name: &'static str,
+        ids: Option<[u32; 3]>,
+    },
+    /// `ioctl`.
+    Request {
+        file: i32,
+        request: u32,
+        at: u64,
+    },
+    Attributes {
+        of: Subject,
+    },
+    ReadLink {
+        path: PathArgument,
+        into: Memory,
+    },
+    /// Of the kernel's log: `kind` says what.
+    Log {
+        kind: i32,
+        into: Memory,
+    },
+    /// Acts on the machine as a whole or on other processes.
+    Denied {
+        name: &'static str,
     },
     Mode {
         of: Subject,
@@ -77,16 +148,86 @@ pub(super) enum Call {
         from: PathArgument,
         to: PathArgument,
     },
-    /// Changes the entry at this path in a way that is left to the kernel.
-    Other {
+    Truncate {
         path: PathArgument,
     },
+    /// Makes the entry at this path in a way that is left to the kernel.
+    Make {
+        path: PathArgument,
+        mode: u32,
+    },
+}
+
+/// A part of the caller's memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Memory {
+    pub(super) address: u64,
+    pub(super) length: u64,
 }
 
 /// Reads a call; `None` for one that is not asked about.
 pub(super) fn read(asked: Asked) -> Option<Call> {
-    let [a, b, c, d, e, _] = asked.arguments;
-    at(asked.call, [a, b, c, d, e]).or_else(|| older(asked.call, [a, b, c]))
+    let [a, b, c, d, e, f] = asked.arguments;
+    let older = || older(asked.call, [a, b, c]);
+    at(asked.call, [a, b, c, d, e])
+        .or_else(older)
+        .or_else(|| reaching(asked.call, [a, b, c, d, e, f]))
+        .or_else(|| denied(asked))
+}
+
+/// The calls that reach beyond files.
+fn reaching(call: c_long, [a, b, c, d, e, f]: [u64; 6]) -> Option<Call> {
+    let address = Memory { address: b, length: c };
+    Some(match call {
+        libc::SYS_connect => Call::Connect { socket: int(a), address },
+        libc::SYS_bind => Call::Bind { address },
+        libc::SYS_listen => Call::Listen,
+        libc::SYS_getsockname => Call::OwnAddress { socket: int(a) },
+        libc::SYS_setsockopt => Call::SetOption { level: int(b) },
+        libc::SYS_sendto => Call::Send { socket: int(a), at: b, to: Some(Memory { address: e, length: f }) },
+        libc::SYS_sendmsg | libc::SYS_sendmmsg => Call::Send { socket: int(a), at: b, to: None },
+        libc::SYS_kill | libc::SYS_tkill | libc::SYS_rt_sigqueueinfo => {
+            Call::Signal { process: int(a), signal: int(b) }
+        }
+        libc::SYS_tgkill | libc::SYS_rt_tgsigqueueinfo => Call::Signal { process: int(a), signal: int(c) },
+        libc::SYS_pidfd_send_signal => Call::SignalThrough { file: int(a), signal: int(b) },
+        libc::SYS_ioctl => Call::Request { file: int(a), request: word(b), at: c },
+        libc::SYS_prlimit64 => Call::Share { name: "SYS_prlimit64", process: Some(int(a)) },
+        libc::SYS_setxattr | libc::SYS_removexattr => Call::Attributes { of: subject(AT_CWD, a, 0) },
+        libc::SYS_lsetxattr | libc::SYS_lremovexattr => Call::Attributes { of: subject(AT_CWD, a, NO_LINK) },
+        libc::SYS_fsetxattr | libc::SYS_fremovexattr => Call::Attributes { of: Subject::File(int(a)) },
+        libc::SYS_readlinkat => Call::ReadLink { path: there(a, b), into: Memory { address: c, length: d } },
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_readlink => Call::ReadLink { path: here(a), into: Memory { address: b, length: c } },
+        libc::SYS_syslog => Call::Log { kind: int(a), into: address },
+        libc::SYS_mknodat => Call::Make { path: there(a, b), mode: word(c) },
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_mknod => Call::Make { path: here(a), mode: word(b) },
+        libc::SYS_clone => Call::Denied { name: "SYS_clone" },
+        libc::SYS_unshare => Call::Denied { name: "SYS_unshare" },
+        libc::SYS_fcntl => Call::Denied { name: "SYS_fcntl" },
+        libc::SYS_socketpair => Call::Denied { name: "SYS_socketpair" },
+        libc::SYS_setgroups => Call::Identity { name: "SYS_setgroups", ids: None },
+        libc::SYS_setuid | libc::SYS_setgid => identity(call, [a, a, a])?,
+        libc::SYS_setreuid | libc::SYS_setregid => identity(call, [a, b, b])?,
+        libc::SYS_setresuid | libc::SYS_setresgid => identity(call, [a, b, c])?,
+        _ => {
+            let (_, name, process, everyone) = *ON_PROCESSES.iter().find(|(known, ..)| *known == call)?;
+            let named = if process == 0 { a } else { b };
+            // Kinds are numbered: one process, a group, a user's.
+            let is_one = everyone.is_none_or(|user| u64::from(word(a)) + 2 == user);
+            Call::Share { name, process: is_one.then(|| int(named)) }
+        }
+    })
+}
+
+fn identity(call: c_long, ids: [u64; 3]) -> Option<Call> {
+    let (_, name) = *IDENTITY.iter().find(|(known, _)| *known == call)?;
+    Some(Call::Identity { name, ids: Some(ids.map(word)) })
+}
+
+fn denied(asked: Asked) -> Option<Call> {
+    DENIED.iter().find(|(known, _)| *known == asked.call).map(|(_, name)| Call::Denied { name })
 }
 
 /// An argument as the `int` the kernel takes it for.
@@ -129,7 +270,7 @@ fn at(call: c_long, [a, b, c, d, e]: [u64; 5]) -> Option<Call> {
     Some(match call {
         libc::SYS_setsid => Call::NewSession,
         libc::SYS_setpgid => Call::NewGroup,
-        libc::SYS_socket => Call::Socket { family: int(a) },
+        libc::SYS_socket => Call::Socket { family: int(a), kind: int(b), protocol: int(c) },
         libc::SYS_fchmod => Call::Mode { of: Subject::File(int(a)), mode: word(b) },
         libc::SYS_fchmodat => Call::Mode { of: subject(a, b, 0), mode: word(c) },
         libc::SYS_fchmodat2 => Call::Mode { of: subject(a, b, d), mode: word(c) },
@@ -144,8 +285,8 @@ fn at(call: c_long, [a, b, c, d, e]: [u64; 5]) -> Option<Call> {
         #[cfg(target_arch = "x86_64")]
         libc::SYS_renameat => Call::Rename { from: there(a, b), to: there(c, d), flags: 0 },
         libc::SYS_linkat if e == 0 => Call::Link { from: there(a, b), to: there(c, d) },
-        libc::SYS_linkat => Call::Other { path: there(c, d) },
-        libc::SYS_truncate => Call::Other { path: here(a) },
+        libc::SYS_linkat => Call::Make { path: there(c, d), mode: 0 },
+        libc::SYS_truncate => Call::Truncate { path: here(a) },
         _ => return None,
     })
 }

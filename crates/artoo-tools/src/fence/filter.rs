@@ -13,10 +13,10 @@ use seccompiler::{
 
 use super::joined::{Known, Part, RETURN, Says, joined};
 use super::syscalls::{
-    ABSENT, ACTING_BITS, ATTRIBUTES, CLONE_NEWTIME, DENIED, ENTRIES, FACTS, FIRST_UNKNOWN, KIND_MASK, MAKING,
-    NAMESPACES, ON_PROCESSES, RENAMING, REQUESTS,
+    ABSENT, ACTING_BITS, ATTRIBUTES, CLONE_NEWTIME, DENIED, ENTRIES, FACTS, FIRST_UNKNOWN, IDENTITY,
+    INTERFACE_ADDRESSES, KIND_MASK, LINKS, MAKING, NAMESPACES, NODES, ON_PROCESSES, REACHING, RENAMING, REQUESTS,
 };
-use super::{Fence, kernel};
+use super::{RunKind, kernel};
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
@@ -26,27 +26,20 @@ pub(crate) struct Filters {
     asking: Arc<BpfProgram>,
     /// In the place of `asking` where nobody can be asked.
     denying: Arc<BpfProgram>,
+    must_ask: bool,
 }
 
 impl Filters {
-    /// The filters of a fence; compiled once, since there are only two kinds.
-    pub(crate) fn of(fence: &Fence) -> Result<Self, BackendError> {
-        Self::kind(fence.network, false)
-    }
-
-    /// The filters of a fence in a view, where files may be changed and only renaming them is asked about.
-    pub(crate) fn of_view(fence: &Fence) -> Result<Self, BackendError> {
-        Self::kind(fence.network, true)
-    }
-
-    fn kind(network: bool, in_view: bool) -> Result<Self, BackendError> {
-        static KINDS: [OnceLock<Filters>; 4] = [const { OnceLock::new() }; 4];
-        let [no_network, no_network_view, network_alone, network_view] = &KINDS;
-        let kept = match (network, in_view) {
-            (false, false) => no_network,
-            (false, true) => no_network_view,
-            (true, false) => network_alone,
-            (true, true) => network_view,
+    /// The filters of a run, compiled once for each kind. A reading run never has the network.
+    pub(crate) fn of(kind: RunKind, network: bool) -> Result<Self, BackendError> {
+        static KEPT: [OnceLock<Filters>; 5] = [const { OnceLock::new() }; 5];
+        let [fenced, fenced_network, reading, view, view_network] = &KEPT;
+        let kept = match (kind, network) {
+            (RunKind::Fenced, false) => fenced,
+            (RunKind::Fenced, true) => fenced_network,
+            (RunKind::Reading, _) => reading,
+            (RunKind::View, false) => view,
+            (RunKind::View, true) => view_network,
         };
         if let Some(filters) = kept.get() {
             return Ok(filters.clone());
@@ -58,26 +51,37 @@ impl Filters {
             TargetArch::riscv64 => 0xc000_00f3,
         };
         let known = Known { architecture, first_unknown: FIRST_UNKNOWN };
-        let program = |asks| Ok(Arc::new(joined(known, &parts(network, in_view, asks)?)));
-        let filters = Self { asking: program(true)?, denying: program(false)? };
+        let program = |asks| Ok(Arc::new(joined(known, &parts(kind, network, asks)?)));
+        let filters = Self { asking: program(true)?, denying: program(false)?, must_ask: kind == RunKind::Reading };
         Ok(kept.get_or_init(|| filters).clone())
+    }
+
+    /// Whether a program may not be started without somebody to ask.
+    pub(crate) fn must_ask(&self) -> bool {
+        self.must_ask
     }
 
     /// Puts the filters onto the calling thread and on all it will start, and returns what answers the questions that
     /// will be asked; `None` where this process can't be asked, since another already is.
+    ///
+    /// # Errors
+    /// Also where a reading run can't be asked: it would not be known what it was denied.
     pub(crate) fn apply(&self) -> io::Result<Option<OwnedFd>> {
-        let listener = kernel::listen(&self.asking).ok();
-        if listener.is_none() {
-            apply_filter(&self.denying).map_err(io::Error::other)?;
+        match kernel::listen(&self.asking) {
+            Ok(listener) => Ok(Some(listener)),
+            Err(error) if self.must_ask => Err(error),
+            Err(_) => {
+                apply_filter(&self.denying).map_err(io::Error::other)?;
+                Ok(None)
+            }
         }
-        Ok(listener)
     }
 }
 
-/// The parts for a fence, the strictest first.
-fn parts(network: bool, in_view: bool, asks: bool) -> Result<Vec<Part>, BackendError> {
+/// The parts of a filter, the strictest first.
+fn parts(kind: RunKind, network: bool, asks: bool) -> Result<Vec<Part>, BackendError> {
     let mut parts = Vec::new();
-    for (rules, answer) in answers(network, in_view, asks)? {
+    for (rules, answer) in answers(kind, network, asks)? {
         let (always, by_arguments): (Rules, Rules) = rules.into_iter().partition(|(_, rules)| rules.is_empty());
         // What is said whatever the arguments are needs no program that looks for the number once more.
         parts.push(Part { calls: numbers(&always), says: Says::Always(answer.action()) });
@@ -87,14 +91,15 @@ fn parts(network: bool, in_view: bool, asks: bool) -> Result<Vec<Part>, BackendE
 }
 
 /// What is refused, each in its own words, and at last what is asked about or, where nobody can be asked, refused too.
-fn answers(network: bool, in_view: bool, asks: bool) -> Result<Vec<(Rules, Answer)>, BackendError> {
-    let mut denied = always(DENIED);
-    denied.extend(namespaces()?);
-    denied.extend(on_others()?);
+fn answers(kind: RunKind, network: bool, asks: bool) -> Result<Vec<(Rules, Answer)>, BackendError> {
+    let in_view = kind == RunKind::View;
+    let mut denied = denied()?;
+    if kind == RunKind::Reading && asks {
+        return Ok(vec![(always(ABSENT), Answer::Fails(libc::ENOSYS)), (asked_reading(denied)?, Answer::IsAsked)]);
+    }
     if !in_view {
         denied.extend(acting_modes()?);
     }
-    denied.insert(libc::SYS_prlimit64, limits_of_others()?);
     let attributes = if in_view { Rules::new() } else { always(ATTRIBUTES) };
     let last = match (asks, in_view) {
         (true, true) => (always(RENAMING), Answer::IsAsked),
@@ -109,6 +114,28 @@ fn answers(network: bool, in_view: bool, asks: bool) -> Result<Vec<(Rules, Answe
         (if network { network_allowed()? } else { pairs()? }, Answer::Fails(libc::EACCES)),
         last,
     ])
+}
+
+/// What acts on the machine or on other processes.
+fn denied() -> Result<Rules, BackendError> {
+    let mut denied = always(&names(DENIED));
+    denied.extend(namespaces()?);
+    denied.extend(on_others()?);
+    denied.insert(libc::SYS_prlimit64, limits_of_others()?);
+    // A lease holds up whoever else opens the file.
+    denied.insert(libc::SYS_fcntl, vec![rule(&[(1, SeccompCmpOp::Eq, libc::F_SETLEASE.unsigned_abs().into())])?]);
+    Ok(denied)
+}
+
+/// A reading run is asked about whatever is refused elsewhere, so that it is known what it was denied.
+fn asked_reading(denied: Rules) -> Result<Rules, BackendError> {
+    let mut rules = asked()?;
+    rules.extend(denied);
+    rules.extend(pairs()?);
+    rules.extend(always(&[ATTRIBUTES, REACHING, NODES, LINKS, &names(IDENTITY)].concat()));
+    let told = INTERFACE_ADDRESSES.map(|request| rule(&[(1, SeccompCmpOp::Eq, request.into())]));
+    rules.insert(libc::SYS_ioctl, told.into_iter().chain([other_requests()]).collect::<Result<_, _>>()?);
+    Ok(rules)
 }
 
 /// What becomes of a call that a rule fits.
@@ -180,6 +207,10 @@ fn denied_instead(network: bool, in_view: bool) -> Rules {
     rules
 }
 
+fn names(calls: &[(c_long, &str)]) -> Vec<c_long> {
+    calls.iter().map(|(call, _)| *call).collect()
+}
+
 fn always(calls: &[c_long]) -> Rules {
     calls.iter().map(|call| (*call, Vec::new())).collect()
 }
@@ -200,7 +231,7 @@ fn other_requests() -> Result<SeccompRule, BackendError> {
 
 /// How processes share the machine: a program decides it for the caller alone.
 fn on_others() -> Result<Rules, BackendError> {
-    let rules = ON_PROCESSES.iter().map(|(call, process, everyone)| {
+    let rules = ON_PROCESSES.iter().map(|(call, _, process, everyone)| {
         let other = rule(&[(*process, SeccompCmpOp::Ne, 0)]);
         let everyone = everyone.map(|kind| rule(&[(0, SeccompCmpOp::Eq, kind)]));
         Ok((*call, [other].into_iter().chain(everyone).collect::<Result<_, _>>()?))
@@ -269,6 +300,7 @@ mod tests {
     use super::super::joined::testing::{ARCHITECTURE, decision};
     use super::*;
 
+    const KINDS: [RunKind; 3] = [RunKind::Fenced, RunKind::Reading, RunKind::View];
     const KNOWN: Known = Known { architecture: ARCHITECTURE, first_unknown: FIRST_UNKNOWN };
 
     /// What the kernel does with several filters: of all they say, the strictest counts.
@@ -280,10 +312,10 @@ mod tests {
     #[doc = "holds: law 1.17"]
     #[test]
     fn the_joined_filter_says_what_the_strictest_of_many_would_say() {
-        for kind in 0..8 {
-            let [network, in_view, asks] = [1, 2, 4].map(|bit| kind & bit != 0);
-            let program = joined(KNOWN, &parts(network, in_view, asks).unwrap());
-            let apart: Vec<BpfProgram> = answers(network, in_view, asks)
+        for of in 0..12 {
+            let (kind, [network, asks]) = (KINDS[of / 4], [1, 2].map(|bit| of & bit != 0));
+            let program = joined(KNOWN, &parts(kind, network, asks).unwrap());
+            let apart: Vec<BpfProgram> = answers(kind, network, asks)
                 .unwrap()
                 .into_iter()
                 .map(|(rules, answer)| compile(rules, answer).unwrap())
@@ -293,11 +325,12 @@ mod tests {
                 for argument in [0, 1, 2, 3, 10, 16, 0x40, 0x5412, 0x241, 0x1000_0000, u64::MAX] {
                     let expected = strictest(apart.iter().map(|part| decision(part, ARCHITECTURE, call, argument)));
                     let said = decision(&program, ARCHITECTURE, call, argument);
-                    assert_eq!(said, expected, "call {call} with {argument:#x}, kind {kind}");
+                    assert_eq!(said, expected, "call {call} with {argument:#x}, {kind:?}, {network}, {asks}");
                     refused += u32::from(said != libc::SECCOMP_RET_ALLOW);
                 }
             }
-            assert!(refused > if in_view { 800 } else { 900 }, "{refused} of all were refused or asked about, {kind}");
+            let least = if kind == RunKind::View { 800 } else { 900 };
+            assert!(refused > least, "{refused} of all were refused or asked about, {kind:?}");
         }
     }
 
@@ -345,10 +378,12 @@ mod tests {
             (libc::SYS_openat, making, libc::SECCOMP_RET_USER_NOTIF),
             // Without O_CREAT the kernel ignores the mode.
             (libc::SYS_openat, 0o6000, allowed),
+            (libc::SYS_fcntl, 1024, denied),
+            (libc::SYS_fcntl, 3, allowed),
             (libc::SYS_mknodat, 0o4000, denied),
             (libc::SYS_mknodat, 0o600, allowed),
         ] {
-            let program = joined(KNOWN, &parts(false, false, true).unwrap());
+            let program = joined(KNOWN, &parts(RunKind::Fenced, false, true).unwrap());
             let said = decision(&program, ARCHITECTURE, u32::try_from(call).unwrap(), argument);
             assert_eq!(said, expected, "call {call} with {argument:#x}: {said:#x}");
         }
@@ -358,7 +393,7 @@ mod tests {
     #[doc = "holds: law 1.17"]
     #[test]
     fn only_files_are_free_in_a_view() {
-        let program = joined(KNOWN, &parts(false, true, true).unwrap());
+        let program = joined(KNOWN, &parts(RunKind::View, false, true).unwrap());
         let denied = libc::SECCOMP_RET_ERRNO | libc::EPERM.unsigned_abs();
         let (allowed, asked) = (libc::SECCOMP_RET_ALLOW, libc::SECCOMP_RET_USER_NOTIF);
         for (call, argument, expected) in [
@@ -385,10 +420,43 @@ mod tests {
         }
     }
 
+    /// What is refused or asked about elsewhere is asked about in a reading run; what does not exist elsewhere does not there.
+    #[doc = "holds: law 1.16"]
+    #[test]
+    fn reading_runs_are_asked_about_every_refusal() {
+        let (elsewhere, reading) = (
+            joined(KNOWN, &parts(RunKind::Fenced, false, true).unwrap()),
+            joined(KNOWN, &parts(RunKind::Reading, false, true).unwrap()),
+        );
+        let mut asked = 0;
+        for call in 0..FIRST_UNKNOWN {
+            for argument in [0, 1, 2, 3, 10, 16, 0x40, 0x5412, 0x241, 0x1000_0000, 0x4008_7602, u64::MAX] {
+                let other = decision(&elsewhere, ARCHITECTURE, call, argument);
+                let found = decision(&reading, ARCHITECTURE, call, argument);
+                let absent = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs();
+                match other {
+                    libc::SECCOMP_RET_ALLOW => {
+                        assert!(found == other || found == libc::SECCOMP_RET_USER_NOTIF, "{call}")
+                    }
+                    other if other == absent => assert_eq!(found, absent, "{call}"),
+                    _ => assert_eq!(found, libc::SECCOMP_RET_USER_NOTIF, "call {call} with {argument:#x}"),
+                }
+                asked += u32::from(found == libc::SECCOMP_RET_USER_NOTIF);
+            }
+        }
+        assert!(asked > 900, "{asked}");
+        for (call, argument) in
+            [(libc::SYS_openat, 0), (libc::SYS_ioctl, 0x5401), (libc::SYS_clone, 0), (libc::SYS_read, 0)]
+        {
+            let found = decision(&reading, ARCHITECTURE, u32::try_from(call).unwrap(), argument);
+            assert_eq!(found, libc::SECCOMP_RET_ALLOW, "call {call}");
+        }
+    }
+
     #[doc = "holds: law 1.17"]
     #[test]
     fn what_is_not_known_is_refused_before_anything_else() {
-        let program = joined(KNOWN, &parts(true, false, true).unwrap());
+        let program = joined(KNOWN, &parts(RunKind::Fenced, true, true).unwrap());
         let absent = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs();
         for call in [FIRST_UNKNOWN, 464, 1000, 0x4000_0000, 0x4000_0000 + 59, u32::MAX] {
             assert_eq!(decision(&program, ARCHITECTURE, call, 0), absent, "{call}");

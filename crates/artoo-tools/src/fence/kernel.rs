@@ -5,7 +5,7 @@
 )]
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 use rustix::thread::UnshareFlags;
 use seccompiler::sock_filter;
@@ -51,8 +51,12 @@ pub(crate) enum Answer {
     GoOn,
     /// It has been made for the program.
     Done,
+    /// It has been made, and gives this.
+    Gives(i64),
     /// It fails with this error.
     Fails(i32),
+    /// It is not answered: its process is being killed.
+    Withheld,
 }
 
 /// `_IOW('!', 2, u64)`, which libc does not name.
@@ -102,12 +106,14 @@ pub(crate) fn still_waits(listener: BorrowedFd<'_>, asked: Asked) -> bool {
 
 /// Answers it. A thread that has gone in the meantime needs no answer.
 pub(crate) fn answer(listener: BorrowedFd<'_>, asked: Asked, answer: Answer) {
-    let (error, flags) = match answer {
-        Answer::GoOn => (0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32),
-        Answer::Done => (0, 0),
-        Answer::Fails(error) => (-error, 0),
+    let (val, error, flags) = match answer {
+        Answer::GoOn => (0, 0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32),
+        Answer::Done => (0, 0, 0),
+        Answer::Gives(val) => (val, 0, 0),
+        Answer::Fails(error) => (0, -error, 0),
+        Answer::Withheld => return,
     };
-    let mut response = libc::seccomp_notif_resp { id: asked.id, val: 0, error, flags };
+    let mut response = libc::seccomp_notif_resp { id: asked.id, val, error, flags };
     let _ = request(listener, libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut response);
 }
 
@@ -128,8 +134,49 @@ pub(crate) fn answer_with_file(
     request(listener, libc::SECCOMP_IOCTL_NOTIF_ADDFD, &raw mut added)
 }
 
+/// Connects a socket to an address as it lies in memory.
+pub(crate) fn connect(socket: BorrowedFd<'_>, address: &[u8]) -> io::Result<()> {
+    let length = libc::socklen_t::try_from(address.len()).map_err(io::Error::other)?;
+    // SAFETY: the kernel reads that many bytes and judges them itself.
+    let done = unsafe { libc::connect(socket.as_raw_fd(), address.as_ptr().cast(), length) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// A socket that leads nowhere yet.
+pub(crate) fn socket(family: libc::c_int, kind: libc::c_int) -> io::Result<OwnedFd> {
+    // SAFETY: the call takes three integers.
+    let socket = unsafe { libc::socket(family, kind | libc::SOCK_CLOEXEC, 0) };
+    // SAFETY: the kernel has just opened it for us.
+    if socket < 0 { Err(io::Error::last_os_error()) } else { Ok(unsafe { OwnedFd::from_raw_fd(socket) }) }
+}
+
+/// Asks for an address of the interface that is named: `struct ifreq`, before and after.
+pub(crate) fn interface_address(number: u32, of: &mut [u8; 40]) -> io::Result<()> {
+    let socket = socket(libc::AF_INET, libc::SOCK_DGRAM)?;
+    request(socket.as_fd(), number.into(), of.as_mut_ptr())
+}
+
+/// Reads the kernel's log, or its size, by one of the requests that change nothing of it.
+pub(crate) fn log(request: libc::c_int, into: &mut [u8]) -> io::Result<usize> {
+    let length = libc::c_int::try_from(into.len()).map_err(io::Error::other)?;
+    // SAFETY: the kernel writes no more than that many bytes.
+    let done = unsafe { libc::klogctl(request, into.as_mut_ptr().cast(), length) };
+    usize::try_from(done).map_err(|_| io::Error::last_os_error())
+}
+
+/// A fact of a socket that is a number: `SO_DOMAIN`, `SO_PROTOCOL`.
+pub(crate) fn socket_fact(socket: BorrowedFd<'_>, fact: libc::c_int) -> io::Result<libc::c_int> {
+    let mut value: libc::c_int = 0;
+    let mut length = libc::socklen_t::try_from(size_of::<libc::c_int>()).map_err(io::Error::other)?;
+    // SAFETY: both pointers lead to values of ours of the size the kernel is told.
+    let done = unsafe {
+        libc::getsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, fact, (&raw mut value).cast(), &raw mut length)
+    };
+    if done == 0 { Ok(value) } else { Err(io::Error::last_os_error()) }
+}
+
 fn request<T>(listener: BorrowedFd<'_>, number: libc::Ioctl, argument: *mut T) -> io::Result<()> {
-    // SAFETY: each request above is made with the structure it is defined for, which outlives the call.
+    // SAFETY: each request is made with the structure it is defined for, which outlives the call.
     let done = unsafe { libc::ioctl(listener.as_raw_fd(), number, argument) };
     if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

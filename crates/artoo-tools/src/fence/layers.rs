@@ -45,11 +45,10 @@ impl Layers {
         Ok(Self { reading, changing })
     }
 
-    /// Puts them onto the calling thread and on all it will start.
-    pub(crate) fn restrict_self(self) -> Result<(), RulesetError> {
-        self.reading.restrict_self()?;
-        self.changing.restrict_self()?;
-        Ok(())
+    /// Puts them onto the calling thread and on all it will start; tells whether the kernel holds both.
+    pub(crate) fn restrict_self(self) -> Result<bool, RulesetError> {
+        let layers = [self.reading.restrict_self()?, self.changing.restrict_self()?];
+        Ok(layers.iter().all(|status| status.ruleset != RulesetStatus::NotEnforced))
     }
 }
 

@@ -4,13 +4,18 @@
 //! as it was and every process that comes of the program is held. On macOS `sandbox-exec` holds it.
 
 #[cfg(target_os = "linux")]
+mod bare;
+#[cfg(target_os = "linux")]
 mod broker;
 #[cfg(target_os = "linux")]
 mod call;
 #[cfg(target_os = "linux")]
 mod capabilities;
+mod denial;
 #[cfg(target_os = "linux")]
 mod filter;
+#[cfg(target_os = "linux")]
+mod incidental;
 #[cfg(target_os = "linux")]
 mod joined;
 #[cfg(target_os = "linux")]
@@ -21,7 +26,11 @@ mod layers;
 mod moved;
 #[cfg(target_os = "linux")]
 mod place;
+#[cfg(target_os = "linux")]
+mod reaching;
 mod readable;
+#[cfg(target_os = "linux")]
+mod reading;
 mod report;
 #[cfg(target_os = "linux")]
 mod rules;
@@ -42,9 +51,11 @@ use crate::paths;
 use crate::protect::Protected;
 
 #[cfg(target_os = "linux")]
-pub(crate) use broker::{Broker, Notes};
+pub(crate) use broker::{Asking, Broker, Notes};
 #[cfg(target_os = "linux")]
 pub(crate) use capabilities::drop_capabilities;
+pub use denial::Denial;
+pub(crate) use denial::remark;
 #[cfg(target_os = "linux")]
 pub(crate) use filter::Filters;
 #[cfg(target_os = "linux")]
@@ -55,6 +66,17 @@ pub(crate) use report::signals_are_held;
 pub(crate) use report::{report, try_early};
 pub(crate) use sight::Sight;
 pub(crate) use views::{clean_views, views_in_words};
+
+/// How a program is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RunKind {
+    /// It changes what its fence allows; whatever else it tries is denied.
+    Fenced,
+    /// It changes its temporary folder alone, and is killed at its first denial.
+    Reading,
+    /// It changes files in a view.
+    View,
+}
 
 /// What one command may do.
 #[derive(Debug, Clone, Default)]
@@ -71,6 +93,8 @@ pub(crate) struct Fence {
     pub(crate) left_out: Vec<PathBuf>,
     /// Whether it may reach the network.
     pub(crate) network: bool,
+    /// Whether the whole run is killed at the first denial. In a view nothing is.
+    pub(crate) stops_at_denial: bool,
 }
 
 impl Fence {
@@ -83,6 +107,21 @@ impl Fence {
         };
         let readable = real(opened).into_iter().filter(may_be_read).collect();
         Self { readable, kept_back: protected.own_data(), ..Self::default() }
+    }
+
+    /// How a program with this fence is held, in a view or outside.
+    pub(crate) fn kind(&self, in_view: bool) -> RunKind {
+        match (in_view, self.stops_at_denial) {
+            (true, _) => RunKind::View,
+            (false, true) => RunKind::Reading,
+            (false, false) => RunKind::Fenced,
+        }
+    }
+
+    /// The fence of a reading run: nothing is changed but a private folder, and the first denial ends the run.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the pipeline of tool calls is to begin with it"))]
+    pub(crate) fn of_reading_run(protected: &Protected) -> Self {
+        Self { stops_at_denial: true, ..Self::of_reading(protected, &[]) }
     }
 
     /// The fence of a command that was proven to make these names: what is not there yet, and in the workspace.
@@ -115,7 +154,7 @@ impl Fence {
 /// Whether filters can be made for this machine's processor at all.
 #[cfg(target_os = "linux")]
 pub(crate) fn can_be_made() -> bool {
-    Filters::of(&Fence::default()).is_ok()
+    Filters::of(RunKind::Fenced, false).is_ok()
 }
 
 fn workspace(config: &ToolConfig) -> PathBuf {

@@ -8,7 +8,8 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, open, openat2};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, open, openat2};
+use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 
 use crate::paths::PATH_MAX_BYTES;
 
@@ -28,6 +29,8 @@ pub(super) struct Place {
     pub(super) folder: OwnedFd,
     pub(super) name: OsString,
     pub(super) path: PathBuf,
+    /// It was named with a slash behind it, as only a folder can be.
+    pub(super) is_slashed: bool,
 }
 
 impl Caller {
@@ -49,6 +52,18 @@ impl Caller {
         Ok(bytes)
     }
 
+    /// Puts bytes at an address of its memory.
+    pub(super) fn put(&self, address: u64, bytes: &[u8]) -> io::Result<()> {
+        File::options().write(true).open(format!("/proc/{}/mem", self.thread))?.write_all_at(bytes, address)
+    }
+
+    /// As many bytes at an address of its memory.
+    pub(super) fn some_bytes(&self, address: u64, length: usize) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; length];
+        self.memory.read_exact_at(&mut bytes, address)?;
+        Ok(bytes)
+    }
+
     /// The path at an address of its memory.
     pub(super) fn path(&self, address: u64) -> io::Result<PathBuf> {
         let mut bytes = vec![0; PATH_MAX_BYTES];
@@ -66,15 +81,47 @@ impl Caller {
 
     /// The bits it takes from the modes of new files.
     pub(super) fn umask(&self) -> Mode {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.thread)).unwrap_or_default();
-        let line = status.lines().find_map(|line| line.strip_prefix("Umask:"));
-        Mode::from_raw_mode(line.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).unwrap_or(0o077))
+        let mask = self.status("Umask:").and_then(|mask| u32::from_str_radix(&mask, 8).ok());
+        Mode::from_raw_mode(mask.unwrap_or(0o077))
+    }
+
+    /// The process it belongs to.
+    pub(super) fn process(&self) -> Option<Pid> {
+        self.status("Tgid:")?.parse().ok().and_then(Pid::from_raw)
+    }
+
+    fn status(&self, name: &str) -> Option<String> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.thread)).ok()?;
+        status.lines().find_map(|line| line.strip_prefix(name)).map(|value| value.trim().to_owned())
+    }
+
+    /// The process that one of its files stands for: made for it, or its folder in `/proc`.
+    pub(super) fn process_of(&self, number: i32) -> Option<Pid> {
+        let facts = std::fs::read_to_string(format!("/proc/{}/fdinfo/{number}", self.thread)).ok()?;
+        let made = facts.lines().find_map(|line| line.strip_prefix("Pid:")).map(|pid| pid.trim().to_owned());
+        let folder = || real(&self.file(number).ok()?).ok()?.strip_prefix("/proc").ok()?.to_str().map(str::to_owned);
+        made.or_else(folder)?.parse().ok().and_then(Pid::from_raw)
+    }
+
+    /// A handle of one of its files that acts as the program's own does.
+    pub(super) fn handle(&self, number: i32) -> io::Result<OwnedFd> {
+        let process = self.process().ok_or(io::ErrorKind::NotFound)?;
+        let process = pidfd_open(process, PidfdFlags::empty())?;
+        Ok(pidfd_getfd(&process, number, PidfdGetfdFlags::empty())?)
+    }
+
+    /// Its program's name and arguments, as far as a page holds them.
+    pub(super) fn command(&self) -> (OsString, Vec<Vec<u8>>) {
+        let program = std::fs::read_link(format!("/proc/{}/exe", self.thread)).unwrap_or_default();
+        let arguments = std::fs::read(format!("/proc/{}/cmdline", self.thread)).unwrap_or_default();
+        let arguments = arguments.split(|byte| *byte == 0).skip(1).map(<[u8]>::to_vec).collect();
+        (program.file_name().unwrap_or_default().to_owned(), arguments)
     }
 
     /// Where a path leads, without following a link in its last part unless asked to.
     pub(super) fn target(&self, folder: i32, path: &Path, follows: bool) -> io::Result<OwnedFd> {
         // glibc sets modes through this; here it would be a file of ours.
-        if let Some(number) = path.strip_prefix("/proc/self/fd").ok().and_then(|number| number.to_str()?.parse().ok()) {
+        if let Some(number) = own_file(path) {
             return self.file(number);
         }
         let link = if follows { OFlags::empty() } else { OFlags::NOFOLLOW };
@@ -85,6 +132,7 @@ impl Caller {
     pub(super) fn place(&self, folder: i32, path: &Path) -> io::Result<Option<Place>> {
         let bytes = path.as_os_str().as_bytes();
         let end = bytes.iter().rposition(|byte| *byte != b'/').map_or(0, |last| last + 1);
+        let is_slashed = end < bytes.len();
         let bytes = bytes.get(..end).unwrap_or_default();
         let (parent, name) = match bytes.iter().rposition(|byte| *byte == b'/') {
             Some(slash) => (bytes.get(..=slash).unwrap_or_default(), bytes.get(slash + 1..).unwrap_or_default()),
@@ -96,13 +144,16 @@ impl Caller {
         let folder = self.open_path(folder, Path::new(OsStr::from_bytes(parent)), OFlags::DIRECTORY)?;
         let name = OsStr::from_bytes(name).to_owned();
         let path = real(&folder)?.join(&name);
-        Ok(Some(Place { folder, name, path }))
+        Ok(Some(Place { folder, name, path, is_slashed }))
     }
 
     fn open_path(&self, folder: i32, path: &Path, more: OFlags) -> io::Result<OwnedFd> {
         let flags = OFlags::PATH | OFlags::CLOEXEC | more;
         // Links of /proc that are no paths would lead to our own files instead of the program's.
         let resolve = ResolveFlags::NO_MAGICLINKS;
+        let own = ["/proc/self", "/proc/thread-self"].iter().find_map(|own| path.strip_prefix(own).ok());
+        let own = own.map(|own| Path::new("/proc").join(self.thread.to_string()).join(own));
+        let path = own.as_deref().unwrap_or(path);
         if let Some(root) = &self.root {
             let start = match folder {
                 WORKING_FOLDER => format!("/proc/{}/cwd", self.thread),
@@ -123,7 +174,21 @@ impl Caller {
     }
 }
 
+/// The number of the caller's own file that a path stands for.
+fn own_file(path: &Path) -> Option<i32> {
+    let standard = ["/dev/stdin", "/dev/stdout", "/dev/stderr"].iter().position(|known| Path::new(known) == path);
+    let number =
+        || ["/proc/self/fd", "/proc/thread-self/fd", "/dev/fd"].iter().find_map(|fd| path.strip_prefix(fd).ok());
+    standard.and_then(|number| number.try_into().ok()).or_else(|| number()?.to_str()?.parse().ok())
+}
+
 /// The path of an open file as the system knows it.
 pub(super) fn real(file: &OwnedFd) -> io::Result<PathBuf> {
     std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))
+}
+
+/// Whether an open file is a pipe or lies in memory alone: no other program can find it.
+pub(super) fn is_nameless(file: &OwnedFd, path: &Path) -> bool {
+    let in_memory = path.as_os_str().as_bytes().starts_with(b"/memfd:");
+    !path.is_absolute() || (in_memory && fstat(file).is_ok_and(|found| found.st_nlink == 0))
 }

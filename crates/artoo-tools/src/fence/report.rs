@@ -94,7 +94,7 @@ mod probe {
     use rustix::process::{Pid, test_kill_process};
 
     use super::Tried;
-    use crate::fence::{Fence, Filters, rules};
+    use crate::fence::{Filters, RunKind, rules};
 
     pub(super) fn run() -> Option<Tried> {
         // It reads from a pipe that this side closes in the end, so it never outlives the probe.
@@ -113,9 +113,8 @@ mod probe {
     }
 
     fn try_inside(outside: Option<Pid>) -> io::Result<Tried> {
-        let fence = Fence::default();
         let own = std::env::current_exe()?;
-        let filters = Filters::of(&fence).map_err(io::Error::other)?;
+        let filters = Filters::of(RunKind::Fenced, false).map_err(io::Error::other)?;
         let could_open = is_open(&own);
         let could_signal = outside.is_some_and(|pid| test_kill_process(pid).is_ok());
         let status = rules::nothing().and_then(|ruleset| ruleset.restrict_self()).map_err(io::Error::other)?;

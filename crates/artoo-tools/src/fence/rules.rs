@@ -43,7 +43,7 @@ pub(super) fn changing(open: &[&Path], network: bool) -> Result<RulesetCreated, 
     }
     ruleset
         .create()?
-        .add_rules(path_beneath_rules(devices(), AccessFs::WriteFile))?
+        .add_rules(path_beneath_rules(devices(), AccessFs::WriteFile | AccessFs::IoctlDev))?
         .add_rules(path_beneath_rules(open, change()))
 }
 

@@ -92,6 +92,7 @@ mod tests {
             readable: vec!["/Users/ada/.zshrc".into()],
             left_out: vec!["/Users/ada/project/.env".into()],
             network: false,
+            stops_at_denial: false,
         };
         let hidden = ["/Users/ada/.ssh".into(), "/Users/ada/.zshrc".into()];
         let expected = r#"(version 1)

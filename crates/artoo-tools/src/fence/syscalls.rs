@@ -2,80 +2,89 @@
 
 use libc::c_long;
 
+/// A system call with its name.
+type Named = (c_long, &'static str);
+
+macro_rules! named {
+    ($($(#[$on:meta])* $call:ident),* $(,)?) => {
+        &[$($(#[$on])* (libc::$call, stringify!($call))),*]
+    };
+}
+
 /// First number of a system call that was not looked at when this was written (Linux 6.13). What comes later does not
 /// exist for a fenced program; programs have learnt to do without new calls. Those of the x32 interface lie beyond it, too.
 pub(super) const FIRST_UNKNOWN: u32 = 463;
 
 /// What acts on the machine as a whole, on other processes, or takes back what holds the program. Never allowed.
-pub(super) const DENIED: &[c_long] = &[
-    libc::SYS_acct,
-    libc::SYS_add_key,
-    libc::SYS_adjtimex,
-    libc::SYS_bpf,
-    libc::SYS_chroot,
-    libc::SYS_clock_adjtime,
-    libc::SYS_clock_settime,
-    libc::SYS_delete_module,
-    libc::SYS_fanotify_init,
-    libc::SYS_finit_module,
-    libc::SYS_fsconfig,
-    libc::SYS_fsmount,
-    libc::SYS_fsopen,
-    libc::SYS_fspick,
-    libc::SYS_init_module,
-    libc::SYS_kcmp,
-    libc::SYS_kexec_file_load,
-    libc::SYS_kexec_load,
-    libc::SYS_keyctl,
-    libc::SYS_migrate_pages,
-    libc::SYS_mount,
-    libc::SYS_mount_setattr,
-    libc::SYS_move_mount,
-    libc::SYS_move_pages,
-    libc::SYS_mq_open,
-    libc::SYS_mq_unlink,
-    libc::SYS_msgctl,
-    libc::SYS_msgget,
-    libc::SYS_msgrcv,
-    libc::SYS_msgsnd,
-    libc::SYS_open_by_handle_at,
-    libc::SYS_open_tree,
-    libc::SYS_perf_event_open,
-    libc::SYS_pidfd_getfd,
-    libc::SYS_pivot_root,
-    libc::SYS_process_madvise,
-    libc::SYS_process_mrelease,
-    libc::SYS_process_vm_readv,
-    libc::SYS_process_vm_writev,
-    libc::SYS_ptrace,
-    libc::SYS_quotactl,
-    libc::SYS_quotactl_fd,
-    libc::SYS_reboot,
-    libc::SYS_request_key,
-    libc::SYS_semctl,
-    libc::SYS_semget,
-    libc::SYS_semop,
-    libc::SYS_semtimedop,
-    libc::SYS_setdomainname,
-    libc::SYS_sethostname,
-    libc::SYS_setns,
-    libc::SYS_settimeofday,
-    libc::SYS_shmat,
-    libc::SYS_shmctl,
-    libc::SYS_shmdt,
-    libc::SYS_shmget,
-    libc::SYS_swapoff,
-    libc::SYS_swapon,
-    libc::SYS_syslog,
-    libc::SYS_umount2,
-    libc::SYS_userfaultfd,
-    libc::SYS_vhangup,
+pub(super) const DENIED: &[Named] = named![
+    SYS_acct,
+    SYS_add_key,
+    SYS_adjtimex,
+    SYS_bpf,
+    SYS_chroot,
+    SYS_clock_adjtime,
+    SYS_clock_settime,
+    SYS_delete_module,
+    SYS_fanotify_init,
+    SYS_finit_module,
+    SYS_fsconfig,
+    SYS_fsmount,
+    SYS_fsopen,
+    SYS_fspick,
+    SYS_init_module,
+    SYS_kcmp,
+    SYS_kexec_file_load,
+    SYS_kexec_load,
+    SYS_keyctl,
+    SYS_migrate_pages,
+    SYS_mount,
+    SYS_mount_setattr,
+    SYS_move_mount,
+    SYS_move_pages,
+    SYS_mq_open,
+    SYS_mq_unlink,
+    SYS_msgctl,
+    SYS_msgget,
+    SYS_msgrcv,
+    SYS_msgsnd,
+    SYS_open_by_handle_at,
+    SYS_open_tree,
+    SYS_perf_event_open,
+    SYS_pidfd_getfd,
+    SYS_pivot_root,
+    SYS_process_madvise,
+    SYS_process_mrelease,
+    SYS_process_vm_readv,
+    SYS_process_vm_writev,
+    SYS_ptrace,
+    SYS_quotactl,
+    SYS_quotactl_fd,
+    SYS_reboot,
+    SYS_request_key,
+    SYS_semctl,
+    SYS_semget,
+    SYS_semop,
+    SYS_semtimedop,
+    SYS_setdomainname,
+    SYS_sethostname,
+    SYS_setns,
+    SYS_settimeofday,
+    SYS_shmat,
+    SYS_shmctl,
+    SYS_shmdt,
+    SYS_shmget,
+    SYS_swapoff,
+    SYS_swapon,
+    SYS_syslog,
+    SYS_umount2,
+    SYS_userfaultfd,
+    SYS_vhangup,
     #[cfg(target_arch = "x86_64")]
-    libc::SYS_ioperm,
+    SYS_ioperm,
     #[cfg(target_arch = "x86_64")]
-    libc::SYS_iopl,
+    SYS_iopl,
     #[cfg(target_arch = "x86_64")]
-    libc::SYS_modify_ldt,
+    SYS_modify_ldt,
 ];
 
 /// Answered as if the kernel had no such call, so that programs take the older way, which can be looked into: flags of
@@ -96,6 +105,28 @@ pub(super) const ATTRIBUTES: &[c_long] = &[
     libc::SYS_removexattr,
     libc::SYS_lremovexattr,
     libc::SYS_fremovexattr,
+];
+
+/// Changes of the user a process acts for. Only root may make them, and loses the right to in the fence.
+pub(super) const IDENTITY: &[Named] =
+    named![SYS_setuid, SYS_setgid, SYS_setreuid, SYS_setregid, SYS_setresuid, SYS_setresgid, SYS_setgroups];
+
+/// What reaches other processes: signals and sockets. A reading run is asked about them.
+pub(super) const REACHING: &[c_long] = &[
+    libc::SYS_kill,
+    libc::SYS_tkill,
+    libc::SYS_tgkill,
+    libc::SYS_rt_sigqueueinfo,
+    libc::SYS_rt_tgsigqueueinfo,
+    libc::SYS_pidfd_send_signal,
+    libc::SYS_connect,
+    libc::SYS_bind,
+    libc::SYS_listen,
+    libc::SYS_getsockname,
+    libc::SYS_setsockopt,
+    libc::SYS_sendto,
+    libc::SYS_sendmsg,
+    libc::SYS_sendmmsg,
 ];
 
 /// Modes, owners and times: no Landlock right covers them. They are asked about, or denied where nobody can be asked.
@@ -160,6 +191,20 @@ pub(super) const RENAMING: &[c_long] = &[
     libc::SYS_renameat,
 ];
 
+/// Pipes with a name and devices.
+pub(super) const NODES: &[c_long] = &[
+    libc::SYS_mknodat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_mknod,
+];
+
+/// Reads where a link leads: in a Landlock domain not those of other processes, which tell whose a socket is.
+pub(super) const LINKS: &[c_long] = &[
+    libc::SYS_readlinkat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_readlink,
+];
+
 /// New namespaces: in one of its own a program would have rights it has not got here.
 pub(super) const NAMESPACES: u64 = (libc::CLONE_NEWCGROUP
     | libc::CLONE_NEWIPC
@@ -192,15 +237,19 @@ pub(super) const REQUESTS: [(u64, &[u8]); 12] = [
     (0xc020_6600, &[0x0b]), // FS_IOC_FIEMAP
 ];
 
+/// SIOCGIFADDR, -DSTADDR, -BRDADDR, -NETMASK: only a socket of the internet can be asked. A reading run has none, and is
+/// told by the one who answers it.
+pub(super) const INTERFACE_ADDRESSES: [u32; 4] = [0x8915, 0x8917, 0x8919, 0x891b];
+
 /// Calls on processes: the argument that names one, which must be 0, the caller, and a kind of name (argument 0) that
 /// means all of a user's processes.
-pub(super) const ON_PROCESSES: [(c_long, u8, Option<u64>); 6] = [
-    (libc::SYS_setpriority, 1, Some(2)),
-    (libc::SYS_ioprio_set, 1, Some(3)),
-    (libc::SYS_sched_setaffinity, 0, None),
-    (libc::SYS_sched_setattr, 0, None),
-    (libc::SYS_sched_setparam, 0, None),
-    (libc::SYS_sched_setscheduler, 0, None),
+pub(super) const ON_PROCESSES: [(c_long, &str, u8, Option<u64>); 6] = [
+    (libc::SYS_setpriority, "SYS_setpriority", 1, Some(2)),
+    (libc::SYS_ioprio_set, "SYS_ioprio_set", 1, Some(3)),
+    (libc::SYS_sched_setaffinity, "SYS_sched_setaffinity", 0, None),
+    (libc::SYS_sched_setattr, "SYS_sched_setattr", 0, None),
+    (libc::SYS_sched_setparam, "SYS_sched_setparam", 0, None),
+    (libc::SYS_sched_setscheduler, "SYS_sched_setscheduler", 0, None),
 ];
 
 /// Bits of a mode that let others act as the owner. They are never set.

@@ -23,7 +23,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::config::{CAPTURE_END_BYTES, CONSENTED_PATH, ProcessLimits, ToolConfig};
 use crate::evidence::EvidenceStore;
-use crate::fence::{Fence, Sight};
+use crate::fence::{self, Denial, Fence, Sight};
 use crate::view::View;
 
 pub(crate) use capture::Captured;
@@ -92,8 +92,11 @@ pub(crate) struct Ended {
     pub(crate) timed_out: Option<Duration>,
     /// Other processes that came of it were still running after its end, and were ended.
     pub(crate) left_behind: bool,
-    /// What the fence kept it from, in words.
-    pub(crate) kept: Option<String>,
+    /// What the fence denied it, each act once.
+    pub(crate) denied: Vec<Denial>,
+    /// It was killed for the first of these, and its output is thrown away.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the pipeline of tool calls is to ask for it"))]
+    pub(crate) is_stopped: bool,
     /// It made no socket by which the network is reached, allowed or not.
     pub(crate) stayed_off: bool,
     /// The limit that ended it, in words.
@@ -101,6 +104,11 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
+    /// What the fence denied it, in words.
+    pub(crate) fn kept(&self) -> Option<String> {
+        fence::remark(&self.denied)
+    }
+
     /// Bytes of both streams.
     pub(crate) fn total(&self) -> u64 {
         self.stdout.total().saturating_add(self.stderr.total())
@@ -193,8 +201,10 @@ pub(crate) struct Verdict {
     pub(crate) signal: Option<i32>,
     /// Others were still running after its end, and were ended.
     pub(crate) left_behind: bool,
-    /// What the fence kept it from, in words.
-    pub(crate) kept: Option<String>,
+    /// What the fence denied it, each act once.
+    pub(crate) denied: Vec<Denial>,
+    /// It was killed for the first of these.
+    pub(crate) is_stopped: bool,
     /// It is known to have made no socket by which the network is reached.
     pub(crate) stayed_off: bool,
 }
@@ -234,6 +244,10 @@ pub(crate) async fn run(config: &ToolConfig, order: Order, time: Duration) -> io
         }
         (verdict.flatten().unwrap_or_default(), timed_out)
     };
+    if verdict.is_stopped {
+        // It is not what the program would have said.
+        (stdout, stderr) = (Captured::new(CAPTURE_END_BYTES), Captured::new(CAPTURE_END_BYTES));
+    }
     Ok(Ended {
         exit_code: verdict.exit_code,
         signal: verdict.signal,
@@ -241,7 +255,8 @@ pub(crate) async fn run(config: &ToolConfig, order: Order, time: Duration) -> io
         stderr,
         timed_out,
         left_behind: verdict.left_behind && timed_out.is_none(),
-        kept: verdict.kept,
+        denied: verdict.denied,
+        is_stopped: verdict.is_stopped,
         stayed_off: verdict.stayed_off,
         struck: verdict.signal.and_then(|signal| limits::struck(signal, &limits)),
     })

@@ -30,6 +30,9 @@ impl Running {
             let (ward, stdout, stderr) = Ward::start(order).await?;
             return Ok((Self::Ward(ward), stdout, stderr));
         }
+        if order.is_held && order.fence.stops_at_denial {
+            return Err(io::Error::new(io::ErrorKind::Unsupported, "a reading run needs Landlock and seccomp (Linux)"));
+        }
         let seatbelt = seatbelt::program().filter(|_| order.is_held);
         let (plain, stdout, stderr) = Plain::start(order, seatbelt.as_deref())?;
         Ok((Self::Plain(Box::new(plain)), stdout, stderr))

@@ -120,7 +120,7 @@ impl Command {
         // A proven command that was denied something is always reported: its output may claim that it succeeded.
         let (is_reported, remedy) =
             if class == EffectClass::Unproven { (!succeeded, REMEDY) } else { (true, BEYOND_PROOF) };
-        if let Some(denied) = ended.kept.as_ref().filter(|_| is_reported) {
+        if let Some(denied) = ended.kept().filter(|_| is_reported) {
             record.text.push_str(&format!("\n[{denied}; {remedy}]"));
         }
         let alternatives = if succeeded || is_part { None } else { self.environmental_cause(&ended) };

@@ -70,7 +70,7 @@ fn a_reading_command_writes_only_temporary_files() {
     ] {
         let ended = reading(&yard, &[], command);
         assert_eq!(without(&yard, "none"), before, "{command}: {}", ended.text(SHOWN_CHARS).0);
-        assert!(ended.kept.is_some(), "{command} is told: {}", ended.text(SHOWN_CHARS).0);
+        assert!(ended.kept().is_some(), "{command} is told: {}", ended.text(SHOWN_CHARS).0);
     }
     for command in [
         "sort old",
@@ -83,7 +83,12 @@ fn a_reading_command_writes_only_temporary_files() {
         "tar cf - . | tar tf - | wc -l",
     ] {
         let ended = reading(&yard, &[], command);
-        assert_eq!((ended.exit_code, &ended.kept), (Some(0), &None), "{command}: {}", ended.text(SHOWN_CHARS).0);
+        assert_eq!(
+            (ended.exit_code, &ended.denied),
+            (Some(0), &Vec::new()),
+            "{command}: {}",
+            ended.text(SHOWN_CHARS).0
+        );
     }
 }
 
@@ -105,7 +110,12 @@ fn a_creating_command_makes_its_names_alone() {
     ] {
         let yard = furnished();
         let ended = creating(&yard, &created, command);
-        assert_eq!((ended.exit_code, &ended.kept), (Some(0), &None), "{command}: {}", ended.text(SHOWN_CHARS).0);
+        assert_eq!(
+            (ended.exit_code, &ended.denied),
+            (Some(0), &Vec::new()),
+            "{command}: {}",
+            ended.text(SHOWN_CHARS).0
+        );
         assert_eq!(yard.run(check).exit_code, Some(0), "{command}");
     }
     for (created, command) in [
@@ -128,7 +138,7 @@ fn a_creating_command_makes_its_names_alone() {
         let ended = creating(&yard, &[created], command);
         assert_eq!(without(&yard, "n"), before, "{command}: {}", ended.text(SHOWN_CHARS).0);
         assert_eq!(yard.state(), outside, "{command}: {}", ended.text(SHOWN_CHARS).0);
-        assert!(ended.kept.is_some() || command.contains("ln -s"), "{command}: {}", ended.text(SHOWN_CHARS).0);
+        assert!(ended.kept().is_some() || command.contains("ln -s"), "{command}: {}", ended.text(SHOWN_CHARS).0);
     }
 }
 

@@ -6,11 +6,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::yard::Yard;
+use crate::fence::Fence;
 use crate::process::{self, Invocation, Order};
 use crate::view::View;
 
 /// Starts taken each way, in turns, so that a busy moment hits all.
 const TURNS: usize = 200;
+
+/// What a reading run may cost beyond a bare one.
+const READING_MAX: Duration = Duration::from_millis(3);
 
 /// The same of a command that makes many files.
 const FEW_TURNS: usize = 5;
@@ -20,6 +24,7 @@ const FEW_TURNS: usize = 5;
 enum Way {
     Bare,
     Fenced,
+    Reading,
     View,
 }
 
@@ -43,15 +48,22 @@ fn time(yard: &Yard, way: Way, command: &[&str]) -> Duration {
     let environment = process::environment(&yard.config);
     let prepare = || Arc::new(View::prepare(&yard.config, &yard.protected, &[]).unwrap());
     let view = (way == Way::View).then(prepare);
-    let order = Order { view, ..invocation.order(&yard.config, &yard.sight, &environment, yard.fence()) };
+    let fence = if way == Way::Reading { Fence::of_reading_run(&yard.protected) } else { yard.fence() };
+    let order = Order { view, ..invocation.order(&yard.config, &yard.sight, &environment, fence) };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let ended = runtime.block_on(process::run(&yard.config, order, Duration::from_secs(60))).unwrap();
-    assert_eq!(ended.exit_code, Some(0), "{}", ended.text(1000).0);
+    assert_eq!((ended.exit_code, &ended.denied), (Some(0), &Vec::new()), "{}", ended.text(1000).0);
     begun.elapsed()
 }
 
-fn medians(yard: &Yard, turns: usize, command: &[&str], between: impl Fn()) -> [Duration; 3] {
-    let mut times = [Way::Bare, Way::Fenced, Way::View].map(|way| (way, Vec::new()));
+fn medians<const N: usize>(
+    yard: &Yard,
+    ways: [Way; N],
+    turns: usize,
+    command: &[&str],
+    between: impl Fn(),
+) -> [Duration; N] {
+    let mut times = ways.map(|way| (way, Vec::new()));
     for _ in 0..turns {
         for (way, times) in &mut times {
             times.push(time(yard, *way, command));
@@ -74,15 +86,19 @@ fn cost_of_a_start() {
     }
     // What has just been made is not relied on.
     std::thread::sleep(Duration::from_millis(500));
-    for way in [Way::Bare, Way::Fenced, Way::View] {
+    let ways = [Way::Bare, Way::Fenced, Way::Reading, Way::View];
+    for way in ways {
         time(&yard, way, &["/bin/true"]);
     }
-    let [bare, fenced, view] = medians(&yard, TURNS, &["/bin/true"], || ());
+    let [bare, fenced, reading, view] = medians(&yard, ways, TURNS, &["/bin/true"], || ());
     super::say(&format!(
-        "median start to end: bare {bare:?}, fenced {fenced:?} (+{:?}), in a view {view:?} (+{:?})",
+        "median start to end: bare {bare:?}, fenced {fenced:?} (+{:?}), reading run {reading:?} (+{:?}), in a view {view:?} \
+         (+{:?})",
         fenced.saturating_sub(bare),
+        reading.saturating_sub(bare),
         view.saturating_sub(bare)
     ));
+    assert!(reading <= bare + READING_MAX, "{reading:?}");
 }
 
 #[test]
@@ -92,7 +108,8 @@ fn cost_of_many_files() {
     yard.config.environment.cwd = yard.config.environment.workspace.clone();
     let command = "mkdir n && cd n && perl -e 'for (1..20000) { open(F, q(>), $_); print F q(x); close F }'";
     let folder = format!("{}/n", yard.config.environment.workspace);
-    let [bare, fenced, view] = medians(&yard, FEW_TURNS, &["/bin/sh", "-c", command], || {
+    let ways = [Way::Bare, Way::Fenced, Way::View];
+    let [bare, fenced, view] = medians(&yard, ways, FEW_TURNS, &["/bin/sh", "-c", command], || {
         let _ = std::fs::remove_dir_all(&folder);
     });
     let ratio = view.as_secs_f64() / bare.as_secs_f64();

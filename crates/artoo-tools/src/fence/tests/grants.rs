@@ -41,7 +41,7 @@ fn a_yes_to_one_path_is_none_to_its_neighbours() {
         let before = yard.state();
         let ended = allowed(&yard, &shown, &format!("{undone}; true"));
         assert_eq!(yard.state().facts, before.facts, "{undone}: {}", ended.text(SHOWN_CHARS).0);
-        assert!(ended.kept.is_some(), "{undone} is told: {}", ended.text(SHOWN_CHARS).0);
+        assert!(ended.kept().is_some(), "{undone} is told: {}", ended.text(SHOWN_CHARS).0);
         let ended = allowed(&yard, &shown, command);
         assert_eq!(ended.exit_code, Some(0), "{command}: {}", ended.text(SHOWN_CHARS).0);
         assert_eq!(yard.run(done).exit_code, Some(0), "{command}");

@@ -9,6 +9,8 @@ mod escapes;
 mod grants;
 mod in_view;
 mod kept;
+mod reading;
+mod stopping;
 mod table;
 mod view;
 mod yard;

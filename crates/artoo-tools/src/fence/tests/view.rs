@@ -75,7 +75,12 @@ fn commands_change_their_layers_alone() {
             continue;
         }
         let (ended, view) = yard.in_view(&command.replace("$GIT", git));
-        assert_eq!((ended.exit_code, &ended.kept), (Some(0), &None), "{command}: {}", ended.text(SHOWN_CHARS).0);
+        assert_eq!(
+            (ended.exit_code, &ended.denied),
+            (Some(0), &Vec::new()),
+            "{command}: {}",
+            ended.text(SHOWN_CHARS).0
+        );
         assert_eq!(yard.all(), before, "{command}: {}", ended.text(SHOWN_CHARS).0);
         let upper = &view.layers()[0].upper;
         assert!(fs::read_dir(upper).unwrap().next().is_some(), "{command} changed nothing");

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::config::ToolConfig;
 use crate::digest;
 use crate::fence::{Fence, Sight};
-use crate::process::{self, Ended, Invocation};
+use crate::process::{self, Ended, Invocation, Order};
 use crate::protect::Protected;
 
 /// Bytes, mode and owner of everything below some folders, and apart from these the times of change.
@@ -77,6 +77,11 @@ impl Yard {
 
     /// Runs a command that nobody has looked at.
     pub(super) fn run_in(&self, fence: Fence, command: &str, time: Duration) -> std::io::Result<Ended> {
+        self.start(fence, command, time, true)
+    }
+
+    /// The same, in a fence or without one.
+    pub(super) fn start(&self, fence: Fence, command: &str, time: Duration, is_held: bool) -> std::io::Result<Ended> {
         let invocation = Invocation {
             program: process::find_program(&self.config, "bash").unwrap(),
             name: "bash".into(),
@@ -84,7 +89,7 @@ impl Yard {
             environment: Vec::new(),
         };
         let environment = process::environment(&self.config);
-        let order = invocation.order(&self.config, &self.sight, &environment, fence);
+        let order = Order { is_held, ..invocation.order(&self.config, &self.sight, &environment, fence) };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(process::run(&self.config, order, time))
     }

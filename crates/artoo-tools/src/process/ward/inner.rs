@@ -15,7 +15,7 @@ use rustix::process::{
 
 use super::census::Census;
 use super::{Ends, Orders, Stage, Word};
-use crate::fence::{Notes, drop_capabilities, hold_signals, kernel};
+use crate::fence::{Asking, Notes, drop_capabilities, hold_signals, kernel};
 use crate::process::{Verdict, limits};
 use crate::view::{Entry, NoView, Step, child};
 
@@ -116,7 +116,7 @@ fn begin<'a>(
     }
     let is_asked = listener.is_some();
     if let Some(listener) = listener {
-        let _ = tell.send(Stage::Listener(listener));
+        let _ = tell.send(Stage::Asks(Asking { listener, pid, pidfd: pidfd_open(pid, PidfdFlags::empty())? }));
     }
     // Their readers must see the end when the program closes them.
     drop((orders, streams, nothing, open));
@@ -137,8 +137,12 @@ fn execute(
 ) -> io::Result<()> {
     setsid()?;
     rustix::process::chdir(&orders.cwd)?;
-    if let Some(layers) = orders.layers.take() {
-        layers.with_open(open)?.restrict_self().map_err(io::Error::other)?;
+    let is_fenced = match orders.layers.take() {
+        Some(layers) => layers.with_open(open)?.restrict_self().map_err(io::Error::other)?,
+        None => false,
+    };
+    if orders.filters.must_ask() && !is_fenced {
+        return Err(io::Error::new(io::ErrorKind::Unsupported, "a reading run needs Landlock (Linux 5.13 or later)"));
     }
     // Memory may be limited to less than is used here: nothing is allocated from now on.
     limits::apply(getpid(), &orders.limits)?;
@@ -225,6 +229,11 @@ impl Started<'_> {
         none_left_it && test_kill_process_group(self.pid) == Err(Errno::SRCH)
     }
 
+    /// Whether the whole run is to be killed for what it was denied.
+    fn is_stopped(&self) -> bool {
+        self.told.is_some_and(|told| told.seen().is_stopped)
+    }
+
     /// Waits for those who are left and kills them in the end; whether they went by themselves.
     fn end_the_rest(&self, grace: Duration) -> bool {
         let by_themselves = self.are_gone_within(grace);
@@ -244,7 +253,7 @@ impl Started<'_> {
                 return true;
             }
             was_empty = is_empty;
-            if Instant::now() >= until || is_word_waiting() {
+            if Instant::now() >= until || is_word_waiting() || self.is_stopped() {
                 return false;
             }
             thread::sleep(pause);

@@ -23,7 +23,7 @@ use tokio::sync::oneshot;
 use super::scratch::Scratch;
 use super::{Order, Verdict};
 use crate::config::ProcessLimits;
-use crate::fence::{self, Broker, Fence, Filters, Layers, Notes};
+use crate::fence::{self, Asking, Broker, Fence, Filters, Layers, Notes};
 use crate::view::View;
 use crate::view::child::Program;
 
@@ -46,8 +46,8 @@ pub(crate) struct Ward {
 /// How far the monitor is.
 #[derive(Debug)]
 enum Stage {
-    /// What the program asks is answered through this.
-    Listener(OwnedFd),
+    /// The program asks, and is to be answered.
+    Asks(Asking),
     Started(io::Result<()>),
     Ended(Verdict),
 }
@@ -133,10 +133,10 @@ fn outer(order: Order, ends: Ends, started: oneshot::Sender<io::Result<()>>, ver
         // The monitor wakes nobody itself: what wakes a runtime is a file, and it has got none of ours any more.
         for stage in told {
             match stage {
-                Stage::Listener(listener) => {
+                Stage::Asks(asking) => {
                     if let Some(fence) = fence.take() {
-                        let broker = Broker::new(listener, &fence, scratch.path(), file_bytes, notes.clone());
-                        let broker = if view.is_some() { broker.in_view() } else { broker };
+                        let kind = fence.kind(view.is_some());
+                        let broker = Broker::new(asking, &fence, kind, scratch.path(), file_bytes, notes.clone());
                         scope.spawn(|| broker.serve(|| is_over.load(Ordering::Relaxed)));
                     }
                 }
@@ -151,7 +151,8 @@ fn outer(order: Order, ends: Ends, started: oneshot::Sender<io::Result<()>>, ver
                     }
                     // Where nobody could be asked, nothing was seen.
                     let stayed_off = fence.is_none() && !seen.reached_out;
-                    let how = Verdict { kept: seen.kept.in_words(), stayed_off, ..how };
+                    let (denied, is_stopped) = (std::mem::take(&mut seen.denied), seen.is_stopped);
+                    let how = Verdict { denied, is_stopped, stayed_off, ..how };
                     let _ = verdict.take().map(|verdict| verdict.send(how));
                 }
             }
@@ -167,7 +168,7 @@ fn prepare(order: Order) -> io::Result<(Scratch, Orders)> {
         Some(_) => Layers::of_view(&order.fence, scratch.path())?,
         None => Layers::of(&order.fence, &order.sight, scratch.path())?,
     };
-    let filters = if order.view.is_some() { Filters::of_view(&order.fence) } else { Filters::of(&order.fence) };
+    let filters = Filters::of(order.fence.kind(order.view.is_some()), order.fence.network);
     let temporary = [("TMPDIR".to_owned(), scratch.path().as_os_str().to_owned())];
     let mut variables: Vec<(String, OsString)> = order.environment;
     variables.retain(|(name, _)| name != "TMPDIR");

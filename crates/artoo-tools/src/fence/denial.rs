@@ -1,0 +1,91 @@
+//! What a program tried to do and was not allowed to.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+/// Denials remembered of one run; a program that tries more is told of these.
+#[cfg(target_os = "linux")]
+pub(crate) const DENIALS_MAX: usize = 1000;
+
+/// Paths named in a remark; the rest is counted.
+const NAMED_MAX: usize = 5;
+
+/// One act that was denied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Denial {
+    /// Creating, changing, renaming or removing what lies at this path.
+    Write(PathBuf),
+    /// Setting its mode, owner, times or attributes.
+    Metadata(PathBuf),
+    /// Connecting to an address.
+    Connection(SocketAddr),
+    /// Making a socket of the internet.
+    Network,
+    /// Connecting to a socket of this machine: its path, or `@` and a name.
+    UnixSocket(PathBuf),
+    /// Sending a signal to another program's process; -1 means to all of them.
+    Signal { pid: i32, program: String },
+    /// Another system call, by name.
+    Call(&'static str),
+}
+
+impl Denial {
+    fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Write(path) | Self::Metadata(path) => Some(path),
+            Self::Connection(_) | Self::Network | Self::UnixSocket(_) | Self::Signal { .. } | Self::Call(_) => None,
+        }
+    }
+}
+
+/// Completes "it was not allowed to".
+impl fmt::Display for Denial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let line = crate::paths::line;
+        match self {
+            Self::Write(path) => write!(f, "change {}", line(path)),
+            Self::Metadata(path) => write!(f, "set the mode, owner, times or attributes of {}", line(path)),
+            Self::Connection(address) => write!(f, "connect to {address}"),
+            Self::Network => f.write_str("reach the network"),
+            Self::UnixSocket(path) => write!(f, "connect to the socket {}", line(path)),
+            Self::Signal { pid: -1, .. } => f.write_str("send a signal to all processes"),
+            Self::Signal { pid, program } => {
+                write!(f, "send a signal to process {pid} ({})", line(Path::new(program)))
+            }
+            Self::Call(name) => write!(f, "make the system call {name}"),
+        }
+    }
+}
+
+/// What to say to one who wonders why a command failed; `None` if nothing was denied.
+pub(crate) fn remark(denials: &[Denial]) -> Option<String> {
+    let paths: Vec<&Path> = denials.iter().filter_map(Denial::path).collect();
+    let mut named: Vec<String> = paths.iter().take(NAMED_MAX).map(|path| crate::paths::line(path)).collect();
+    if paths.len() > NAMED_MAX {
+        named.push(format!("{} more", paths.len() - NAMED_MAX));
+    }
+    let changes = (!named.is_empty()).then(|| format!("it was not allowed to change {}", named.join(", ")));
+    let others = denials.iter().filter(|denial| denial.path().is_none()).take(NAMED_MAX);
+    let others = others.map(|denial| format!("it was not allowed to {denial}"));
+    let remarks: Vec<String> = changes.into_iter().chain(others).collect();
+    (!remarks.is_empty()).then(|| remarks.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Denial, remark};
+
+    #[test]
+    fn remarks_name_five_paths_and_every_kind() {
+        let write = |name: u32| Denial::Write(format!("/f{name}").into());
+        let signal = Denial::Signal { pid: 7, program: "a\nb".to_owned() };
+        let denials: Vec<Denial> = (0..7).map(write).chain([Denial::Network, signal]).collect();
+        let expected = "it was not allowed to change /f0, /f1, /f2, /f3, /f4, 2 more; it was not allowed to reach the \
+                        network; it was not allowed to send a signal to process 7 (";
+        let said = remark(&denials).unwrap();
+        assert!(said.starts_with(expected) && !said.contains('\n'), "{said}");
+        assert_eq!(remark(&[]), None);
+        assert_eq!(remark(&denials[8..9]).map(|said| said.lines().count()), Some(1));
+    }
+}

@@ -1,0 +1,72 @@
+//! Writes that programs try on the side and do without: what such a program prints does not depend on them.
+//!
+//! A program that claims to be one of these gains nothing: its write fails, and it is told so.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use super::place::Caller;
+
+/// Commands of git that refresh the index if they may, and go on without.
+const REFRESHING: [&[u8]; 3] = [b"status", b"diff", b"describe"];
+
+/// Options of git before its command that take a value of their own.
+const WITH_VALUE: [&[u8]; 6] = [b"-C", b"-c", b"--git-dir", b"--work-tree", b"--namespace", b"--config-env"];
+
+/// Whether the caller's write to this path is one of them.
+pub(super) fn is_write(caller: &Caller, path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    let folder = path.parent().and_then(Path::file_name).unwrap_or_default();
+    if name == "index.lock" {
+        let (program, arguments) = caller.command();
+        return program == "git" && git_command(&arguments).is_some_and(|command| REFRESHING.contains(&command));
+    }
+    // Compiled modules of Python.
+    if name == "__pycache__" || (folder == "__pycache__" && contains(name, b".pyc.")) {
+        return caller.command().0.as_bytes().starts_with(b"python");
+    }
+    // An empty folder for settings that may be saved later.
+    if name == "procps" || name == ".config" {
+        return caller.command().0 == "top";
+    }
+    // A thread's name.
+    name == "comm" && path.starts_with("/proc")
+}
+
+fn contains(name: &OsStr, part: &[u8]) -> bool {
+    name.as_bytes().windows(part.len()).any(|window| window == part)
+}
+
+fn git_command(arguments: &[Vec<u8>]) -> Option<&[u8]> {
+    let mut arguments = arguments.iter();
+    loop {
+        let argument = arguments.next()?.as_slice();
+        if WITH_VALUE.contains(&argument) {
+            arguments.next()?;
+        } else if !argument.starts_with(b"-") {
+            return Some(argument);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::git_command;
+
+    #[test]
+    fn the_command_of_git_follows_its_options() {
+        for (line, command) in [
+            ("status --short", Some("status")),
+            ("-C add --no-pager diff", Some("diff")),
+            ("-c x=status add status", Some("add")),
+            ("--git-dir=x describe", Some("describe")),
+            ("--git-dir status", None),
+            ("", None),
+        ] {
+            let arguments: Vec<Vec<u8>> = line.split(' ').map(|word| word.as_bytes().to_vec()).collect();
+            let expected = command.map(str::as_bytes);
+            assert_eq!(git_command(&arguments).filter(|found| !found.is_empty()), expected, "{line}");
+        }
+    }
+}

@@ -1,0 +1,358 @@
+//! Answers for a reading run's calls that reach other processes: sockets, signals, scheduling, devices.
+
+use std::ffi::OsStr;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FileType, OFlags, fcntl_getfl, fcntl_setfl, fstat};
+use rustix::process::{Pid, geteuid, getsid, test_kill_process, test_kill_process_group};
+
+use super::bare::{self, Bare};
+use super::broker::Broker;
+use super::call::{Memory, PathArgument};
+use super::denial::Denial;
+use super::kernel::{self, Answer, Asked};
+use super::place::{self, Caller};
+use super::syscalls::KIND_MASK;
+
+/// Services that look up names of users and groups: each only answers.
+const NAME_SERVICES: [&str; 2] = ["/run/nscd/socket", "/var/lib/sss/pipes/nss"];
+
+/// The folder of services that do the same.
+const USER_SERVICES: &str = "/run/systemd/userdb";
+
+/// Families of `NETLINK` whose messages tell routes, addresses and sockets.
+const TELLING: [i32; 2] = [libc::NETLINK_ROUTE, libc::NETLINK_SOCK_DIAG];
+
+/// `SOCK_DESTROY`, which libc does not name.
+const SOCKET_DESTROYED: u16 = 21;
+
+/// First number of a message that is no control message of netlink itself.
+const FIRST_MESSAGE: u16 = 16;
+
+/// Longest address of a socket of this machine.
+const ADDRESS_MAX: u64 = 110;
+
+/// `SYSLOG_ACTION_READ_ALL`, `SIZE_UNREAD` and `SIZE_BUFFER`.
+const LOG_READS: [i32; 3] = [3, 9, 10];
+
+/// Bytes of the kernel's log, at most: more than any has.
+const LOG_MAX: u64 = 1 << 26;
+
+/// Levels of options that any socket has, or one to the kernel.
+pub(super) const WITHOUT_ADDRESS: [i32; 2] = [libc::SOL_SOCKET, libc::SOL_NETLINK];
+
+/// Kinds of `ioctl` for terminals and sockets: to another file they mean nothing.
+const FOR_TERMINALS: u32 = 0x54;
+const FOR_SOCKETS: u32 = 0x89;
+
+impl Broker {
+    /// Programs make sockets of the internet also to ask for interfaces and to see what this machine has. They get one
+    /// that leads nowhere; what would reach an address by it is denied.
+    pub(super) fn socket(&mut self, asked: Asked, family: i32, kind: i32, protocol: i32) -> io::Result<Answer> {
+        let flags = kind & (libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC);
+        let kind = kind & i32::try_from(KIND_MASK).unwrap_or(i32::MAX);
+        let is_usual = kind == libc::SOCK_STREAM || kind == libc::SOCK_DGRAM;
+        match family {
+            libc::AF_UNIX if kind == libc::SOCK_STREAM || kind == libc::SOCK_SEQPACKET => Ok(Answer::GoOn),
+            libc::AF_NETLINK if TELLING.contains(&protocol) => Ok(Answer::GoOn),
+            libc::AF_UNIX | libc::AF_INET | libc::AF_INET6 if is_usual => {
+                let socket = kernel::socket(libc::AF_UNIX, libc::SOCK_STREAM | flags & libc::SOCK_NONBLOCK)?;
+                self.has_stand_in = true;
+                let closes = flags & libc::SOCK_CLOEXEC != 0;
+                kernel::answer_with_file(self.listener.as_fd(), asked, socket.as_fd(), closes)?;
+                Ok(Answer::Withheld)
+            }
+            libc::AF_INET | libc::AF_INET6 => Ok(self.deny(Denial::Network, Answer::Withheld)),
+            _ => Ok(self.deny_call("socket")),
+        }
+    }
+
+    /// The address of a socket that only looks like one of the internet is none.
+    pub(super) fn own_address(&self, caller: &Caller, socket: i32) -> Answer {
+        let domain = || kernel::socket_fact(caller.handle(socket).ok()?.as_fd(), libc::SO_DOMAIN).ok();
+        let is_stand_in = self.has_stand_in && domain() == Some(libc::AF_UNIX);
+        if is_stand_in { self.deny(Denial::Network, Answer::Withheld) } else { Answer::GoOn }
+    }
+
+    /// An address of an interface, read for the program.
+    pub(super) fn interface_address(&self, asked: Asked, caller: &Caller, request: u32, at: u64) -> io::Result<Answer> {
+        let mut bytes = caller.bytes(at)?;
+        kernel::interface_address(request, &mut bytes)?;
+        self.must_wait(asked)?;
+        caller.put(at, &bytes)?;
+        Ok(Answer::Done)
+    }
+
+    /// Connects the program's socket for it where that is allowed: the address in its memory could change meanwhile.
+    pub(super) fn connect(&self, asked: Asked, caller: &Caller, socket: i32, address: Memory) -> io::Result<Answer> {
+        let Some((family, address)) = self.address(caller, address) else { return Ok(Answer::Fails(libc::EINVAL)) };
+        let target = match family {
+            libc::AF_UNIX => {
+                let Some(path) = path_of(&address) else { return Ok(self.nameless(&address)) };
+                let target = caller.target(libc::AT_FDCWD, path, true)?;
+                if FileType::from_raw_mode(fstat(&target)?.st_mode) != FileType::Socket {
+                    return Ok(Answer::Fails(libc::ECONNREFUSED));
+                }
+                bare::writable(&target)?;
+                let path = place::real(&target)?;
+                if !is_name_service(&path) {
+                    return Ok(self.deny(Denial::UnixSocket(path), Answer::Withheld));
+                }
+                Some(target)
+            }
+            libc::AF_NETLINK | libc::AF_UNSPEC => None,
+            _ => return Ok(self.deny_address(&address)),
+        };
+        let Ok(handle) = caller.handle(socket) else {
+            return Ok(target
+                .and_then(|target| place::real(&target).ok())
+                .map_or(Answer::Fails(libc::EACCES), |path| self.deny(Denial::UnixSocket(path), Answer::Withheld)));
+        };
+        self.must_wait(asked)?;
+        let address = match &target {
+            // The very socket that was looked at, whatever has become of its path.
+            Some(target) => {
+                let path = format!("/proc/self/fd/{}\0", target.as_raw_fd());
+                [&u16::try_from(libc::AF_UNIX).unwrap_or_default().to_ne_bytes()[..], path.as_bytes()].concat()
+            }
+            None => address,
+        };
+        // Whoever is slow to accept must hold up nobody but the program.
+        let flags = fcntl_getfl(&handle)?;
+        fcntl_setfl(&handle, flags | OFlags::NONBLOCK)?;
+        let connected = kernel::connect(handle.as_fd(), &address);
+        fcntl_setfl(&handle, flags)?;
+        connected.map(|()| Answer::Done)
+    }
+
+    /// An abstract address, which is nobody's unless it is listed.
+    fn nameless(&self, address: &[u8]) -> Answer {
+        let name: Vec<u8> =
+            address.get(2..).unwrap_or_default().iter().map(|byte| if *byte == 0 { b'@' } else { *byte }).collect();
+        let listed = std::fs::read("/proc/net/unix").unwrap_or_default();
+        let is_used = listed.split(|byte| *byte == b'\n').any(|line| {
+            line.ends_with(&name) && line.get(..line.len() - name.len()).is_some_and(|before| before.ends_with(b" "))
+        });
+        if !is_used {
+            return Answer::Fails(libc::ECONNREFUSED);
+        }
+        self.deny(Denial::UnixSocket(PathBuf::from(OsStr::from_bytes(&name))), Answer::Withheld)
+    }
+
+    pub(super) fn bind(&self, caller: &Caller, address: Memory) -> io::Result<Answer> {
+        let Some((family, address)) = self.address(caller, address) else { return Ok(Answer::Fails(libc::EINVAL)) };
+        Ok(match family {
+            // Should it become another address meanwhile, Landlock lets no file be made for it.
+            libc::AF_NETLINK => Answer::GoOn,
+            libc::AF_UNIX => match path_of(&address) {
+                Some(path) => match caller.place(libc::AT_FDCWD, path)? {
+                    Some(place) => match bare::making(&place, false) {
+                        Bare::Fails(libc::EEXIST) => Answer::Fails(libc::EADDRINUSE),
+                        Bare::Fails(error) => Answer::Fails(error),
+                        Bare::ChangesNothing | Bare::Changes => self.deny(Denial::Write(place.path), Answer::Withheld),
+                    },
+                    None => Answer::Fails(libc::EADDRINUSE),
+                },
+                None => self.deny(Denial::UnixSocket("@".into()), Answer::Withheld),
+            },
+            // A port that is free, on no interface: it is asked for to see whether there is such a family.
+            _ if internet(&address).is_some_and(|to| to.ip().is_loopback() && to.port() == 0) => Answer::Done,
+            _ => self.deny(Denial::Network, Answer::Withheld),
+        })
+    }
+
+    fn deny_address(&self, address: &[u8]) -> Answer {
+        let denial = internet(address).map_or(Denial::Network, Denial::Connection);
+        self.deny(denial, Answer::Withheld)
+    }
+
+    /// An address in its memory, with its family.
+    fn address(&self, caller: &Caller, address: Memory) -> Option<(i32, Vec<u8>)> {
+        let length =
+            usize::try_from(address.length & u64::from(u32::MAX)).ok().filter(|length| (2..=128).contains(length))?;
+        let bytes = caller.some_bytes(address.address, length).ok()?;
+        let family = u16::from_ne_bytes([*bytes.first()?, *bytes.get(1)?]);
+        let fits = i32::from(family) != libc::AF_UNIX || length as u64 <= ADDRESS_MAX;
+        fits.then_some((family.into(), bytes))
+    }
+
+    /// What is sent through a socket, to an address or to the kernel.
+    pub(super) fn send(&self, caller: &Caller, socket: i32, at: u64, to: Option<Memory>) -> Answer {
+        if !self.has_stand_in && !geteuid().is_root() {
+            return Answer::GoOn;
+        }
+        let number = |at: u64| caller.bytes(at).map(u64::from_ne_bytes);
+        // A header: an address, its length, and what leads to the first part of the message.
+        let read = || match to {
+            Some(to) => Ok((to, at)),
+            None => Ok::<_, io::Error>((
+                Memory { address: number(at)?, length: number(at + 8)? },
+                number(number(at + 16)?)?,
+            )),
+        };
+        let Ok((to, at)) = read() else { return Answer::GoOn };
+        if self.has_stand_in && to.address != 0 {
+            match self.address(caller, to) {
+                Some((libc::AF_NETLINK, _)) | None => {}
+                Some((libc::AF_UNIX, address)) => {
+                    let path = path_of(&address).unwrap_or(Path::new("@")).to_path_buf();
+                    return self.deny(Denial::UnixSocket(path), Answer::Withheld);
+                }
+                Some((_, address)) => return self.deny_address(&address),
+            }
+        }
+        let changes = || changes_network(caller, socket, at).unwrap_or(false);
+        if geteuid().is_root() && changes() { self.deny_call("netlink") } else { Answer::GoOn }
+    }
+
+    /// A signal, as `kill` names its receiver. Landlock holds those that go on.
+    pub(super) fn signal(&self, process: i32, signal: i32) -> Answer {
+        let Some(pid) = Pid::from_raw(process.checked_abs().unwrap_or_default()) else { return Answer::GoOn };
+        // Without a fence it would fail as well where this process can't send one.
+        let reaches = match process {
+            -1 => Ok(()),
+            group if group < 0 => test_kill_process_group(pid),
+            _ => test_kill_process(pid),
+        };
+        if let Err(error) = reaches {
+            return Answer::Fails(error.raw_os_error());
+        }
+        if signal == 0 {
+            return Answer::Done;
+        }
+        if process != -1 && self.is_of_run(pid) {
+            return Answer::GoOn;
+        }
+        let program = std::fs::read_to_string(format!("/proc/{}/comm", pid.as_raw_nonzero())).unwrap_or_default();
+        self.deny(Denial::Signal { pid: process, program: program.trim_end().to_owned() }, Answer::Withheld)
+    }
+
+    /// Whether a process came of the program: each session in the run was asked for.
+    fn is_of_run(&self, pid: Pid) -> bool {
+        getsid(Some(pid)).is_ok_and(|session| self.sessions.contains(&session))
+    }
+
+    /// How another process shares the machine.
+    pub(super) fn share(&self, name: &'static str, process: Option<i32>) -> Answer {
+        let Some(pid) = process.and_then(Pid::from_raw) else { return self.deny_call(name) };
+        match test_kill_process(pid) {
+            Err(error) => Answer::Fails(error.raw_os_error()),
+            Ok(()) if self.is_of_run(pid) => Answer::GoOn,
+            Ok(()) => self.deny_call(name),
+        }
+    }
+
+    /// Another user's rights, which root alone could take and the fence has taken from it.
+    pub(super) fn identity(&self, name: &'static str, ids: Option<[u32; 3]>) -> Answer {
+        let stays = ids.is_some_and(|ids| ids.iter().all(|id| *id == 0 || *id == u32::MAX));
+        if stays || !geteuid().is_root() { Answer::GoOn } else { self.deny_call(name) }
+    }
+
+    /// Where a link of another process leads: its files, its program, its folders. Landlock keeps a program from all
+    /// that a debugger could read, and thereby from these names.
+    pub(super) fn read_link(
+        &self,
+        asked: Asked,
+        caller: &Caller,
+        path: PathArgument,
+        into: Memory,
+    ) -> io::Result<Answer> {
+        let Ok(text) = caller.path(path.address) else { return Ok(Answer::GoOn) };
+        let Some(pid) = process_of_link(&text) else { return Ok(Answer::GoOn) };
+        let link = std::fs::read_link(&text)?;
+        if pid == std::process::id().to_string() && !link.as_os_str().as_bytes().starts_with(b"socket:") {
+            // Of this process no more than whose a port is.
+            return Ok(Answer::GoOn);
+        }
+        let length = usize::try_from(into.length).unwrap_or(usize::MAX);
+        let link = link.as_os_str().as_bytes();
+        let link = link.get(..length.min(link.len())).unwrap_or_default();
+        self.must_wait(asked)?;
+        caller.put(into.address, link)?;
+        Ok(Answer::Gives(i64::try_from(link.len()).unwrap_or_default()))
+    }
+
+    /// The kernel's log is read for the program, which may have lost the right to; whatever else can be done with it is
+    /// denied.
+    pub(super) fn log(&self, asked: Asked, caller: &Caller, kind: i32, into: Memory) -> io::Result<Answer> {
+        if !LOG_READS.contains(&kind) {
+            return Ok(self.deny_call("syslog"));
+        }
+        let length = if kind == LOG_READS[0] { into.length.min(LOG_MAX) } else { 0 };
+        let mut bytes = vec![0; usize::try_from(length).unwrap_or_default()];
+        let read = kernel::log(kind, &mut bytes)?;
+        self.must_wait(asked)?;
+        caller.put(into.address, bytes.get(..read.min(bytes.len())).unwrap_or_default())?;
+        Ok(Answer::Gives(i64::try_from(read).unwrap_or_default()))
+    }
+
+    /// A request of `ioctl` that is not known to change nothing. It never goes on: nothing else would hold it.
+    pub(super) fn request(&self, caller: &Caller, file: i32, request: u32) -> Answer {
+        let Ok(file) = caller.file(file) else { return Answer::Fails(libc::EBADF) };
+        let kind = fstat(&file).map(|found| FileType::from_raw_mode(found.st_mode));
+        let group = request >> 8 & 0xff;
+        match kind {
+            Ok(FileType::Fifo) => Answer::Fails(libc::ENOTTY),
+            Ok(FileType::Socket) if group != FOR_SOCKETS => Answer::Fails(libc::ENOTTY),
+            Ok(kind) if kind != FileType::Socket && (group == FOR_TERMINALS || group == FOR_SOCKETS) => {
+                Answer::Fails(libc::ENOTTY)
+            }
+            _ => self.deny_call("ioctl"),
+        }
+    }
+}
+
+/// Whether a message to the kernel may change routes or end connections: root's right to that is taken by the fence,
+/// which would not show.
+fn changes_network(caller: &Caller, socket: i32, at: u64) -> io::Result<bool> {
+    let handle = caller.handle(socket)?;
+    if kernel::socket_fact(handle.as_fd(), libc::SO_DOMAIN)? != libc::AF_NETLINK {
+        return Ok(false);
+    }
+    let kind = u16::from_ne_bytes(caller.bytes(at + 4)?);
+    if kernel::socket_fact(handle.as_fd(), libc::SO_PROTOCOL)? == libc::NETLINK_SOCK_DIAG {
+        return Ok(kind == SOCKET_DESTROYED);
+    }
+    // It asks whether links can be made at all, and names none.
+    let is_probe =
+        kind == libc::RTM_NEWLINK && caller.bytes(at)? == 32_u32.to_ne_bytes() && caller.bytes(at + 16)? == [0; 16];
+    // Messages on routes come in fours: new, delete, get, set.
+    Ok(kind >= FIRST_MESSAGE && kind % 4 != 2 && !is_probe)
+}
+
+/// An address of the internet.
+fn internet(address: &[u8]) -> Option<SocketAddr> {
+    let family = u16::from_ne_bytes(address.get(..2)?.try_into().ok()?);
+    let port = u16::from_be_bytes(address.get(2..4)?.try_into().ok()?);
+    match i32::from(family) {
+        libc::AF_INET => Some((<[u8; 4]>::try_from(address.get(4..8)?).ok()?, port).into()),
+        libc::AF_INET6 => Some((<[u8; 16]>::try_from(address.get(8..24)?).ok()?, port).into()),
+        _ => None,
+    }
+}
+
+/// The path in an address; `None` for an abstract one.
+fn path_of(address: &[u8]) -> Option<&Path> {
+    let name = address.get(2..)?;
+    let path = name.split(|byte| *byte == 0).next().filter(|path| !path.is_empty())?;
+    Some(Path::new(OsStr::from_bytes(path)))
+}
+
+/// The process whose link this is: `/proc/PID/fd/N`, `exe`, `cwd` or `root`.
+fn process_of_link(path: &Path) -> Option<&str> {
+    let parts: Vec<&str> = path.iter().filter_map(OsStr::to_str).collect();
+    let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    match parts.as_slice() {
+        ["/", "proc", pid, "fd", number] if is_number(pid) && is_number(number) => Some(pid),
+        ["/", "proc", pid, "exe" | "cwd" | "root"] if is_number(pid) => Some(pid),
+        _ => None,
+    }
+}
+
+fn is_name_service(path: &Path) -> bool {
+    NAME_SERVICES.iter().any(|known| path == Path::new(known)) || path.parent() == Some(Path::new(USER_SERVICES))
+}

@@ -1,0 +1,190 @@
+//! A reading run prints what its command prints without a fence, and is asked about nothing.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::time::{Duration, SystemTime};
+
+use super::yard::Yard;
+use crate::fence::{Denial, Fence};
+use crate::process::Ended;
+
+const TIME: Duration = Duration::from_secs(30);
+
+/// Times a row that differs is tried again: free space and the like change by themselves.
+const TRIES: usize = 4;
+
+/// Our own rows, and those of the everyday table that only read.
+const TABLES: [&str; 2] = [
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/commands/reading.tsv"),
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/commands/everyday.tsv"),
+];
+
+/// What a row is known to print otherwise, and why.
+const OTHERWISE: [(&str, &str); 1] = [("getconf -a", "it prints the limits of its run")];
+
+fn rows() -> Vec<String> {
+    let tables = TABLES.map(|path| fs::read_to_string(path).unwrap());
+    let line = |line: &str| match line.split_once('\t') {
+        Some(("read_only", command)) => Some(command.replace('␤', "\n")),
+        Some(("creating", _)) => None,
+        _ => (!line.starts_with('#') && !line.is_empty()).then(|| line.replace('␤', "\n")),
+    };
+    let mut rows: Vec<String> = tables.iter().flat_map(|table| table.lines().filter_map(line)).collect();
+    rows.dedup();
+    rows
+}
+
+/// A working folder with everything the rows name.
+pub(super) fn furnished() -> Yard {
+    let yard = Yard::new();
+    let text = "one 1 e\ntwo 2 e\n# three\nTODO foo 7\nfn main\n";
+    for name in ["old.txt", "dir/a.txt", "dir/inner/b.md", "dir2/a.txt", "src/main.rs", "src/lib.rs", "Cargo.toml"] {
+        yard.file(&format!("work/{name}"), text);
+    }
+    yard.file("work/other.txt", "one 1 e\nother\n");
+    yard.file("work/old.md", "edition\n");
+    for name in ["notes.md", "report.pdf", "names.txt", "migrations.sql", "data.txt", "main.c", "a.txt", "b.txt"] {
+        yard.file(&format!("work/keep_{name}"), text);
+    }
+    yard.file("work/keep_data.json", "{\"items\": [{\"a\": 4, \"name\": \"x\"}]}\n");
+    yard.file("work/keep_sales.csv", "a,1\nb,2\n");
+    yard.file("work/keep_dos.txt", "a\r\nb\r\n");
+    yard.file("work/keep_photo.jpg", "\u{7f}x");
+    yard.file("work/keep_x.iso", "iso");
+    yard.file("work/keep_makefile", "all: old.txt\n\t@echo making\n\ttouch made\n");
+    yard.file("work/keep_patch", "--- old.txt\n+++ old.txt\n@@ -1 +1 @@\n-one 1 e\n+two\n");
+    yard.file("work/localmodule.py", "x = 1\n");
+    let locked = yard.file("work/ro.txt", text);
+    fs::set_permissions(locked, fs::Permissions::from_mode(0o444)).unwrap();
+    symlink("old.txt", yard.home.join("work/link")).unwrap();
+    fs::create_dir_all(yard.home.join("Documents")).unwrap();
+    let setup = "tar czf a.tgz dir; tar cf a.tar dir; gzip -k < old.txt > a.gz; cp a.tgz keep_backup.tgz
+        zip -qr a.zip dir; cp a.zip keep_archive.zip; xz -k < old.txt > keep_a.xz; bzip2 < old.txt > keep_a.bz2
+        git init -q -b main . && git config user.name me && git config user.email me@x
+        git add old.txt dir src && git commit -qm one && git tag v1 && git branch topic
+        echo more >> other.txt; git add other.txt && git commit -qm two && echo changed >> dir/a.txt; true";
+    bare(&yard, setup);
+    yard
+}
+
+pub(super) fn bare(yard: &Yard, command: &str) -> Ended {
+    yard.start(Fence::default(), command, TIME, false).unwrap()
+}
+
+pub(super) fn reading_run(yard: &Yard, command: &str) -> Ended {
+    yard.start(Fence::of_reading_run(&yard.protected), command, TIME, true).unwrap()
+}
+
+/// All that can be seen of a run, without the name of its temporary folder.
+fn seen(ended: &Ended) -> (Option<i32>, Option<i32>, String, String) {
+    let temporary = format!("{}/artoo-", std::env::temp_dir().canonicalize().unwrap().display());
+    let text = |stream: &crate::process::Captured| {
+        let bytes = [stream.head(), &stream.tail()].concat();
+        let text = bytes.iter().map(|byte| char::from(*byte)).collect::<String>();
+        let mut parts = text.split(&temporary);
+        let first = parts.next().unwrap_or_default().to_owned();
+        let is_name = |c: char| c.is_ascii_hexdigit() || c == '-';
+        parts.fold(first, |text, part| text + "TMPDIR" + part.trim_start_matches(is_name))
+    };
+    (ended.exit_code, ended.signal, text(&ended.stdout), text(&ended.stderr))
+}
+
+/// What git notes of the times of its files is outdated, so that it would refresh them.
+fn outdate(yard: &Yard) {
+    for name in ["old.txt", "src/main.rs"] {
+        let file = fs::File::options().append(true).open(yard.home.join("work").join(name)).unwrap();
+        file.set_modified(SystemTime::now()).unwrap();
+    }
+}
+
+enum Outcome {
+    Same,
+    Missing,
+    Varies,
+    Service,
+    Differs(String),
+}
+
+fn tried(yard: &Yard, command: &str) -> Outcome {
+    let is_git = command.contains("git");
+    let bare_run = || {
+        if is_git {
+            outdate(yard);
+        }
+        bare(yard, command)
+    };
+    if is_git {
+        outdate(yard);
+    }
+    // First, since the others may write what they look for the next time.
+    let before = yard.state();
+    let read = reading_run(yard, command);
+    let after = yard.state();
+    let (first, second) = (bare_run(), bare_run());
+    let (one, two) = (seen(&first), seen(&second));
+    if one.0 == Some(127) {
+        return Outcome::Missing;
+    }
+    if read.denied.iter().any(|denial| matches!(denial, Denial::UnixSocket(_))) {
+        return Outcome::Service;
+    }
+    if !read.denied.is_empty() || read.is_stopped {
+        return Outcome::Differs(format!("{command}: denied {:?}", read.denied));
+    }
+    if (after.facts, after.times) != (before.facts, before.times) {
+        return Outcome::Differs(format!("{command}: it changed something"));
+    }
+    let found = seen(&read);
+    match (found == one || found == two, one == two) {
+        (true, _) => Outcome::Same,
+        (false, false) => Outcome::Varies,
+        (false, true) => Outcome::Differs(format!("{command}:\n  bare {one:?}\n  read {found:?}")),
+    }
+}
+
+#[doc = "holds: law 1.16"]
+#[test]
+fn reading_runs_print_what_bare_runs_print() {
+    let yard = furnished();
+    let (mut counts, mut differing, mut left_out) = (BTreeMap::<&str, usize>::new(), Vec::new(), Vec::new());
+    for command in rows() {
+        let outcome =
+            (0..TRIES).map(|_| tried(&yard, &command)).find_or_last(|outcome| !matches!(outcome, Outcome::Differs(_)));
+        let (name, said) = match outcome {
+            Some(Outcome::Same) => ("same", None),
+            Some(Outcome::Missing) => ("not installed", Some(command.clone())),
+            Some(Outcome::Varies) => ("differs from itself", Some(command.clone())),
+            Some(Outcome::Service) => ("asks a service", Some(command.clone())),
+            Some(Outcome::Differs(how)) => match OTHERWISE.iter().find(|(row, _)| *row == command) {
+                Some((_, why)) => ("otherwise", Some(format!("{command}: {why}"))),
+                None => {
+                    differing.push(how);
+                    ("differs", None)
+                }
+            },
+            None => continue,
+        };
+        *counts.entry(name).or_default() += 1;
+        left_out.extend(said.map(|said| format!("{name}: {said:?}")));
+    }
+    super::say(&format!("{counts:?}\n{}", left_out.join("\n")));
+    assert!(differing.is_empty(), "{} differ:\n{}", differing.len(), differing.join("\n"));
+    assert!(counts["same"] >= 120, "{counts:?}");
+}
+
+/// The first of an iterator's items that fits, or else its last.
+trait FindOrLast: Iterator + Sized {
+    fn find_or_last(self, fits: impl Fn(&Self::Item) -> bool) -> Option<Self::Item> {
+        let mut last = None;
+        for item in self {
+            if fits(&item) {
+                return Some(item);
+            }
+            last = Some(item);
+        }
+        last
+    }
+}
+
+impl<I: Iterator> FindOrLast for I {}

@@ -1,0 +1,415 @@
+//! A reading run ends at the first act that would change something, and nothing is changed but its own folder.
+
+use std::fs;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
+use std::path::PathBuf;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+use super::reading::{bare, furnished, reading_run};
+use super::yard::Yard;
+use crate::fence::{Denial, Fence};
+
+const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/commands/changing.tsv");
+
+/// What the table's short forms stand for.
+const FORMS: [(&str, &str); 4] = [
+    (
+        "{GIT}",
+        "git init -q . && git config user.email a@b && git config user.name n && echo one > f && git add f && git commit -qm m",
+    ),
+    ("{DRIVER}", "echo 'f diff=x' > .gitattributes; echo two > f"),
+    ("{EVIL}", "printf '[diff \"x\"]\\ntextconv = touch pwned;cat\\n' > evil"),
+    ("␤", "\n"),
+];
+
+fn in_full(text: &str) -> String {
+    FORMS.iter().fold(text.to_owned(), |text, (form, full)| text.replace(form, full))
+}
+
+fn is_installed(program: &str) -> bool {
+    let mut folders = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"].iter();
+    program.contains('/') || folders.any(|folder| std::path::Path::new(folder).join(program).exists())
+}
+
+/// Places only root may change: for anybody else it fails, fence or no fence.
+const OF_ROOT: [&str; 2] = [" > /proc/1/", " > /etc/"];
+
+/// Programs that a row can't do without; what a shell has itself is always there.
+fn missing(row: &str) -> Option<&'static str> {
+    const PROGRAMS: [&str; 14] = [
+        "bzip2", "xz", "zstd", "zip", "gcc", "git", "python3", "perl", "node", "npm", "sqlite3", "setfattr", "chattr",
+        "make",
+    ];
+    let is_word = |word: &str| row.split(|c: char| !c.is_alphanumeric()).any(|found| found == word);
+    PROGRAMS.into_iter().find(|program| is_word(program) && !is_installed(program))
+}
+
+#[doc = "holds: law 1.16"]
+#[test]
+fn changing_commands_are_stopped() {
+    let table = fs::read_to_string(TABLE).unwrap();
+    let (mut stopped, mut wrong) = (0, Vec::new());
+    for row in table.lines().filter(|line| !line.starts_with('#')) {
+        let (command, setup) = row.split_once('\t').unwrap_or((row, "true"));
+        let (command, setup) = (in_full(command), in_full(setup));
+        if let Some(program) = missing(row) {
+            super::say(&format!("skipped: {program} is not installed: {command:?}"));
+            continue;
+        }
+        if !rustix::process::geteuid().is_root() && OF_ROOT.iter().any(|place| command.contains(place)) {
+            super::say(&format!("skipped: not root: {command:?}"));
+            continue;
+        }
+        let yard = Yard::new();
+        yard.file("work/old", "keep\n");
+        yard.file("work/new_text", "n\n");
+        yard.file(".bashrc", "# mine\n");
+        bare(&yard, &setup);
+        let before = yard.state();
+        let ended = reading_run(&yard, &command);
+        let after = yard.state();
+        let is_unchanged = after.facts == before.facts && after.times == before.times;
+        if ended.denied.is_empty() || !ended.is_stopped || ended.total() > 0 || !is_unchanged {
+            let first = after.facts.iter().find(|(path, facts)| before.facts.get(*path) != Some(facts));
+            wrong.push(format!("{command:?}: {:?}, {}, {first:?}", ended.denied, ended.text(400).0));
+        } else {
+            stopped += 1;
+        }
+    }
+    for path in ["/tmp", "/dev/shm", "/etc"].map(|folder| PathBuf::from(folder).join("artoo-test-changing")) {
+        assert!(!path.exists(), "{}", path.display());
+    }
+    super::say(&format!("{stopped} commands were stopped"));
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), wrong.len() + stopped, wrong.join("\n"));
+    assert!(stopped >= 80, "{stopped}");
+}
+
+struct Victim(Child);
+
+impl Victim {
+    fn new() -> Self {
+        Self(Command::new("sleep").arg("120").spawn().unwrap())
+    }
+}
+
+impl Drop for Victim {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+const PYTHON: &str = "
+import ctypes,os,fcntl,struct,signal,socket,sys
+l=ctypes.CDLL(None,use_errno=True); l.shmat.restype=ctypes.c_long
+m=ctypes.create_string_buffer(struct.pack('l',1)+b'secret',80)
+def call(*a): l.syscall(*[ctypes.c_long(x) if isinstance(x,int) else x for x in a])
+";
+
+type Check = Box<dyn Fn(&Denial) -> bool>;
+
+/// Runs each script in Python; the check is for the one denial that ends it.
+fn are_stopped(yard: &Yard, rows: Vec<(String, Check)>) {
+    if !is_installed("python3") {
+        super::say("skipped: python3 is not installed");
+        return;
+    }
+    let mut wrong = Vec::new();
+    for (script, fits) in &rows {
+        let ended = reading_run(yard, &format!("python3 - <<'EOF'\n{PYTHON}{script}\nEOF"));
+        if !ended.is_stopped || ended.denied.len() != 1 || !fits(&ended.denied[0]) || ended.total() > 0 {
+            wrong.push(format!("{script}: {:?} {}", ended.denied, ended.text(400).0));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), rows.len(), wrong.join("\n"));
+}
+
+fn exactly(denial: Denial) -> Check {
+    Box::new(move |found| *found == denial)
+}
+
+#[doc = "holds: law 1.17"]
+#[test]
+fn signals_to_others_are_stopped_and_named() {
+    let yard = furnished();
+    let mut victim = Victim::new();
+    let (pid, own) = (victim.0.id(), std::process::id());
+    let named =
+        |script: String| (script, exactly(Denial::Signal { pid: pid.cast_signed(), program: "sleep".to_owned() }));
+    let mut rows = vec![
+        named(format!("os.kill({pid},9)")),
+        named(format!("l.tgkill({pid},{pid},9)")),
+        named(format!("l.sigqueue({pid},9,None)")),
+        named(format!("signal.pidfd_send_signal(os.pidfd_open({pid}),9)")),
+        named(format!("signal.pidfd_send_signal(os.open('/proc/{pid}',os.O_DIRECTORY),9)")),
+    ];
+    for script in ["os.kill(-1,9)".to_owned(), format!("os.kill({own},9)"), format!("os.killpg(os.getpgid({own}),9)")] {
+        rows.push((script, Box::new(|denial| matches!(denial, Denial::Signal { .. }))));
+    }
+    are_stopped(&yard, rows);
+    assert!(victim.0.try_wait().unwrap().is_none(), "the other process lives");
+}
+
+#[doc = "holds: law 1.18"]
+#[test]
+fn sockets_to_others_are_stopped_and_named() {
+    let yard = furnished();
+    let path = yard.home.join("socket");
+    let _listener = UnixListener::bind(&path).unwrap();
+    let name = format!("artoo-test-stop-{}", std::process::id());
+    let _hidden = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
+    let text = path.to_str().unwrap();
+    let at = |path: PathBuf| exactly(Denial::UnixSocket(path));
+    let mut rows = vec![
+        (format!("socket.socket(1).connect({text:?})"), at(path.clone())),
+        (format!("socket.socket(1,2).sendto(b'x',{text:?})"), at(path.clone())),
+        (format!("socket.socket(1,2).sendmsg([b'x'],[],0,{text:?})"), at(path.clone())),
+        (format!("socket.socket(1,2).connect({text:?})"), at(path.clone())),
+        (format!("socket.socket(1,5).connect('\\0{name}')"), at(format!("@{name}").into())),
+        ("socket.socket(1).bind('\\0artoo-test')".to_owned(), at("@".into())),
+        ("socket.socket(1).bind('s')".to_owned(), exactly(Denial::Write(yard.home.join("work/s")))),
+    ];
+    for script in [
+        "socket.socket().listen()",
+        "socket.socket().bind(('',0))",
+        "socket.socket().setsockopt(socket.IPPROTO_TCP,socket.TCP_NODELAY,1)",
+        "s=socket.socket(); s.bind(('127.0.0.1',0)); s.getsockname()",
+        "socket.socket(socket.AF_INET,socket.SOCK_RAW,1)",
+    ] {
+        rows.push((script.to_owned(), exactly(Denial::Network)));
+    }
+    for (script, to) in [
+        ("socket.socket().connect(('127.0.0.1',9))", "127.0.0.1:9"),
+        ("socket.socket(socket.AF_INET6).connect(('::1',9))", "[::1]:9"),
+        ("socket.socket(2,2).sendto(b'x',('203.0.113.9',53))", "203.0.113.9:53"),
+        ("socket.socket(2,2).sendmsg([b'x'],[],0,('203.0.113.9',53))", "203.0.113.9:53"),
+        ("socket.socket().sendto(b'x',0x20000000,('203.0.113.9',80))", "203.0.113.9:80"),
+    ] {
+        rows.push((script.to_owned(), exactly(Denial::Connection(to.parse().unwrap()))));
+    }
+    for (script, name) in [
+        ("socket.socketpair(1,2)", "socketpair"),
+        ("socket.socket(16,3,16)", "socket"),
+        ("socket.socket(38,5,0)", "socket"),
+    ] {
+        rows.push((script.to_owned(), exactly(Denial::Call(name))));
+    }
+    if rustix::process::geteuid().is_root() {
+        // RTM_NEWADDR for lo, and SOCK_DESTROY.
+        for (protocol, kind) in [(0, 20), (4, 21)] {
+            let script = format!(
+                "s=socket.socket(16,3,{protocol}); s.bind((0,0)); s.send(struct.pack('IHHII',40,{kind},5,1,0)+b'\\0'*24)"
+            );
+            rows.push((script, exactly(Denial::Call("netlink"))));
+        }
+    }
+    are_stopped(&yard, rows);
+}
+
+/// Numbers are those of x86-64.
+#[cfg(target_arch = "x86_64")]
+const CALLS: &[(&str, &str)] = &[
+    ("30,0,0,0", "shmat"),
+    ("67,0", "shmdt"),
+    ("29,0,4096,0o1600", "shmget"),
+    ("64,0,1,0o1600", "semget"),
+    ("65,0,m,1", "semop"),
+    ("220,0,m,1,0", "semtimedop"),
+    ("68,0,0o1600", "msgget"),
+    ("69,0,m,6,0o4000", "msgsnd"),
+    ("70,0,m,64,0,0o4000", "msgrcv"),
+    ("141,0,PID,19", "setpriority"),
+    ("141,2,os.getuid(),19", "setpriority"),
+    ("141,2,0,19", "setpriority"),
+    ("144,PID,5,m", "sched_setscheduler"),
+    ("142,PID,m", "sched_setparam"),
+    ("314,PID,m,0", "sched_setattr"),
+    ("203,PID,8,m", "sched_setaffinity"),
+    ("251,1,PID,3<<13", "ioprio_set"),
+    ("251,3,os.getuid(),3<<13", "ioprio_set"),
+    ("302,PID,4,m,0", "prlimit64"),
+    ("101,16,PID,0,0", "ptrace"),
+    ("311,PID,0,0,0,0,0", "process_vm_writev"),
+    ("310,PID,0,0,0,0,0", "process_vm_readv"),
+    ("438,os.pidfd_open(PID),0,0", "pidfd_getfd"),
+    ("248,0,0,0,0,0", "add_key"),
+    ("250,0,-3,1", "keyctl"),
+    ("321,0,0,0", "bpf"),
+    ("323,0", "userfaultfd"),
+    ("272,0x10000000", "unshare"),
+    ("56,0x10000011,0,0,0,0", "clone"),
+    ("308,3,0", "setns"),
+    ("165,b'none',b'/mnt',b'tmpfs',0,0", "mount"),
+    ("166,b'/proc',2", "umount2"),
+    ("161,b'/'", "chroot"),
+    ("170,b'x',1", "sethostname"),
+    ("164,m,0", "settimeofday"),
+    ("227,0,m", "clock_settime"),
+    ("240,b'q',0o102,0o600,0", "mq_open"),
+    ("304,0,0,0", "open_by_handle_at"),
+    ("298,m,0,-1,-1,0", "perf_event_open"),
+    ("103,5,0,0", "syslog"),
+    ("72,0,1024,0", "fcntl"),
+    ("16,os.open('old.txt',0),0x40087602,m", "ioctl"),
+    ("169,0,0,0,0", "reboot"),
+];
+
+#[cfg(target_arch = "x86_64")]
+#[doc = "holds: law 1.17"]
+#[test]
+fn calls_beyond_files_are_stopped_and_named() {
+    let yard = furnished();
+    let mut victim = Victim::new();
+    let pid = victim.0.id().to_string();
+    let row = |(call, name): &(&str, &'static str)| {
+        (format!("call({})", call.replace("PID", &pid)), exactly(Denial::Call(name)))
+    };
+    let mut rows: Vec<_> = CALLS.iter().map(row).collect();
+    if rustix::process::geteuid().is_root() {
+        rows.push(("os.setuid(4242)".to_owned(), exactly(Denial::Call("setuid"))));
+        rows.push(("os.setgroups([1])".to_owned(), exactly(Denial::Call("setgroups"))));
+    }
+    are_stopped(&yard, rows);
+    assert!(victim.0.try_wait().unwrap().is_none(), "the other process lives");
+}
+
+/// What is not there is not found, as without a fence; what a run does to itself is its own.
+#[doc = "holds: law 1.18"]
+#[test]
+fn missing_services_and_own_processes_are_no_denials() {
+    let yard = furnished();
+    if !is_installed("python3") {
+        super::say("skipped: python3 is not installed");
+        return;
+    }
+    for script in [
+        "try: socket.socket(socket.AF_UNIX).connect('/run/nosuch/socket')\nexcept FileNotFoundError: print('none')",
+        "try: socket.socket(socket.AF_UNIX).connect('\\0artoo-no-such')\nexcept ConnectionRefusedError: print('none')",
+        "open('file','w') if 0 else None\ntry: socket.socket(socket.AF_UNIX).connect('old.txt')\nexcept ConnectionRefusedError: print('none')",
+        "s=socket.socket(16,3,0); s.bind((0,0)); s.send(struct.pack('IHHIIB',17,18,0x301,1,0,0)); print(len(s.recv(65536))>100)",
+        "a,b=socket.socketpair(); socket.send_fds(a,[b'x'],[1]); print(socket.recv_fds(b,1,1)[0])",
+        "p=os.fork()\nif p==0: signal.pause()\nos.kill(p,9); print(os.waitpid(p,0)[1])",
+        "p=os.fork()\nif p==0:\n os.setsid(); signal.pause()\nimport time; time.sleep(.1); os.kill(p,9); print(os.waitpid(p,0)[1])",
+        "os.setpgid(0,0); signal.signal(15,lambda *a: print('got')); os.killpg(0,15)",
+        "os.setpriority(os.PRIO_PROCESS,os.getpid(),5); os.sched_setaffinity(os.getpid(),os.sched_getaffinity(0)); print(os.getpriority(0,0))",
+        "f=os.memfd_create('x'); os.fchmod(f,0o600); os.write(f,b'x'); os.open(f'/proc/self/fd/{f}',os.O_RDWR); print('own')",
+        "os.utime('old.txt',ns=(os.stat('old.txt').st_atime_ns,os.stat('old.txt').st_mtime_ns)); print('same')",
+        "os.chown('old.txt',-1,-1); os.chown('old.txt',os.getuid(),-1); print('same')",
+        "os.rename('old.txt','old.txt'); print('same')",
+        "socket.socket(socket.AF_INET6,socket.SOCK_DGRAM).close(); s=socket.socket(); s.bind(('127.0.0.1',0)); s.close(); print('none')",
+        "s=socket.socket(); print(fcntl.ioctl(s,0x8913,struct.pack('16s16x',b'lo'))[:2]); s.close()",
+        "os.setuid(os.getuid()); os.setresuid(-1,-1,-1); print('same')",
+        "d=os.environ['TMPDIR']+'/'; open(d+'a','w').close(); os.chmod(d+'a',0o600); os.mkfifo(d+'p'); os.symlink('/etc',d+'l'); os.rename(d+'a',d+'b'); os.truncate(d+'b',5); print(sorted(os.listdir(d)))",
+    ] {
+        let command = format!("python3 - <<'EOF'\n{PYTHON}{script}\nEOF");
+        let (expected, found) = (bare(&yard, &command), reading_run(&yard, &command));
+        assert_eq!(found.denied, [], "{script}");
+        assert_eq!(found.text(2000), expected.text(2000), "{script}");
+        assert_eq!(
+            (found.exit_code, found.exit_code),
+            (Some(0), expected.exit_code),
+            "{script}: {}",
+            found.text(2000).0
+        );
+    }
+}
+
+/// Environment and memory of other processes, this one's among them, and secrets stay closed: to read them fails.
+#[doc = "holds: law 1.20"]
+#[test]
+fn secrets_and_other_processes_stay_closed() {
+    let yard = furnished();
+    let victim = Command::new("sleep").arg("60").env("SECRET", "held dear").spawn().unwrap();
+    let _victim = Victim(victim);
+    yard.file(".ssh/id_rsa", "held dear\n");
+    yard.file(".config/artoo/key", "held dear\n");
+    let (own, other) = (std::process::id(), _victim.0.id());
+    let ended = reading_run(&yard, &format!(
+        "cat ~/.ssh/id_rsa ~/.config/artoo/key /proc/self/root$HOME/.ssh/id_rsa; cat < ~/.ssh/id_rsa
+         ln -s ~ $TMPDIR/h; cat $TMPDIR/h/.ssh/id_rsa
+         for p in 1 {own} {other}; do cat /proc/$p/environ; head -c 10 /proc/$p/mem; cat /proc/$p/maps; ls /proc/$p/root/; done
+         ps eww {other} | grep -o held; head -c 10 /dev/vda /dev/sda /dev/mem; head -c 10 /proc/kcore; true"
+    ));
+    assert_eq!(ended.denied, []);
+    assert_eq!(ended.stdout.total(), 0, "{}", ended.text(2000).0);
+}
+
+#[doc = "holds: law 1.16"]
+#[test]
+fn a_stopped_run_ends_at_once_with_all_its_processes() {
+    let yard = furnished();
+    let marker = format!("61.{}", std::process::id());
+    let command = format!(
+        "echo said; sleep {marker} & (setsid sleep {marker} &) ; (sleep 0.2; rm old.txt) | sleep {marker}; echo after"
+    );
+    let begun = Instant::now();
+    let ended = reading_run(&yard, &command);
+    let took = begun.elapsed();
+    assert_eq!(ended.denied, [Denial::Write(yard.home.join("work/old.txt"))]);
+    assert_eq!((ended.is_stopped, ended.exit_code, ended.total()), (true, None, 0));
+    assert!(took < Duration::from_secs(3), "{took:?}");
+    let is_left = || {
+        let lines = fs::read_dir("/proc")
+            .unwrap()
+            .flatten()
+            .map(|entry| fs::read(entry.path().join("cmdline")).unwrap_or_default());
+        lines.filter(|line| line.windows(marker.len()).any(|part| part == marker.as_bytes())).count()
+    };
+    let gone = (0..100).any(|_| {
+        is_left() == 0 || {
+            std::thread::sleep(Duration::from_millis(10));
+            false
+        }
+    });
+    assert!(gone, "{} processes are left", is_left());
+    assert_eq!(
+        ended.kept().unwrap(),
+        format!("it was not allowed to change {}", yard.home.join("work/old.txt").display())
+    );
+}
+
+/// Elsewhere the program goes on, and is told of all that was denied.
+#[test]
+fn other_fences_note_every_denial() {
+    let yard = furnished();
+    let fence = Fence::of_reading(&yard.protected, &[]);
+    let ended =
+        yard.run_in(fence, "rm old.txt; chmod 600 other.txt; rm old.txt; echo on", Duration::from_secs(20)).unwrap();
+    let at = |name: &str| yard.home.join("work").join(name);
+    assert_eq!(ended.denied, [Denial::Write(at("old.txt")), Denial::Metadata(at("other.txt"))]);
+    assert_eq!((ended.is_stopped, ended.stdout.total()), (false, 3));
+}
+
+/// A program changes what it asks for while it is being asked about: nothing outside is changed, whoever wins.
+#[doc = "holds: law 1.17"]
+#[test]
+fn paths_swapped_meanwhile_change_nothing() {
+    if !is_installed("python3") {
+        super::say("skipped: python3 is not installed");
+        return;
+    }
+    let yard = furnished();
+    let before = yard.state();
+    // One thread turns a link in the run's own folder from there to the outside and back, another acts through it.
+    for act in [
+        "os.chmod(l,0o777)",
+        "os.truncate(l,0)",
+        "open(l,'w').close()",
+        "os.utime(l,(1,1))",
+        "os.setxattr(l,'user.x',b'y')",
+    ] {
+        let script = format!(
+            "import os,threading\nd=os.environ['TMPDIR']+'/'\nopen(d+'in','w').close()\nl=d+'l'\nos.symlink(d+'in',d+'a')\nos.symlink(os.getcwd()+'/old.txt',d+'b')\ngo=True\n\
+             def swap():\n  while go:\n    for s in 'ab':\n      os.symlink(os.readlink(d+s),d+'n'); os.rename(d+'n',l)\n\
+             t=threading.Thread(target=swap);t.start()\nfor i in range(300):\n  try: {act}\n  except OSError: pass\ngo=False;t.join()"
+        );
+        for _ in 0..5 {
+            let ended = reading_run(&yard, &format!("python3 - <<'EOF'\n{script}\nEOF"));
+            let after = yard.state();
+            assert_eq!(after.facts, before.facts, "{act}: {}", ended.text(400).0);
+            assert_eq!(after.times, before.times, "{act}");
+        }
+    }
+}
