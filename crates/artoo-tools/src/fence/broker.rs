@@ -205,19 +205,7 @@ impl Broker {
             Call::Symlink { target, path } => self
                 .entry(asked, path, |place, caller| Ok(symlinkat(caller.path(target)?, &place.folder, &place.name)?)),
             Call::Rename { from, to, flags } if self.kind == RunKind::View => {
-                let caller = Caller::in_view(asked.thread)?;
-                let (Some(from), Some(to)) = (look(&caller, from), look(&caller, to)) else { return Ok(Answer::GoOn) };
-                self.must_wait(asked)?;
-                let most = moved::Most { bytes: self.file_bytes };
-                let renamed = moved::rename(&from, &to, RenameFlags::from_bits_retain(flags), most)?;
-                if renamed == Renamed::Not {
-                    return Ok(Answer::GoOn);
-                }
-                let mut seen = self.notes.seen();
-                if seen.renamed.len() < RENAMED_MAX {
-                    seen.renamed.push((from.path, to.path));
-                }
-                Ok(Answer::Done)
+                self.rename_in_view(asked, from, to, RenameFlags::from_bits_retain(flags))
             }
             Call::Rename { from, to, flags } => self.both(asked, from, to, |from, to| {
                 let flags = RenameFlags::from_bits_retain(flags);
@@ -246,6 +234,28 @@ impl Broker {
             | Call::Log { .. }
             | Call::Denied { .. } => Ok(Answer::Fails(libc::EPERM)),
         }
+    }
+
+    /// Renames a folder in a view, where the kernel alone would not; anything else is left to it.
+    fn rename_in_view(
+        &self,
+        asked: Asked,
+        from: PathArgument,
+        to: PathArgument,
+        flags: RenameFlags,
+    ) -> io::Result<Answer> {
+        let caller = Caller::in_view(asked.thread)?;
+        let (Some(from), Some(to)) = (look(&caller, from), look(&caller, to)) else { return Ok(Answer::GoOn) };
+        self.must_wait(asked)?;
+        let most = moved::Most { bytes: self.file_bytes };
+        if moved::rename(&from, &to, flags, most)? == Renamed::Not {
+            return Ok(Answer::GoOn);
+        }
+        let mut seen = self.notes.seen();
+        if seen.renamed.len() < RENAMED_MAX {
+            seen.renamed.push((from.path, to.path));
+        }
+        Ok(Answer::Done)
     }
 
     /// Changes a mode, an owner or times of what may be changed. The kernel would not look, so it never goes on to it.

@@ -7,8 +7,7 @@ use super::commit::{arrived, aside, discard, shelve};
 use super::facts::{set_mode, shift};
 use super::format::{Change, Done, Operation};
 use super::shelf::Shelf;
-use super::state::{self, Identity, State};
-use super::verdict::stands;
+use super::state::{self, Identity, State, stands};
 use crate::beneath::Place;
 use crate::limit::Limit;
 

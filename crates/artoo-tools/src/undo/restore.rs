@@ -14,12 +14,10 @@ use super::fault;
 use super::format::{Before, Change, Done, Step};
 use super::resumed::Resumed;
 use super::shelf::Shelf;
-use super::state::{self, FileState, State};
+use super::state::{self, FileState, State, stands};
 use super::store::ItemOutcome;
 use super::tree::{fingerprint_at, is_fingerprint};
-use super::verdict::{
-    changed_meanwhile, conflict_or, is_left, judge, moved_from, stands, told, too_large, with_number,
-};
+use super::verdict::{changed_meanwhile, conflict_or, is_left, judge, moved_from, told, too_large, with_number};
 use crate::beneath::Place;
 use crate::digest;
 use crate::files;

@@ -204,6 +204,15 @@ pub(super) fn at(path: &Path, limit: &Limit) -> io::Result<State> {
     }
 }
 
+/// Whether anything is there.
+pub(super) fn stands(place: &Place) -> io::Result<bool> {
+    match statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(_) => Ok(true),
+        Err(Errno::NOENT) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// Whether a name on the way to a path is not there, or is no folder; a link there is something else.
 pub(super) fn is_missing(path: &Path, error: &io::Error) -> bool {
     let is_link = |folder: &Path| std::fs::symlink_metadata(folder).is_ok_and(|found| found.is_symlink());

@@ -3,14 +3,12 @@
 use std::io;
 use std::path::Path;
 
-use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
 use super::format::Change;
 use super::resumed::Resumed;
 use super::state::{FileState, State};
 use super::store::ItemOutcome;
-use crate::beneath::Place;
 
 /// What can be said without touching anything; `None` where it is to be brought back.
 pub(super) fn judge(change: &Change, present: &State, resumed: &Resumed) -> Option<ItemOutcome> {
@@ -38,15 +36,6 @@ pub(super) fn moved_from(to: &Path) -> &'static str {
     }
     let is_trash = crate::trash::note_of(to).is_some_and(|note| crate::trash::is_bookkeeping(&note));
     if is_trash { "taken out of the trash" } else { "moved back" }
-}
-
-/// Whether anything is there.
-pub(super) fn stands(place: &Place) -> io::Result<bool> {
-    match rustix::fs::statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(_) => Ok(true),
-        Err(Errno::NOENT) => Ok(false),
-        Err(error) => Err(error.into()),
-    }
 }
 
 pub(super) fn is_left(outcome: &ItemOutcome) -> bool {

@@ -15,10 +15,10 @@ use crate::fence::{Fence, views_in_words};
 use crate::process;
 use crate::view::{NoView, View};
 
-#[doc = "holds: law 1.16"]
-#[test]
-fn commands_change_their_layers_alone() {
-    also_as_user("commands_change_their_layers_alone");
+const GIT: &str = "git -c user.name=a -c user.email=a@b";
+
+/// A home with a repository in the workspace.
+fn furnished() -> Yard {
     let yard = home();
     for (path, content) in [
         ("old", "held dear\n"),
@@ -31,12 +31,19 @@ fn commands_change_their_layers_alone() {
     yard.file("artoo_workspace/Makefile", "all: x y\nx y:\n\techo made > $@\n");
     yard.file("elsewhere/f", "held dear\n");
     fs::set_permissions(yard.home.join("elsewhere/f"), fs::Permissions::from_mode(0o444)).unwrap();
-    let git = "git -c user.name=a -c user.email=a@b";
     let (ended, view) = yard.in_view("true");
     assert_eq!(ended.exit_code, Some(0), "{}", ended.text(SHOWN_CHARS).0);
     drop(view);
-    let setup = format!("git init -q && git add old d && {git} commit -qm one && git branch other");
+    let setup = format!("git init -q && git add old d && {GIT} commit -qm one && git branch other");
     assert_eq!(yard.run(&setup).exit_code, Some(0));
+    yard
+}
+
+#[doc = "holds: law 1.16"]
+#[test]
+fn commands_change_their_layers_alone() {
+    also_as_user("commands_change_their_layers_alone");
+    let (yard, git) = (furnished(), GIT);
     let before = yard.all();
     for (command, needs) in [
         ("rm -rf d && test ! -e d", ""),
