@@ -52,6 +52,8 @@ pub(crate) enum UndoMethod {
     None,
     /// Each step is written to the journal before it is made.
     Steps,
+    /// A program's changes are committed once they are known, and the commit is written to the journal.
+    Commit,
     /// These paths and everything below them are copied first.
     Snapshot(Vec<PathBuf>),
 }

@@ -45,7 +45,6 @@
 mod beneath;
 mod builtin;
 mod call;
-#[allow(dead_code, unused_imports, reason = "calls use it as soon as commands run in a view")]
 mod change;
 pub mod checks;
 mod command_line;
@@ -72,12 +71,14 @@ mod process;
 mod protect;
 mod read_file;
 mod record;
+mod risk;
 pub mod rules;
 mod secret;
 mod session;
 mod shell;
 mod text;
 mod tool;
+mod transaction;
 mod trash;
 pub mod trust;
 pub mod undo;

@@ -108,6 +108,28 @@ impl Protected {
         is_kept.then(|| format!("{} may hold secrets, and what it says goes to the model", paths::line(path)))
     }
 
+    /// Why the user is asked before this file is read, if they are. artoo's own data is never read.
+    pub(crate) fn question(&self, path: &Path) -> Option<String> {
+        let real = paths::real(path);
+        let is_own = self.own_data.iter().any(|own| real.starts_with(own));
+        if is_own || path.symlink_metadata().is_err() {
+            return None;
+        }
+        let is_kept = self.holds(path) || self.holds(&real);
+        let reason = || format!("{} is protected: it may hold keys", paths::line(path));
+        is_kept.then(reason).or_else(|| if real.is_dir() { None } else { self.secret(path) })
+    }
+
+    /// Files that a command may not read, since they may hold secrets: below the home, the working folder, the workspace
+    /// and these folders, as they really lie.
+    pub(crate) fn left_out(&self, environment: &Environment, named: &[PathBuf]) -> Vec<PathBuf> {
+        let own = [&environment.home, &environment.cwd, &environment.workspace].map(PathBuf::from);
+        let roots = own.iter().chain(named).map(|path| paths::real(path)).filter(|path| path.is_dir());
+        let roots: BTreeSet<PathBuf> = roots.filter(|path| path != Path::new("/")).collect();
+        let outermost = roots.iter().filter(|path| !path.ancestors().skip(1).any(|above| roots.contains(above)));
+        outermost.flat_map(|root| self.secrets_below(root, secret::SEARCHED_MAX).0).collect()
+    }
+
     /// The files below a folder whose content is not for a model, and whether that is all of them.
     pub(crate) fn secrets_below(&self, folder: &Path, entries_max: usize) -> (Vec<PathBuf>, bool) {
         if self.trusts_model {

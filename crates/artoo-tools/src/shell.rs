@@ -1,28 +1,23 @@
-//! `shell`: a command line. A command that is proven harmless runs at once, any other after the user approved it.
+//! `shell`: a command line, run as a transaction: what it would change is asked about before it is changed.
 
 mod check;
 mod run;
 
-use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use artoo_proto::{EffectClass, ToolClass, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::command_line::{self, CommandLine, Paths};
+use crate::command_line::{self, CommandLine};
 use crate::config::ToolConfig;
 use crate::effects::{CallEffects, NetworkUse, UndoMethod};
-use crate::guard::{self, CommandClass, Proof};
 use crate::input::{self, InputProblem};
 use crate::paths::PATH_MAX_BYTES;
-use crate::process::{self, Invocation};
-use crate::protect::Protected;
+use crate::process;
 use crate::record::Record;
-use crate::tool::{CAUTION, Machine, Question, Request, Tool, UserContext, spec};
-use crate::{network, open, paths, secret};
+use crate::risk;
+use crate::tool::{Machine, Question, Request, Tool, UserContext, spec};
 
 pub use check::{Classification, CommandGuard};
 
@@ -31,12 +26,6 @@ const COMMAND_MAX_CHARS: usize = 32_768;
 
 /// Maximum number of paths in `writes`; the user reads each of them.
 const WRITES_MAX: usize = 16;
-
-/// Why a proven command that creates files needs approval on a machine without a sandbox.
-const NO_SANDBOX: &str = "nothing on this machine holds a running command, and this one is not read-only";
-
-/// Why a proven command needs approval on a machine without a sandbox, if some files are to be left out.
-const NO_SANDBOX_READING: &str = "nothing on this machine holds a running command, which would otherwise have";
 
 #[derive(Debug)]
 pub(crate) struct Shell;
@@ -55,19 +44,16 @@ struct Wire {
 #[derive(Debug)]
 struct Command {
     text: String,
-    proof: Proof,
-    /// Paths that it names: all of them for a proven command, best effort for another.
-    paths: Vec<PathBuf>,
-    /// Files and folders that it may change without naming them: those in `writes`, and folders of its patterns.
-    writes: Vec<PathBuf>,
-    /// Digests of the files that it names, before it runs.
-    before: Digests,
-    /// The workspace, if it was created for this command.
-    made_workspace: Option<PathBuf>,
+    line: CommandLine,
+    /// Folders that it may change besides the home, the working folder and the workspace.
+    folders: Vec<PathBuf>,
+    /// Places that it names and that hold secrets, which the user is asked about.
+    secrets: Vec<PathBuf>,
+    /// Whether it asks for the network.
+    network: bool,
+    /// Files that it may not read, since they may hold secrets.
+    left_out: Vec<PathBuf>,
 }
-
-/// Digests of files by path; `None` if there is no file.
-type Digests = BTreeMap<PathBuf, Option<String>>;
 
 impl Shell {
     /// The tool, if a shell is installed.
@@ -78,16 +64,16 @@ impl Shell {
 
 impl Tool for Shell {
     fn spec(&self) -> ToolSpec {
-        let description = "run a command; read-only ones at once, others after a yes";
+        let description = "run a command; what it changes, but for new files in the workspace, is asked about";
         spec("shell", ToolClass::Shell, 6, description, schema())
     }
 
-    fn read(&self, machine: &Machine, user: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
-        read(machine, user, input).map_err(|problem| problem.record(EffectClass::Unproven))
+    fn read(&self, machine: &Machine, _: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
+        read(machine, input).map_err(|problem| problem.record(EffectClass::Unproven))
     }
 }
 
-fn read(machine: &Machine, user: &UserContext<'_>, input: &Value) -> Result<Request, InputProblem> {
+fn read(machine: &Machine, input: &Value) -> Result<Request, InputProblem> {
     let Machine { config, protected, .. } = machine;
     let Wire { command, network: asks_network, writes } = input::parse(input)?;
     input::check_count("writes", writes.len(), WRITES_MAX)?;
@@ -97,127 +83,40 @@ fn read(machine: &Machine, user: &UserContext<'_>, input: &Value) -> Result<Requ
     }
     input::check_visible("the command", &command, "runs")?;
     let writes = writes.iter().map(|path| input::path(&config.environment, "writes", path));
-    let writes = writes.collect::<Result<Vec<_>, _>>()?;
-    let (command, line) = Command::new(config, protected, command, writes.clone());
-    // The folder of a pattern may change, but a denial covers the pattern alone.
-    let names = [line.names, writes].concat();
-    let is_proven = matches!(command.proof, Proof::Proven(_));
-    let network = !is_proven && (asks_network || network::is_named(&command.text));
-    let network = if network { NetworkUse::Possible } else { NetworkUse::Blocked };
+    let folders = writes.collect::<Result<Vec<_>, _>>()?;
+    let line = command_line::read(config, &command);
+    let assessment = risk::assess(&line);
+    if let Some(reason) = assessment.refusal {
+        return Err(InputProblem::Denied(reason));
+    }
+    let mut secrets = Vec::new();
+    let mut reasons = Vec::new();
+    for (path, reason) in line.names.iter().filter_map(|path| Some((path, protected.question(path)?))) {
+        secrets.push(path.clone());
+        reasons.push(reason);
+    }
+    if asks_network {
+        reasons.push("it asks for the network".to_owned());
+    }
+    let command = Command { text: command, line, folders, secrets, network: asks_network, left_out: Vec::new() };
+    let network = if asks_network { NetworkUse::Possible } else { NetworkUse::Blocked };
     let effects = CallEffects {
-        names,
-        hosts: line.hosts,
-        commands: line.commands,
-        is_destructive: matches!(command.proof, Proof::Unproven { class: CommandClass::Irreversible, .. }),
-        undo: UndoMethod::Snapshot(command.may_change(config)),
-        lines: command.effect_lines(config, protected),
-        ..CallEffects::new(command.class(), command.granted(), network)
+        hosts: command.line.hosts.clone(),
+        commands: command.line.commands.clone(),
+        is_destructive: false,
+        undo: UndoMethod::Commit,
+        lines: reasons.clone(),
+        ..CallEffects::new(EffectClass::Unproven, command.line.names.clone(), network)
     };
-    let question = command.needs_approval(machine, user).map(|reason| {
-        let shown = command.shown(asks_network);
-        let program = command.invocation(config).map(|invocation| invocation.program);
-        Question { text: format!("{shown}\0{program:?}"), files: effects.all_paths(), shown, reason }
+    let question = reasons.first().cloned().map(|reason| Question {
+        text: format!("{}\0{asks_network}", command.text),
+        files: command.secrets.clone(),
+        shown: command.text.clone(),
+        reason,
+        details: reasons,
     });
     let target = command.text.trim().to_owned();
     Ok(Request { target, effects, question, job: Box::new(command) })
-}
-
-impl Command {
-    /// Classifies a command. `writes`: what it asks to change besides.
-    fn new(config: &ToolConfig, protected: &Protected, text: String, mut writes: Vec<PathBuf>) -> (Self, CommandLine) {
-        let line = command_line::read(config, &text);
-        let proof = guard::classify(config, protected, &text);
-        let Paths { paths, folders } = match &proof {
-            Proof::Proven(proven) => Paths { paths: proven.effects.paths(), folders: Vec::new() },
-            Proof::Unproven { .. } => line.paths(&config.environment),
-        };
-        writes.extend(folders);
-        (Self { text, proof, paths, writes, before: Digests::new(), made_workspace: None }, line)
-    }
-
-    fn class(&self) -> EffectClass {
-        match &self.proof {
-            Proof::Proven(proven) => proven.class,
-            Proof::Unproven { .. } => EffectClass::Unproven,
-        }
-    }
-
-    fn is_read_only(&self) -> bool {
-        self.class() == EffectClass::ReadOnly
-    }
-
-    /// Every path that it names or asks for.
-    fn granted(&self) -> Vec<PathBuf> {
-        [self.paths.as_slice(), &self.writes].concat()
-    }
-
-    /// The paths that it may change; for a command that is not proven, with the workspace.
-    fn may_change(&self, config: &ToolConfig) -> Vec<PathBuf> {
-        let is_proven = matches!(self.proof, Proof::Proven(_));
-        let workspace = (!is_proven).then(|| PathBuf::from(&config.environment.workspace));
-        self.granted().into_iter().chain(workspace).collect()
-    }
-
-    /// Why it needs approval, if it does.
-    fn needs_approval(&self, machine: &Machine, user: &UserContext<'_>) -> Option<String> {
-        let proven = match &self.proof {
-            Proof::Unproven { reason, .. } => return Some(reason.clone()),
-            Proof::Proven(proven) => proven,
-        };
-        if self.is_read_only() {
-            let left_out = secret::left_out(proven.effects.left_out()).filter(|_| !machine.fence().holds)?;
-            return Some(format!("{NO_SANDBOX_READING} {left_out}"));
-        }
-        let caution = || user.confirm.then(|| CAUTION.to_owned());
-        if machine.fence().holds { caution() } else { Some(NO_SANDBOX.to_owned()) }
-    }
-
-    /// The command with what it asks for besides.
-    fn shown(&self, asks_network: bool) -> String {
-        let writes = self.writes.iter().map(|path| format!("\n[may change everything in {}]", paths::line(path)));
-        let network = asks_network.then(|| "\n[may reach the network]".to_owned());
-        std::iter::once(self.text.clone()).chain(writes).chain(network).collect()
-    }
-
-    /// The effects for the user: those that are proven, or what the command names.
-    fn effect_lines(&self, config: &ToolConfig, protected: &Protected) -> Vec<String> {
-        if let Proof::Proven(proven) = &self.proof {
-            return proven.effects.in_words();
-        }
-        let mut lines = vec!["runs a command whose effects are not proven".to_owned()];
-        for path in &self.writes {
-            lines.extend(protected.refusal(path));
-            lines.push(format!("may change everything in {}", paths::line(path)));
-        }
-        for path in &self.paths {
-            lines.extend(protected.refusal(path));
-            let Ok(found) = fs::symlink_metadata(path) else { continue };
-            let kind = open::kind_name(found.file_type());
-            let size = if found.is_file() { format!(" of {} bytes", found.len()) } else { String::new() };
-            lines.push(format!("may change {} ({kind}{size})", paths::line(path)));
-        }
-        let cwd = PathBuf::from(&config.environment.cwd);
-        lines.extend(protected.exposed(self.paths.iter().chain(&self.writes).chain([&cwd])));
-        lines
-    }
-
-    /// The program to run: of a proven command that program itself, else a shell with the bytes that were shown.
-    fn invocation(&self, config: &ToolConfig) -> Option<Invocation> {
-        if let Proof::Proven(proven) = &self.proof {
-            return Some(proven.invocation.clone());
-        }
-        let (program, name, mut arguments): (_, _, Vec<OsString>) = match process::find_program(config, "bash") {
-            Some(bash) => (bash, "bash", vec!["--noprofile".into(), "--norc".into()]),
-            None => (process::find_program(config, "sh")?, "sh", Vec::new()),
-        };
-        arguments.extend(["-c".into(), OsString::from(&self.text)]);
-        Some(Invocation { program, name: name.into(), arguments, environment: Vec::new() })
-    }
-
-    /// Whether a path is spelled in the command.
-    fn spells(&self, path: &Path) -> bool {
-        path.to_str().is_some_and(|path| self.text.contains(path))
-    }
 }
 
 /// The schema for models.
@@ -226,10 +125,10 @@ fn schema() -> Value {
         &["command"],
         json!({
             "command": {"type": "string", "minLength": 1, "maxLength": COMMAND_MAX_CHARS,
-                "description": "pipelines, lists and loops of known read-only programs run at once; all else needs a yes"},
+                "description": "a command for bash, with pipelines, lists and loops"},
             "network": {"type": "boolean", "description": "true if it must reach the network; asks a person"},
             "writes": {"type": "array", "maxItems": WRITES_MAX, "items": {"type": "string", "minLength": 1, "maxLength": PATH_MAX_BYTES},
-                "description": "folders or files it must change and does not name; the workspace is always writable"}
+                "description": "folders outside the home folder that it must change"}
         }),
     )
 }

@@ -9,18 +9,19 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
-use artoo_proto::{ToolClass, ToolSpec, escape};
+use artoo_proto::{TaskId, ToolClass, ToolSpec, escape};
 use serde_json::Value;
 
 use crate::config::ToolConfig;
 use crate::effects::CallEffects;
-use crate::fence::{self, Fence, FenceReport, Sight};
+use crate::fence::{self, Fence, FenceReport, Reach, Sight};
 use crate::limit::{Limit, Stopped, blocking};
 use crate::process::{self, Ended, Invocation, Order};
+use crate::view::View;
 use crate::protect::Protected;
 use crate::record::Record;
 use crate::rules::RuleBook;
-use crate::undo::{Act, Journal};
+use crate::undo::{Act, Journal, Subject};
 
 /// Why a call that only creates files needs approval under [`artoo_proto::ToolOrder::confirm`].
 pub(crate) const CAUTION: &str = "caution is advised for this step, and the call is not read-only";
@@ -68,6 +69,8 @@ pub(crate) struct Question {
     pub(crate) shown: String,
     /// Why it needs approval.
     pub(crate) reason: String,
+    /// What is shown on request, a line each.
+    pub(crate) details: Vec<String>,
 }
 
 impl Question {
@@ -107,7 +110,24 @@ pub(crate) struct Pending {
     pub(crate) effects: CallEffects,
     /// The question that must be answered before they are applied; `None` if they need no approval.
     pub(crate) question: Option<Question>,
-    pub(crate) staged: Box<dyn Staged>,
+    pub(crate) next: Next,
+}
+
+/// What an approval of a pending call does.
+#[derive(Debug)]
+pub(crate) enum Next {
+    /// Its changes are applied.
+    Commit(Box<dyn Staged>),
+    /// It runs again, with this allowed.
+    RunAgain(Allowed),
+}
+
+/// What a run may do besides changing files in a view.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Allowed {
+    pub(crate) reach: Reach,
+    /// Files and folders that it may change directly; `None` for a run in a view.
+    pub(crate) places: Option<Vec<PathBuf>>,
 }
 
 /// Changes that can be applied.
@@ -165,6 +185,28 @@ pub(crate) struct Call {
     pub(crate) act: Act,
     /// The effects as they were declared.
     pub(crate) effects: CallEffects,
+    /// What was approved after an earlier run.
+    pub(crate) allowed: Allowed,
+    /// Whether this machine has a sandbox.
+    pub(crate) is_held: bool,
+    /// Whether every change needs approval.
+    pub(crate) confirm: bool,
+    pub(crate) source: Source,
+}
+
+/// Which call of which task it is, for the undo journal.
+#[derive(Debug, Clone)]
+pub(crate) struct Source {
+    pub(crate) task: TaskId,
+    pub(crate) tool: String,
+    /// What it acts on, in one line.
+    pub(crate) target: String,
+}
+
+impl Source {
+    pub(crate) fn subject(&self) -> Subject<'_> {
+        Subject { task: &self.task, tool: &self.tool, what: &self.target }
+    }
 }
 
 impl Call {
@@ -177,39 +219,40 @@ impl Call {
         deadline.blocking(move |limit| work(&machine, act, limit)).await.map(done)
     }
 
-    /// Runs a program in a sandbox, for `time` or until the deadline. `record` is called after its end; the changes that
-    /// the journal finds are added to its record, without a workspace that was created for the program.
-    pub(crate) async fn run(
-        self,
-        invocation: Invocation,
-        fence: Fence,
-        time: Duration,
-        made_workspace: Option<PathBuf>,
-        record: impl FnOnce(io::Result<Ended>, &Machine, &Limit) -> Record + Send + 'static,
-    ) -> Look {
-        let network = fence.network;
-        let ended = self.start(invocation, fence, true, time).await;
-        let stayed_off = !network || ended.as_ref().is_ok_and(|ended| ended.stayed_off);
-        let act = self.act;
-        Box::new(move |machine, limit| {
-            let changes = act.end(&[], limit).map(|account| account.without(made_workspace.as_deref()));
-            // Then the program can have changed only files in the places it was given.
-            let is_held = machine.fence().holds && stayed_off;
-            Outcome::Done(record(ended, machine, limit).with_changes(changes, is_held))
-        })
-    }
-
     /// Runs a program of the system without a sandbox, with arguments of artoo's own or approved by the user: it needs a
     /// socket or a group that a sandbox would deny.
     pub(crate) async fn ask_system(&self, invocation: Invocation, time: Duration) -> io::Result<Ended> {
-        self.start(invocation, Fence::default(), false, time).await
+        self.start(invocation, Fence::default(), Held::Not, time).await
     }
 
-    async fn start(&self, invocation: Invocation, fence: Fence, is_held: bool, time: Duration) -> io::Result<Ended> {
+    /// Starts a program and waits for its end.
+    pub(crate) async fn start(
+        &self,
+        invocation: Invocation,
+        fence: Fence,
+        held: Held,
+        time: Duration,
+    ) -> io::Result<Ended> {
         let Machine { config, sight, child_environment, .. } = &*self.machine;
-        let order = Order { is_held, ..invocation.order(config, sight, child_environment, fence) };
+        let order = invocation.order(config, sight, child_environment, fence);
+        let order = match held {
+            Held::Not => Order { is_held: false, ..order },
+            Held::Fenced => order,
+            Held::InView(view) => Order { view: Some(view), ..order },
+        };
         process::run(config, order, time.min(self.deadline.left())).await
     }
+}
+
+/// What holds a program that runs.
+#[derive(Debug)]
+pub(crate) enum Held {
+    /// Nothing.
+    Not,
+    /// Its fence.
+    Fenced,
+    /// Its fence, in a view.
+    InView(Arc<View>),
 }
 
 /// The time limit of a call.

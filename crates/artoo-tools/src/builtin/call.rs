@@ -51,6 +51,7 @@ impl ActionCall {
             files: paths,
             shown: Question::shortened(&render(&run.shown, &fields)),
             reason: reason.to_owned(),
+            details: Vec::new(),
         });
         let target = render(&run.target, &fields);
         let target = escape::one_line(&escape::shorten(target.trim(), TARGET_MAX_CHARS));

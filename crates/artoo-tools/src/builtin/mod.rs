@@ -219,6 +219,6 @@ impl Tool for ManifestTool {
         if let Some(unknown) = fields.keys().next() {
             return Err(record(InputProblem::Unfit(format!("{}: there is no such input", escape::one_line(unknown)))));
         }
-        CustomCall::read(&action.manifest, machine, user, &input)
+        CustomCall::read(&action.manifest, machine, &input)
     }
 }

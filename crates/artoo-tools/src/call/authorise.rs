@@ -10,7 +10,7 @@ use super::{Context, EarlyOutcome};
 use crate::consent::scope::{self, ApprovalScope};
 use crate::consent::survey::survey;
 use crate::consent::{self, Grant};
-use crate::effects::{CallEffects, EffectSet};
+use crate::effects::{CallEffects, EffectSet, UndoMethod};
 use crate::limit::Limit;
 use crate::record::Record;
 use crate::rules::Bounds;
@@ -30,7 +30,9 @@ pub(super) fn authorise(
 ) -> Result<Option<Approval>, EarlyOutcome> {
     let task_id = &context.order.task_id;
     // A denial holds for the effect, in any spelling, also for a call that needs no approval.
-    if let Some(what) = context.registry.tasks().denied(task_id, effects) {
+    // What a program would do is not known before it has run.
+    let is_known = question.is_some() || !matches!(effects.undo, UndoMethod::Commit) || !effects.changes.is_empty();
+    if let Some(what) = context.registry.tasks().denied(task_id, effects).filter(|_| is_known) {
         return Err(EarlyOutcome::refused(&format!("it was refused before in this task: {what}")));
     }
     let Some(mut question) = question else { return Ok(None) };

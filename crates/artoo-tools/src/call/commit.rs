@@ -8,7 +8,7 @@ use super::{Context, EarlyOutcome};
 use crate::consent::Grant;
 use crate::limit::Limit;
 use crate::record::Record;
-use crate::tool::{Outcome, Pending};
+use crate::tool::{Next, Outcome, Pending};
 
 /// The changes of an earlier run that the grant was given for.
 pub(super) fn take_pending(context: &Context, grant: Option<&Grant>) -> Option<Pending> {
@@ -28,14 +28,19 @@ pub(super) fn commit(
         Outcome::Pending(pending) => pending,
     };
     let question = pending.question.clone();
-    match authorise(context, &pending.effects, question, &Undoability::Steps, grant, limit) {
-        Ok(approved) => Ok((pending.staged.commit(&context.machine, limit), approved.or(approval))),
-        Err(EarlyOutcome::Question(question)) => {
+    let undo = Undoability::of(&context.machine, &pending.effects, limit);
+    match (authorise(context, &pending.effects, question, &undo, grant, limit), pending) {
+        (Ok(approved), Pending { next: Next::Commit(staged), .. }) => {
+            Ok((staged.commit(&context.machine, limit), approved.or(approval)))
+        }
+        // A run is repeated only after its question.
+        (Ok(_), _) => Err(EarlyOutcome::refused("what it would reach needs a question of its own")),
+        (Err(EarlyOutcome::Question(question)), pending) => {
             if let ToolOutcome::NeedsConsent { hash, .. } = &*question {
                 context.registry.tasks().hold(&context.order.task_id, hash, pending);
             }
             Err(EarlyOutcome::Question(question))
         }
-        Err(denied) => Err(denied),
+        (Err(denied), _) => Err(denied),
     }
 }

@@ -23,7 +23,7 @@ use artoo_proto::{EffectClass, ToolOrder, ToolOutcome};
 use crate::consent::Grant;
 use crate::limit::{Limit, Stopped, blocking};
 use crate::record::Record;
-use crate::tool::{Deadline, Machine};
+use crate::tool::{Allowed, Deadline, Machine, Next, Pending};
 
 #[cfg(test)]
 pub(crate) use dedupe::{CallKey, FailedCalls};
@@ -48,13 +48,20 @@ impl Registry {
             let mut request = read::read(context)?;
             refuse::target(context, &request)?;
             let attempt = dedupe::dedupe(context, &request)?;
-            if let Some(pending) = commit::take_pending(context, grant.as_ref()) {
-                return Ok((Step::of_pending(pending), attempt, None, grant));
-            }
+            let (question, allowed) = match commit::take_pending(context, grant.as_ref()) {
+                Some(pending @ Pending { next: Next::Commit(_), .. }) => {
+                    return Ok((Step::of_pending(pending), attempt, None, grant));
+                }
+                // What was asked before the first run was approved then.
+                Some(Pending { effects, question, next: Next::RunAgain(allowed) }) => {
+                    request.effects = effects;
+                    (question, allowed)
+                }
+                None => (request.question.take(), Allowed::default()),
+            };
             let undo = Undoability::of(&context.machine, &request.effects, limit);
-            let question = request.question.take();
             let approval = authorise::authorise(context, &request.effects, question, &undo, &mut grant, limit)?;
-            Ok((run::prepare(context, request, &undo, limit), attempt, approval, grant))
+            Ok((run::prepare(context, request, allowed, &undo, limit), attempt, approval, grant))
         };
         let (step, attempt, approval, mut grant) = match context.hop(context.deadline.left(), before).await {
             Ok(ready) => ready,

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use super::Context;
 use super::undoable::Undoability;
 use crate::limit::{Limit, Stopped};
-use crate::tool::{Call, Job, Look, Outcome, Pending, Request, done};
-use crate::undo::Subject;
+use crate::tool::{Allowed, Call, Job, Look, Outcome, Pending, Request, Source, done};
 
 /// What is run.
 pub(super) enum Step {
@@ -23,14 +22,22 @@ impl Step {
 }
 
 /// Starts the journal entry and does the tool's own preparations.
-pub(super) fn prepare(context: &Context, request: Request, undo: &Undoability, limit: &Limit) -> Step {
+pub(super) fn prepare(
+    context: &Context,
+    request: Request,
+    allowed: Allowed,
+    undo: &Undoability,
+    limit: &Limit,
+) -> Step {
     let Request { target, effects, mut job, .. } = request;
-    let subject = Subject { task: &context.order.task_id, tool: context.tool_name(), what: &target };
-    match undo.begin(&context.machine, subject, limit) {
+    let source = Source { task: context.order.task_id.clone(), tool: context.tool_name().to_owned(), target };
+    match undo.begin(&context.machine, source.subject(), limit) {
         Ok(act) => {
             job.prepare(&context.machine, &act, limit);
             let machine = Arc::clone(&context.machine);
-            Step::Job(job, Box::new(Call { machine, deadline: context.deadline, act, effects }))
+            let (deadline, confirm) = (context.deadline, context.order.confirm);
+            let is_held = machine.fence().holds;
+            Step::Job(job, Box::new(Call { machine, deadline, act, effects, allowed, is_held, confirm, source }))
         }
         Err(record) => Step::Ended(done(record.class(effects.class))),
     }

@@ -15,6 +15,8 @@ pub(crate) enum Undoability {
     Steps,
     /// The paths that it may change are copied first, unless they are too large.
     Snapshot(Box<Cover>),
+    /// What it changes is known before it is made.
+    Commit,
     /// Nothing is saved.
     Never,
 }
@@ -26,6 +28,7 @@ impl Undoability {
             _ if effects.is_read_only() => Self::ReadOnly,
             (None, _) | (_, UndoMethod::None) => Self::Never,
             (Some(_), UndoMethod::Steps) => Self::Steps,
+            (Some(_), UndoMethod::Commit) => Self::Commit,
             (Some(journal), UndoMethod::Snapshot(paths)) => Self::Snapshot(Box::new(journal.survey(paths, limit))),
         }
     }
@@ -34,7 +37,7 @@ impl Undoability {
     pub(super) fn message(&self) -> Option<String> {
         match self {
             Self::ReadOnly => None,
-            Self::Steps => Some("can be undone with artoo undo".to_owned()),
+            Self::Steps | Self::Commit => Some("can be undone with artoo undo".to_owned()),
             Self::Snapshot(survey) => Some(survey.said()),
             Self::Never => Some("is not undoable: nothing of it is kept for undo".to_owned()),
         }
@@ -45,7 +48,7 @@ impl Undoability {
         match self {
             Self::Snapshot(survey) if survey.not_undoable().is_some() => "not undoable",
             Self::Never => "not undoable",
-            Self::ReadOnly | Self::Steps | Self::Snapshot(_) => "undoable",
+            Self::ReadOnly | Self::Steps | Self::Commit | Self::Snapshot(_) => "undoable",
         }
     }
 
@@ -53,7 +56,7 @@ impl Undoability {
     pub(super) fn begin(&self, machine: &Machine, subject: Subject<'_>, limit: &Limit) -> Result<Act, Box<Record>> {
         let Some(journal) = &machine.journal else { return Ok(Act::default()) };
         let survey = match self {
-            Self::ReadOnly | Self::Never => return Ok(Act::default()),
+            Self::ReadOnly | Self::Commit | Self::Never => return Ok(Act::default()),
             Self::Steps => None,
             Self::Snapshot(survey) => Some(survey.as_ref()),
         };

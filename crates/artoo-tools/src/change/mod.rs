@@ -19,5 +19,5 @@ mod tests;
 
 pub(crate) use class::{Class, Places, Reason, classify};
 pub(crate) use commit::{CommitError, Committed, commit};
-pub(crate) use look::{LookError, look};
+pub(crate) use look::look;
 pub(crate) use set::{ChangeSet, Entry, Kind, Layer};

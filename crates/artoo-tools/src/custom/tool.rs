@@ -8,15 +8,17 @@ use std::sync::Arc;
 use artoo_proto::{ToolClass, ToolSpec, escape};
 use serde_json::{Map, Value};
 
-use crate::custom::manifest::{self, Effect, Manifest};
+use crate::custom::manifest::{self, Manifest};
 use crate::effects::{CallEffects, NetworkUse, UndoMethod};
-use crate::fence::Fence;
+use crate::fence::Reach;
 use crate::input;
 use crate::limit::Limit;
 use crate::paths;
 use crate::process::{Ended, Invocation};
 use crate::record::Record;
-use crate::tool::{CAUTION, Call, Job, Machine, Question, Request, Running, Tool, UserContext};
+use crate::tool::{Call, Job, Machine, Question, Request, Running, Tool, UserContext};
+use crate::transaction::Program;
+use crate::undo::Act;
 
 /// Tried after artoo's own tools and before shell commands.
 const PRIORITY: u8 = 5;
@@ -31,6 +33,10 @@ pub(crate) struct Custom {
 pub(crate) struct CustomCall {
     manifest: Arc<Manifest>,
     arguments: Vec<String>,
+    /// Paths that it is given.
+    paths: Vec<PathBuf>,
+    /// Files that it may not read, since they may hold secrets.
+    left_out: Vec<PathBuf>,
 }
 
 impl Custom {
@@ -50,8 +56,8 @@ impl Tool for Custom {
         }
     }
 
-    fn read(&self, machine: &Machine, user: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
-        CustomCall::read(&self.manifest, machine, user, input)
+    fn read(&self, machine: &Machine, _: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
+        CustomCall::read(&self.manifest, machine, input)
     }
 }
 
@@ -60,7 +66,6 @@ impl CustomCall {
     pub(crate) fn read(
         manifest: &Arc<Manifest>,
         machine: &Machine,
-        user: &UserContext<'_>,
         input: &Value,
     ) -> Result<Request, Box<Record>> {
         let class = manifest.effect.class();
@@ -83,57 +88,33 @@ impl CustomCall {
             Box::new(Record::denied(&format!("{program} {reason}")).class(class))
         })?;
         let secret = paths.iter().find_map(|path| machine.protected.secret(path));
-        let call = Self { manifest: Arc::clone(manifest), arguments };
-        let workspace = PathBuf::from(&environment.workspace);
+        let call =
+            Self { manifest: Arc::clone(manifest), arguments, paths: paths.clone(), left_out: Vec::new() };
         let network = if manifest.network { NetworkUse::Possible } else { NetworkUse::Blocked };
         let effects = CallEffects {
-            undo: UndoMethod::Snapshot(paths.iter().cloned().chain([workspace]).collect()),
+            undo: UndoMethod::Commit,
             lines: vec![format!("runs your own tool {}: {}", manifest.name, manifest.description)],
             ..CallEffects::new(class, paths, network)
         };
-        let question = call.needs_approval(user, secret).map(|reason| {
+        let question = call.needs_approval(secret).map(|reason| {
             let shown = call.shown();
             let files = [manifest.program.clone()].into_iter().chain(effects.paths.clone()).collect();
-            Question { text: shown.clone(), files, shown, reason }
+            Question { text: shown.clone(), files, shown, reason, details: Vec::new() }
         });
         let target = escape::one_line(&call.arguments.join(" "));
         Ok(Request { target, effects, question, job: Box::new(call) })
     }
 
-    /// Why a call needs approval, if it does. `secret`: why the content of its files does.
-    fn needs_approval(&self, user: &UserContext<'_>, secret: Option<String>) -> Option<String> {
-        let Manifest { effect, network, granted, .. } = *self.manifest;
-        if let Some(reason) = secret.or_else(|| self.manifest.ask.clone()) {
-            return Some(reason);
-        }
-        let reason = match effect {
-            Effect::ReadOnly | Effect::Creating if network && !granted => "what it is given may leave this machine",
-            Effect::ReadOnly => return None,
-            Effect::Changing if !granted => "its manifest says that it changes something",
-            Effect::Creating | Effect::Changing if !user.confirm => return None,
-            Effect::Creating | Effect::Changing => CAUTION,
-        };
-        Some(reason.to_owned())
+    /// Why a call needs approval before it runs, if it does. `secret`: why the content of its files does.
+    fn needs_approval(&self, secret: Option<String>) -> Option<String> {
+        let sends = self.manifest.network && !self.manifest.granted;
+        let sending = || sends.then(|| "what it is given may leave this machine".to_owned());
+        secret.or_else(|| self.manifest.ask.clone()).or_else(sending)
     }
 
     fn shown(&self) -> String {
         let arguments = self.arguments.iter().map(|argument| format!(" {}", quoted(argument)));
         format!("{}: {}{}", self.manifest.name, paths::line(&self.manifest.program), arguments.collect::<String>())
-    }
-
-    /// The sandbox for what the manifest claims.
-    fn fence(&self, call: &Call) -> Fence {
-        let (config, protected, network) = (&call.machine.config, &call.machine.protected, self.manifest.network);
-        let paths = &call.effects.paths;
-        match self.manifest.effect {
-            Effect::ReadOnly => Fence { network, ..Fence::of_reading(protected, paths) },
-            // It may create files anywhere in the workspace, as its manifest claims.
-            Effect::Creating => {
-                let Fence { readable, .. } = Fence::of_reading(protected, paths);
-                Fence { readable, ..Fence::of_allowed(config, protected, &[], network) }
-            }
-            Effect::Changing => Fence::of_allowed(config, protected, paths, network),
-        }
     }
 
     fn invocation(&self) -> Invocation {
@@ -148,28 +129,32 @@ impl CustomCall {
 }
 
 impl Job for CustomCall {
+    fn prepare(&mut self, machine: &Machine, _: &Act, _: &Limit) {
+        self.left_out = machine.protected.left_out(&machine.config.environment, &self.paths);
+        self.left_out.retain(|file| !self.paths.contains(file));
+    }
+
     fn run(self: Box<Self>, call: Call) -> Running {
-        let (fence, invocation, time) = (self.fence(&call), self.invocation(), self.manifest.timeout());
+        let network = self.manifest.network;
+        let program = Program {
+            invocation: self.invocation(),
+            shown: self.shown(),
+            folders: Vec::new(),
+            readable: self.paths.clone(),
+            left_out: self.left_out.clone(),
+            reach: Reach { network, ..Reach::default() },
+            is_granted: self.manifest.granted,
+            time: self.manifest.timeout(),
+        };
         let record = move |ended: io::Result<Ended>, machine: &Machine, _: &Limit| match ended {
-            Ok(ended) => record(&self.manifest, ended, machine.config.output_max_chars),
+            Ok(mut ended) => Record::of_program(&mut ended, machine.config.output_max_chars),
             Err(error) => {
                 let failed = Record::hindered(format!("{}: {error}", paths::line(&self.manifest.program)));
-                Record { measures: false, ..failed.class(self.manifest.effect.class()) }
+                Record { measures: false, ..failed }
             }
         };
-        Box::pin(async move { Ok(call.run(invocation, fence, time, None, record).await) })
+        Box::pin(call.run(program, record))
     }
-}
-
-fn record(manifest: &Manifest, mut ended: Ended, max_chars: usize) -> Record {
-    let claim = match manifest.effect {
-        Effect::ReadOnly => "that it changes nothing is its manifest's word, not proven",
-        Effect::Creating => "that it only adds is its manifest's word, not proven",
-        Effect::Changing => "what it changed is not recorded",
-    };
-    let record = Record::of_program(&mut ended, max_chars).class(manifest.effect.class());
-    let line = if record.text.is_empty() || record.text.ends_with('\n') { "" } else { "\n" };
-    Record { text: format!("{}{line}[{}: {claim}]", record.text, manifest.name), ..record }
 }
 
 /// An argument for display, in quotes if it has blanks or special characters.

@@ -111,7 +111,7 @@ impl Broker {
             writable,
             granted: fence.granted.clone(),
             kept_back: fence.kept_back.clone(),
-            network: fence.network,
+            network: fence.reach.network,
             kind,
             file_bytes,
             first: pidfd,

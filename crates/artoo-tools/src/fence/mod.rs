@@ -55,6 +55,7 @@ pub(crate) use broker::{Asking, Broker, Notes};
 #[cfg(target_os = "linux")]
 pub(crate) use capabilities::drop_capabilities;
 pub use denial::Denial;
+pub(crate) use denial::Reach;
 pub(crate) use denial::remark;
 #[cfg(target_os = "linux")]
 pub(crate) use filter::Filters;
@@ -91,8 +92,8 @@ pub(crate) struct Fence {
     pub(crate) readable: Vec<PathBuf>,
     /// Files that may not be read although a folder above them may: they may hold secrets.
     pub(crate) left_out: Vec<PathBuf>,
-    /// Whether it may reach the network.
-    pub(crate) network: bool,
+    /// What it may reach besides files.
+    pub(crate) reach: Reach,
     /// Whether the whole run is killed at the first denial. In a view nothing is.
     pub(crate) stops_at_denial: bool,
 }
@@ -119,7 +120,6 @@ impl Fence {
     }
 
     /// The fence of a reading run: nothing is changed but a private folder, and the first denial ends the run.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the pipeline of tool calls is to begin with it"))]
     pub(crate) fn of_reading_run(protected: &Protected) -> Self {
         Self { stops_at_denial: true, ..Self::of_reading(protected, &[]) }
     }
@@ -147,7 +147,7 @@ impl Fence {
         // Reading all below a folder that holds artoo's own data would read that too.
         let readable = shown.iter().filter(|path| !kept_back.iter().any(|kept| kept.starts_with(path)));
         let readable = readable.cloned().collect();
-        Self { writable: vec![workspace(config)], granted: shown, kept_back, readable, network, ..Self::default() }
+        Self { writable: vec![workspace(config)], granted: shown, kept_back, readable, reach: Reach { network, ..Reach::default() }, ..Self::default() }
     }
 }
 

@@ -43,7 +43,7 @@ pub(crate) fn profile(fence: &Fence, hidden: &[PathBuf], scratch: &Path) -> Stri
         path_rule(&mut text, "allow file-write*", path);
         path_rule(&mut text, "allow file-link", path);
     }
-    if fence.network {
+    if fence.reach.network {
         text.push_str(
             "(allow network-outbound (remote ip))\n(allow network-inbound (local ip))\n(allow system-socket)\n",
         );

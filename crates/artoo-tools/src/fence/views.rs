@@ -14,7 +14,6 @@ impl View {
     ///
     /// # Errors
     /// When this machine or its settings have no views; the reason names what would change that.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the pipeline of a call prepares them"))]
     pub(crate) fn prepare(config: &ToolConfig, protected: &Protected, folders: &[PathBuf]) -> Result<Self, NoView> {
         let views = tried(config)?;
         let environment = &config.environment;

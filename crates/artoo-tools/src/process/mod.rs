@@ -95,7 +95,6 @@ pub(crate) struct Ended {
     /// What the fence denied it, each act once.
     pub(crate) denied: Vec<Denial>,
     /// It was killed for the first of these, and its output is thrown away.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the pipeline of tool calls is to ask for it"))]
     pub(crate) is_stopped: bool,
     /// It made no socket by which the network is reached, allowed or not.
     pub(crate) stayed_off: bool,

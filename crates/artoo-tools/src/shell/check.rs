@@ -3,9 +3,8 @@
 use artoo_proto::{EffectClass, escape};
 use serde::Serialize;
 
-use super::Command;
 use crate::config::ToolConfig;
-use crate::guard::{CommandClass, Proof};
+use crate::guard::{self, CommandClass, Proof};
 use crate::protect::Protected;
 
 /// The classification of a command.
@@ -41,16 +40,19 @@ impl CommandGuard {
     /// Classifies a command; reads the disk, runs nothing, never fails.
     #[must_use]
     pub fn check(&self, command: &str) -> Classification {
-        let (command, _) = Command::new(&self.config, &self.protected, command.to_owned(), Vec::new());
-        let (class, reason) = match &command.proof {
+        let proof = guard::classify(&self.config, &self.protected, command);
+        let (class, reason) = match &proof {
             Proof::Proven(proven) if proven.class == EffectClass::ReadOnly => {
                 (CommandClass::ReadOnly, "every part of it is known to read only".to_owned())
             }
             Proof::Proven(_) => (CommandClass::Reversible, "it only adds what is not there yet".to_owned()),
             Proof::Unproven { class, reason } => (*class, escape::one_line(reason)),
         };
-        let ask = matches!(command.proof, Proof::Unproven { .. });
-        let effects = command.effect_lines(&self.config, &self.protected);
-        Classification { command: command.text, class, ask, reason, effects }
+        let effects = match &proof {
+            Proof::Proven(proven) => proven.effects.in_words(),
+            Proof::Unproven { .. } => Vec::new(),
+        };
+        let ask = matches!(proof, Proof::Unproven { .. });
+        Classification { command: command.to_owned(), class, ask, reason, effects }
     }
 }

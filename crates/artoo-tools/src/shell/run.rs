@@ -1,127 +1,92 @@
-//! Runs a shell command in its sandbox, and records its output and the files that it changed.
+//! Runs a shell command as a transaction, and records its output.
 
-use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use artoo_proto::{CallStatus, EffectClass, Environment, FileChange};
+use artoo_proto::CallStatus;
 use rustix::fs::{Access, access};
 
-use super::{Command, Digests};
-use crate::consent;
-use crate::effects::NetworkUse;
-use crate::fence::Fence;
-use crate::guard::{Effects, ExitOne, Proof};
+use super::Command;
+use crate::config::ToolConfig;
+use crate::fence::Reach;
 use crate::limit::Limit;
-use crate::process::Ended;
+use crate::process::{self, Ended, Invocation};
 use crate::record::Record;
 use crate::tool::{Call, Job, Machine, Running, done};
+use crate::transaction::Program;
 use crate::undo::Act;
 use crate::{nearby, paths, secret};
 
-/// What to do if the sandbox denied an approved command something.
-const REMEDY: &str =
-    "name the path in the command or in \"writes\", or ask for \"network\"; a person is shown it and decides";
+/// What to do if the sandbox denied a command something.
+const REMEDY: &str = "name a folder outside the home in \"writes\", or ask for \"network\"; a person decides";
 
-/// Why the sandbox denied a proven command something.
-const BEYOND_PROOF: &str = "it ran without a question, which lets it make only the new names it was proven to make";
+/// Programs whose exit code 1 is an answer, if they print no error.
+const ANSWERING: &str = "grep egrep fgrep zgrep rg ag ack diff cmp test [ [[ pgrep pidof which command type lsof jq awk \
+    systemctl git";
+
+/// Programs that print what they were given: their output measures nothing.
+const ECHOING: &str = "echo printf true false : seq yes expr bc dc basename dirname sleep";
 
 impl Job for Command {
-    fn prepare(&mut self, machine: &Machine, act: &Act, limit: &Limit) {
-        if !self.is_read_only() {
-            self.made_workspace = make_workspace(&machine.config.environment);
-            self.before = if act.sees_all() { Digests::new() } else { digests(&self.paths, limit) };
-        }
+    fn prepare(&mut self, machine: &Machine, _: &Act, _: &Limit) {
+        self.left_out = machine.protected.left_out(&machine.config.environment, &self.line.names);
+        self.left_out.retain(|file| !self.secrets.iter().any(|allowed| file.starts_with(allowed)));
     }
 
     fn run(self: Box<Self>, call: Call) -> Running {
         let config = &call.machine.config;
         let Some(invocation) = self.invocation(config) else {
-            let record = Record::hindered("no shell is installed").class(EffectClass::Unproven);
-            return Box::pin(async { Ok(done(record)) });
+            return Box::pin(async { Ok(done(Record::hindered("no shell is installed"))) });
         };
         let (program, cwd) = (invocation.program.clone(), config.environment.cwd.clone());
-        // The workspace exists now, so that the sandbox can grant it.
-        let (fence, time, made_workspace) = (self.fence(&call), call.deadline.left(), self.made_workspace.clone());
-        let record = move |ended: io::Result<Ended>, machine: &Machine, limit: &Limit| match ended {
-            Err(error) => self.not_started(&program, &cwd, &error),
-            Ok(ended) => {
-                let changed = changes(&self.before, &digests(self.before.keys(), limit));
-                self.record(ended, changed, machine.config.output_max_chars)
-            }
+        let transaction = Program {
+            invocation,
+            shown: self.text.clone(),
+            folders: self.folders.clone(),
+            readable: self.secrets.clone(),
+            left_out: self.left_out.clone(),
+            reach: Reach { network: self.network, ..Reach::default() },
+            is_granted: false,
+            time: call.deadline.left(),
         };
-        Box::pin(async move { Ok(call.run(invocation, fence, time, made_workspace, record).await) })
+        let record = move |ended: io::Result<Ended>, machine: &Machine, _: &Limit| match ended {
+            Err(error) => not_started(&program, &cwd, &error),
+            Ok(ended) => self.record(ended, machine.config.output_max_chars),
+        };
+        Box::pin(call.run(transaction, record))
     }
-}
-
-/// Creates the workspace if it is missing, so that it counts as no change of the command. A command that needs it
-/// reports an error if it can't be created.
-fn make_workspace(environment: &Environment) -> Option<PathBuf> {
-    let workspace = PathBuf::from(&environment.workspace);
-    let is_missing = !workspace.exists();
-    (is_missing && fs::create_dir_all(&workspace).is_ok()).then(|| paths::real(&workspace))
-}
-
-/// Digests of the regular files at these paths. Folders and files too large to hash are left out.
-fn digests<'a>(paths: impl IntoIterator<Item = &'a PathBuf>, limit: &Limit) -> Digests {
-    let digest = |path: &PathBuf| match fs::symlink_metadata(path) {
-        Err(_) => Some(None),
-        Ok(found) => consent::content(path, &found, limit).map(Some),
-    };
-    paths.into_iter().filter_map(|path| digest(path).map(|digest| (path.clone(), digest))).collect()
-}
-
-fn changes(before: &Digests, after: &BTreeMap<PathBuf, Option<String>>) -> Vec<FileChange> {
-    let changed = before.iter().filter_map(|(path, before)| {
-        let after = after.get(path)?;
-        (before != after).then(|| FileChange { path: paths::line(path), before: before.clone(), after: after.clone() })
-    });
-    changed.collect()
 }
 
 impl Command {
-    /// The sandbox: a proven command may do what is proven, another what the user was shown.
-    fn fence(&self, call: &Call) -> Fence {
-        let (config, protected) = (&call.machine.config, &call.machine.protected);
-        match &self.proof {
-            Proof::Proven(proven) => {
-                let Effects { opened, created, .. } = &proven.effects;
-                let left_out = proven.effects.left_out().iter().map(|path| paths::real(path)).collect();
-                Fence { left_out, ..Fence::of_creating(config, protected, opened, created) }
-            }
-            Proof::Unproven { .. } => {
-                let network = call.effects.network == NetworkUse::Possible;
-                Fence::of_allowed(config, protected, &call.effects.paths, network)
-            }
-        }
+    /// A shell with the command as it was shown.
+    fn invocation(&self, config: &ToolConfig) -> Option<Invocation> {
+        let (program, name, mut arguments): (_, _, Vec<OsString>) = match process::find_program(config, "bash") {
+            Some(bash) => (bash, "bash", vec!["--noprofile".into(), "--norc".into()]),
+            None => (process::find_program(config, "sh")?, "sh", Vec::new()),
+        };
+        arguments.extend(["-c".into(), OsString::from(&self.text)]);
+        Some(Invocation { program, name: name.into(), arguments, environment: Vec::new() })
     }
 
     /// The record of a command that ran.
-    fn record(&self, mut ended: Ended, changed: Vec<FileChange>, max_chars: usize) -> Record {
-        let (measures, exit_one, left_out) = match &self.proof {
-            Proof::Proven(proven) => {
-                let Effects { measures, exit_one, .. } = proven.effects;
-                (measures, exit_one, proven.effects.left_out())
-            }
-            Proof::Unproven { .. } => (true, None, [].as_slice()),
-        };
-        let class = self.class();
-        let mut record = Record { changed, measures, ..Record::of_program(&mut ended, max_chars).class(class) };
+    fn record(&self, mut ended: Ended, max_chars: usize) -> Record {
+        let measures = self.line.commands.is_empty() || self.programs().any(|name| !is_listed(ECHOING, name));
+        let mut record = Record { measures, ..Record::of_program(&mut ended, max_chars) };
         if ended.timed_out.is_some() {
             return record;
         }
-        let is_answer = ended.exit_code == Some(1) && exit_one == Some(ExitOne::Answer) && ended.stderr.total() == 0;
+        let is_answering = self.programs().last().is_some_and(|name| is_listed(ANSWERING, name));
+        let is_answer = ended.exit_code == Some(1) && is_answering && ended.stderr.total() == 0;
         let succeeded = ended.exit_code == Some(0) || is_answer;
-        let is_part = !succeeded && only_misses(&ended, left_out, max_chars);
-        if let Some(left_out) = secret::left_out(left_out) {
+        let missed = self.missed(&ended, max_chars);
+        let is_part = !succeeded && missed.1;
+        if let Some(left_out) = secret::left_out(&missed.0) {
             record.text.push_str(&format!("\n[{left_out}; name a file to be asked about it]"));
         }
-        // A proven command that was denied something is always reported: its output may claim that it succeeded.
-        let (is_reported, remedy) =
-            if class == EffectClass::Unproven { (!succeeded, REMEDY) } else { (true, BEYOND_PROOF) };
-        if let Some(denied) = ended.kept().filter(|_| is_reported) {
-            record.text.push_str(&format!("\n[{denied}; {remedy}]"));
+        if let Some(denied) = ended.kept() {
+            record.text.push_str(&format!("\n[{denied}; {REMEDY}]"));
         }
         let alternatives = if succeeded || is_part { None } else { self.environmental_cause(&ended) };
         Record {
@@ -137,19 +102,24 @@ impl Command {
         }
     }
 
-    /// The record of a program that could not be started.
-    fn not_started(&self, program: &Path, cwd: &str, error: &io::Error) -> Record {
-        let reason = format!("{}: {error}", paths::line(program));
-        let record = if !Path::new(cwd).is_dir() {
-            Record::hindered(format!("the working folder is gone: {}", paths::line(Path::new(cwd))))
-        } else if error.kind() == io::ErrorKind::NotFound {
-            Record { exit_code: Some(127), ..Record::hindered(reason) }
-        } else if error.kind() == io::ErrorKind::PermissionDenied {
-            Record { exit_code: Some(126), ..Record::hindered(reason) }
-        } else {
-            Record::unusable(reason)
-        };
-        Record { measures: false, ..record.class(self.class()) }
+    /// The names of its programs, in order.
+    fn programs(&self) -> impl Iterator<Item = &str> {
+        let first = self.line.commands.iter().filter_map(|words| words.first());
+        first.filter_map(|program| Path::new(program).file_name()?.to_str())
+    }
+
+    /// The files left out that it names in its errors, and whether every error is about one of them.
+    fn missed(&self, ended: &Ended, max_chars: usize) -> (Vec<PathBuf>, bool) {
+        if self.left_out.is_empty() || ended.stderr.total() == 0 {
+            return (Vec::new(), false);
+        }
+        let (errors, is_cut) = ended.stderr.text(max_chars);
+        let denied: Vec<&str> = errors.lines().filter(|line| line.contains("ermission denied")).collect();
+        let name = |path: &Path| path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
+        let is_named = |path: &&PathBuf| name(path).is_some_and(|name| denied.iter().any(|line| line.contains(&name)));
+        let missed: Vec<PathBuf> = self.left_out.iter().filter(is_named).cloned().collect();
+        let is_all = !is_cut && !missed.is_empty() && denied.len() == errors.lines().count();
+        (missed, is_all)
     }
 
     /// Whether the environment explains a failure: a missing program, or a path that is missing or can't be read. Gives
@@ -158,19 +128,28 @@ impl Command {
         if matches!(ended.exit_code, Some(126 | 127)) {
             return Some(Vec::new());
         }
-        // A word of a command that is not proven may be no path, so only absolute paths in its text count.
-        let is_proven = matches!(self.proof, Proof::Proven(_));
-        self.paths.iter().filter(|path| is_proven || self.spells(path)).find_map(|path| match fs::metadata(path) {
+        self.line.names.iter().find_map(|path| match fs::metadata(path) {
             Err(_) => Some(nearby::alternatives(path)),
             Ok(_) => access(path, Access::READ_OK).is_err().then(Vec::new),
         })
     }
 }
 
-/// Whether every error of a program is that it could not read the files left out.
-fn only_misses(ended: &Ended, left_out: &[PathBuf], max_chars: usize) -> bool {
-    let (errors, is_cut) = ended.stderr.text(max_chars);
-    let names: Vec<_> = left_out.iter().filter_map(|path| path.file_name()?.to_str()).collect();
-    let is_miss = |line: &str| line.contains("ermission denied") && names.iter().any(|name| line.contains(name));
-    !is_cut && !errors.is_empty() && errors.lines().all(is_miss)
+/// The record of a program that could not be started.
+fn not_started(program: &Path, cwd: &str, error: &io::Error) -> Record {
+    let reason = format!("{}: {error}", paths::line(program));
+    let record = if !Path::new(cwd).is_dir() {
+        Record::hindered(format!("the working folder is gone: {}", paths::line(Path::new(cwd))))
+    } else if error.kind() == io::ErrorKind::NotFound {
+        Record { exit_code: Some(127), ..Record::hindered(reason) }
+    } else if error.kind() == io::ErrorKind::PermissionDenied {
+        Record { exit_code: Some(126), ..Record::hindered(reason) }
+    } else {
+        Record::unusable(reason)
+    };
+    Record { measures: false, ..record }
+}
+
+fn is_listed(list: &str, name: &str) -> bool {
+    list.split_whitespace().any(|listed| listed == name)
 }

@@ -12,7 +12,7 @@ use super::{House, called, next_task};
 use crate::effects::{Action, CallEffects, EffectSet, FileEffect, NetworkUse};
 use crate::limit::Limit;
 use crate::record::Record;
-use crate::tool::{Call, Job, Machine, Outcome, Pending, Question, Request, Running, Staged, Tool, UserContext, spec};
+use crate::tool::{Call, Job, Machine, Next, Outcome, Pending, Question, Request, Running, Staged, Tool, UserContext, spec};
 
 /// A tool that finds out by running that it would replace a file.
 #[derive(Debug)]
@@ -55,8 +55,9 @@ impl Job for Replacing {
             files: vec![path.clone()],
             shown: "replaces".to_owned(),
             reason: "it exists".to_owned(),
+            details: Vec::new(),
         });
-        let pending = Pending { effects, question, staged: Box::new(Replacement(path)) };
+        let pending = Pending { effects, question, next: Next::Commit(Box::new(Replacement(path))) };
         Box::pin(async { Ok(Box::new(|_: &Machine, _: &Limit| Outcome::Pending(pending)) as crate::tool::Look) })
     }
 }

@@ -77,21 +77,18 @@ impl View {
     }
 
     /// The folders that may be changed, with what was changed.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the look at what would change reads them"))]
     pub(crate) fn layers(&self) -> &[Layer] {
         &self.layers
     }
 
     /// Folders below those that were asked for in which files can't be changed: mounts lie below them, or they are mounts
     /// of a kind that is not overlaid.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the question about a command names them"))]
     pub(crate) fn read_only(&self) -> &[PathBuf] {
         &self.read_only
     }
 
     /// Folders that a program has renamed, from where to where, in the order in which it did. The layers show each as a
     /// deletion and a new folder.
-    #[cfg_attr(not(test), expect(dead_code, reason = "a commit renames the real ones"))]
     pub(crate) fn renamed(&self) -> Vec<(PathBuf, PathBuf)> {
         self.renamed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -78,7 +78,7 @@ impl Tool for Search {
         let mut effects = CallEffects { network: NetworkUse::Certain, ..CallEffects::of_reading(Vec::new()) };
         let question = question.map(|(shown, line, reason)| {
             effects.lines.push(line);
-            Question { text: shown.clone(), files: Vec::new(), shown, reason: reason.to_owned() }
+            Question { text: shown.clone(), files: Vec::new(), shown, reason: reason.to_owned(), details: Vec::new() }
         });
         let job = Box::new(WebRequest { web: Arc::clone(&self.web), wanted });
         Ok(Request { target, effects, question, job })

@@ -35,6 +35,7 @@ impl Tool for WriteFile {
             files: vec![new.path.clone()],
             shown: Question::shortened(&format!("write_file {target}\n{}", escape::visible(&new.text))),
             reason: CAUTION.to_owned(),
+            details: Vec::new(),
         });
         Ok(Request { target, effects, question, job: Box::new(new) })
     }

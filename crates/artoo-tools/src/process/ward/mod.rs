@@ -168,7 +168,7 @@ fn prepare(order: Order) -> io::Result<(Scratch, Orders)> {
         Some(_) => Layers::of_view(&order.fence, scratch.path())?,
         None => Layers::of(&order.fence, &order.sight, scratch.path())?,
     };
-    let filters = Filters::of(order.fence.kind(order.view.is_some()), order.fence.network);
+    let filters = Filters::of(order.fence.kind(order.view.is_some()), order.fence.reach.network);
     let temporary = [("TMPDIR".to_owned(), scratch.path().as_os_str().to_owned())];
     let mut variables: Vec<(String, OsString)> = order.environment;
     variables.retain(|(name, _)| name != "TMPDIR");

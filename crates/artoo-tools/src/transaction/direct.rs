@@ -1,0 +1,82 @@
+//! Programs where no view can be made: they change files directly, in the places that were approved.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use artoo_proto::EffectClass;
+
+use super::{MakeRecord, Program};
+use crate::effects::{CallEffects, NetworkUse, UndoMethod};
+use crate::fence::{Denial, Fence, Reach};
+use crate::paths;
+use crate::tool::{Allowed, Call, Held, Look, Next, Outcome, Pending, Question};
+use crate::view::NoView;
+
+/// The question about a program that no view holds. It runs once more without being allowed anything, to find all the
+/// places that it would change.
+pub(super) async fn ask(call: Call, program: Program, why: &NoView) -> Look {
+    let reach = call.allowed.reach.clone();
+    let fence = program.fence(&call.machine, Fence::of_reading(&call.machine.protected, &[]));
+    let ended = call.start(program.invocation.clone(), fence, Held::Fenced, program.time).await;
+    let denied = ended.map(|ended| ended.denied).unwrap_or_default();
+    let own = call.machine.protected.own_data();
+    let places: BTreeSet<PathBuf> = denied.iter().filter_map(place).chain(program.folders.iter().cloned()).collect();
+    let places: Vec<PathBuf> =
+        places.into_iter().filter(|place| !own.iter().any(|own| own.starts_with(place) || place.starts_with(own))).collect();
+    let reason = format!("it would change files directly, since no view can be made: {why}");
+    question(&program, Allowed { reach, places: Some(places) }, reason)
+}
+
+/// Runs a program in the places that were approved, or asks about it where nothing holds programs at all.
+pub(super) async fn run(mut call: Call, program: Program, record: MakeRecord) -> Look {
+    let Some(places) = call.allowed.places.clone() else {
+        let workspace = PathBuf::from(&call.machine.config.environment.workspace);
+        let places = program.folders.iter().cloned().chain([workspace]).collect();
+        let reason = "nothing on this machine holds a running command".to_owned();
+        let reach = Reach { network: true, ..program.reach.clone() };
+        return question(&program, Allowed { reach, places: Some(places) }, reason);
+    };
+    call.allowed.reach.add(&program.reach);
+    let reach = call.allowed.reach.clone();
+    let fence = program.fence(&call.machine, Fence::of_reading(&call.machine.protected, &[]));
+    let granted = places.iter().map(|place| paths::real(place)).collect();
+    let fence = Fence { reach, granted, ..fence };
+    let held = if call.is_held { Held::Fenced } else { Held::Not };
+    let ended = call.start(program.invocation.clone(), fence, held, program.time).await;
+    let is_held = call.is_held && call.allowed.reach == Reach::default();
+    let act = call.act;
+    Box::new(move |machine, limit| {
+        let changes = act.end(&[], limit);
+        Outcome::Done(record(ended, machine, limit).class(EffectClass::Unproven).with_changes(changes, is_held))
+    })
+}
+
+fn question(program: &Program, allowed: Allowed, reason: String) -> Look {
+    let places = allowed.places.clone().unwrap_or_default();
+    let lines: Vec<String> = places.iter().map(|place| format!("may change {}", described(place))).collect();
+    let network = if allowed.reach.network { NetworkUse::Possible } else { NetworkUse::Blocked };
+    let effects = CallEffects {
+        undo: UndoMethod::Snapshot(places.clone()),
+        lines: lines.clone(),
+        ..CallEffects::new(EffectClass::Unproven, places, network)
+    };
+    let question = Question {
+        text: format!("{}\0{allowed:?}", program.shown),
+        files: Vec::new(),
+        shown: program.shown.clone(),
+        reason,
+        details: lines,
+    };
+    Box::new(move |_, _| Outcome::Pending(Pending { effects, question: Some(question), next: Next::RunAgain(allowed) }))
+}
+
+/// What an approval of a denied change allows: what is there, or the folder in which something would be made.
+fn place(denial: &Denial) -> Option<PathBuf> {
+    let (Denial::Write(path) | Denial::Metadata(path)) = denial else { return None };
+    path.ancestors().find(|path| path.symlink_metadata().is_ok()).map(Path::to_path_buf)
+}
+
+fn described(place: &Path) -> String {
+    let line = paths::line(place);
+    if place.is_dir() { format!("everything in {line}") } else { line }
+}

@@ -1,0 +1,51 @@
+//! Changes of a program that are known and not yet made.
+
+use std::sync::Arc;
+
+use artoo_proto::CallStatus;
+
+use crate::change::{ChangeSet, CommitError, Committed, commit};
+use crate::limit::Limit;
+use crate::paths;
+use crate::record::Record;
+use crate::tool::{Machine, Source, Staged};
+use crate::view::View;
+
+/// The changes in the layers of a view.
+#[derive(Debug)]
+pub(super) struct StagedChanges {
+    pub(super) set: ChangeSet,
+    /// The record of the program.
+    pub(super) record: Record,
+    pub(super) source: Source,
+    /// The layers are deleted with it.
+    pub(super) view: Arc<View>,
+}
+
+impl Staged for StagedChanges {
+    fn commit(self: Box<Self>, machine: &Machine, limit: &Limit) -> Record {
+        let Self { set, record, source, view } = *self;
+        let failed = |why: String| Record {
+            status: CallStatus::Failed,
+            text: format!("{}\n[{why}]", record.text),
+            environmental: true,
+            measures: false,
+            ..record.clone()
+        };
+        let Some(journal) = &machine.journal else {
+            return failed("there is no undo journal, so nothing was committed".to_owned());
+        };
+        let committed = commit(journal, source.subject(), &machine.protected, &set, limit);
+        drop(view);
+        match committed {
+            Ok(Committed { account, stopped: None }) => record.with_changes(Ok(account), true),
+            Ok(Committed { account, stopped: Some(stopped) }) => {
+                let at = paths::line(&stopped.path);
+                let why = format!("not all of its changes were made: {at}: {}", stopped.reason);
+                failed(why).with_changes(Ok(account), true)
+            }
+            Err(CommitError::Unended(error)) => record.with_changes(Err(error), true),
+            Err(error) => failed(error.to_string()),
+        }
+    }
+}
