@@ -91,7 +91,7 @@ mod tests {
             kept_back: vec!["/Users/ada/.artoo".into()],
             readable: vec!["/Users/ada/.zshrc".into()],
             left_out: vec!["/Users/ada/project/.env".into()],
-            network: false,
+            reach: crate::fence::Reach::default(),
             stops_at_denial: false,
         };
         let hidden = ["/Users/ada/.ssh".into(), "/Users/ada/.zshrc".into()];
@@ -125,7 +125,7 @@ mod tests {
 (deny file-write-setugid)
 "#;
         assert_eq!(profile(&fence, &hidden, Path::new("/private/tmp/artoo-1")), expected);
-        let open = profile(&Fence { network: true, ..fence }, &hidden, Path::new("/private/tmp/artoo-1"));
+        let open = profile(&Fence { reach: crate::fence::Reach { network: true, ..Default::default() }, ..fence }, &hidden, Path::new("/private/tmp/artoo-1"));
         assert!(open.contains("(allow network-outbound (remote ip))"), "{open}");
     }
 }

@@ -31,6 +31,11 @@ const ECHOING: &str = "echo printf true false : seq yes expr bc dc basename dirn
 
 impl Job for Command {
     fn prepare(&mut self, machine: &Machine, _: &Act, _: &Limit) {
+        let workspace = Path::new(&machine.config.environment.workspace);
+        if self.line.names.iter().any(|name| name.starts_with(workspace)) {
+            // Where it can't be made, the command tells.
+            let _ = fs::create_dir_all(workspace);
+        }
         self.left_out = machine.protected.left_out(&machine.config.environment, &self.line.names);
         self.left_out.retain(|file| !self.secrets.iter().any(|allowed| file.starts_with(allowed)));
     }

@@ -20,6 +20,7 @@ mod rewrites;
 mod scope;
 mod secrets;
 mod shell;
+mod transaction;
 mod undo;
 #[cfg(feature = "web")]
 mod web;
@@ -37,6 +38,7 @@ use artoo_proto::{
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::undo::UndoConfig;
 use crate::{Grant, Registry, ToolConfig};
 
 const ALL_TOOLS: [&str; 9] =
@@ -53,6 +55,8 @@ struct House {
     home: PathBuf,
     config: ToolConfig,
     registry: Registry,
+    /// Whether all calls are of one task, so that they are undone together.
+    is_one_task: bool,
 }
 
 impl House {
@@ -85,7 +89,11 @@ impl House {
         config.call_timeout = Duration::from_secs(20);
         config.kill_grace = Duration::from_millis(200);
         change(&mut config);
-        Self { _dir: dir, home, registry: Registry::detect(config.clone()), config }
+        let is_one_task = config.undo.is_some();
+        let data = config.data_dir.get_or_insert_with(|| home.join(".artoo")).clone();
+        fs::create_dir_all(&data).unwrap();
+        config.undo.get_or_insert_with(|| UndoConfig::new(data.join("undo")));
+        Self { _dir: dir, home, registry: Registry::detect(config.clone()), config, is_one_task }
     }
 
     /// Makes a file in the home folder, with its folders.
@@ -125,7 +133,7 @@ impl House {
 
     /// Where what is changed is kept for undo, all calls are one task's, so that they are undone together.
     fn in_task(&self, context: &ToolOrder) -> ToolOrder {
-        let is_any = self.config.undo.is_some() && context.task_id.as_str().starts_with("test-");
+        let is_any = self.is_one_task && context.task_id.as_str().starts_with("test-");
         let task_id = if is_any { task() } else { context.task_id.clone() };
         ToolOrder { task_id, ..context.clone() }
     }

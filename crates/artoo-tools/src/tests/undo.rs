@@ -64,7 +64,7 @@ impl House {
 
     /// Undoes the last task whole.
     #[track_caller]
-    fn undo(&self) -> Report {
+    pub(super) fn undo(&self) -> Report {
         let last = self.store().last().unwrap().expect("something was changed");
         let report = self.store().undo(&last.id).unwrap();
         assert!(report.items.iter().all(|item| is_fine(&item.outcome)), "{report:#?}");

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use super::*;
-use crate::change::LookError;
+use crate::change::look::LookError;
 
 /// Scripts of one run; more by `ARTOO_TEST_SCRIPTS`.
 const SCRIPTS: u64 = 25;
