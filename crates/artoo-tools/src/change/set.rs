@@ -102,6 +102,11 @@ impl Entry {
 }
 
 impl ChangeSet {
+    /// Whether all that differs is new.
+    pub(crate) fn only_creates(&self) -> bool {
+        self.touched.is_empty() && self.entries.iter().all(|entry| entry.kind == Kind::Created)
+    }
+
     /// Whether nothing is to be committed, not even a time.
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty() && self.touched.is_empty()
