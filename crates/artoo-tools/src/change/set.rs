@@ -139,7 +139,9 @@ impl ChangeSet {
             let before = if gone.is_some() { nothing } else { &entry.before };
             gone.into_iter().chain([(entry.path.as_path(), before, &entry.after)])
         });
-        Account::of_changes(changes, true)
+        let mut account = Account::of_changes(changes, true);
+        account.add_times(self.touched.iter().map(|touched| touched.path.as_path()));
+        account
     }
 }
 
