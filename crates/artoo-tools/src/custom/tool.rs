@@ -130,6 +130,10 @@ impl CustomCall {
 
 impl Job for CustomCall {
     fn prepare(&mut self, machine: &Machine, _: &Act, _: &Limit) {
+        if self.manifest.effect != Effect::ReadOnly {
+            // Where it can't be made, the program tells.
+            let _ = std::fs::create_dir_all(&machine.config.environment.workspace);
+        }
         self.left_out = machine.protected.left_out(&machine.config.environment, &self.paths);
         self.left_out.retain(|file| !self.paths.contains(file));
     }

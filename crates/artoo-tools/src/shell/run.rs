@@ -33,7 +33,8 @@ const ECHOING: &str = "echo printf true false : seq yes expr bc dc basename dirn
 impl Job for Command {
     fn prepare(&mut self, machine: &Machine, _: &Act, _: &Limit) {
         let workspace = Path::new(&machine.config.environment.workspace);
-        if self.names.paths.iter().any(|name| name.starts_with(workspace)) {
+        let name = workspace.file_name().and_then(|name| name.to_str());
+        if name.is_some_and(|name| self.text.contains(name)) {
             // Where it can't be made, the command tells.
             let _ = fs::create_dir_all(workspace);
         }
