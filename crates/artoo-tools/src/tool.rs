@@ -187,7 +187,7 @@ impl Call {
         made_workspace: Option<PathBuf>,
         record: impl FnOnce(io::Result<Ended>, &Machine, &Limit) -> Record + Send + 'static,
     ) -> Look {
-        let network = fence.network;
+        let network = fence.reach.network;
         let ended = self.start(invocation, fence, true, time).await;
         let stayed_off = !network || ended.as_ref().is_ok_and(|ended| ended.stayed_off);
         let act = self.act;

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::custom::manifest::{self, Effect, Manifest};
 use crate::effects::{CallEffects, NetworkUse, UndoMethod};
-use crate::fence::Fence;
+use crate::fence::{Fence, Reach};
 use crate::input;
 use crate::limit::Limit;
 use crate::paths;
@@ -126,7 +126,7 @@ impl CustomCall {
         let (config, protected, network) = (&call.machine.config, &call.machine.protected, self.manifest.network);
         let paths = &call.effects.paths;
         match self.manifest.effect {
-            Effect::ReadOnly => Fence { network, ..Fence::of_reading(protected, paths) },
+            Effect::ReadOnly => Fence { reach: Reach::of_network(network), ..Fence::of_reading(protected, paths) },
             // It may create files anywhere in the workspace, as its manifest claims.
             Effect::Creating => {
                 let Fence { readable, .. } = Fence::of_reading(protected, paths);

@@ -31,6 +31,17 @@ pub enum Denial {
 }
 
 impl Denial {
+    /// Whether it is about what a [`super::Reach`] can grant: the network, a socket with a path, one process.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the pipeline of tool calls is to ask for it"))]
+    pub(crate) fn is_reach(&self) -> bool {
+        match self {
+            Self::Connection(_) | Self::Network => true,
+            Self::UnixSocket(path) => path.is_absolute(),
+            Self::Signal { pid, .. } => *pid > 0,
+            Self::Write(_) | Self::Metadata(_) | Self::Call(_) => false,
+        }
+    }
+
     fn path(&self) -> Option<&Path> {
         match self {
             Self::Write(path) | Self::Metadata(path) => Some(path),

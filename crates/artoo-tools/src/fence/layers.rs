@@ -26,7 +26,7 @@ impl Layers {
         let named: Vec<&Path> = open.iter().copied().chain(fence.readable.iter().map(PathBuf::as_path)).collect();
         Ok(Self {
             reading: sight.visible()?.rules(&named, &fence.left_out)?,
-            changing: changing(&open, fence.network)?,
+            changing: changing(&open, fence.reach.network)?,
         })
     }
 
@@ -35,7 +35,7 @@ impl Layers {
     pub(crate) fn of_view(fence: &Fence, scratch: &Path) -> io::Result<Self> {
         let devices: Hidden = [PathBuf::from("/dev")].into_iter().collect();
         let reading = rules::reading(&readable::beside(Path::new("/"), &devices).whole, &[]);
-        Ok(Self { reading: reading.map_err(io::Error::other)?, changing: changing(&[scratch], fence.network)? })
+        Ok(Self { reading: reading.map_err(io::Error::other)?, changing: changing(&[scratch], fence.reach.network)? })
     }
 
     /// Everything below these folders may be read and changed as well.
