@@ -130,6 +130,8 @@ pub(crate) struct Allowed {
     pub(crate) places: Option<Vec<PathBuf>>,
     /// Places with secrets that it may read.
     pub(crate) readable: Vec<PathBuf>,
+    /// Whether it may fill the disk.
+    pub(crate) fills_disk: bool,
 }
 
 /// Changes that can be applied.
@@ -236,7 +238,10 @@ impl Call {
         time: Duration,
     ) -> io::Result<Ended> {
         let Machine { config, sight, child_environment, .. } = &*self.machine;
-        let order = invocation.order(config, sight, child_environment, fence);
+        let mut order = invocation.order(config, sight, child_environment, fence);
+        if self.allowed.fills_disk {
+            order.limits.disk_bytes = u64::MAX;
+        }
         let order = match held {
             Held::Not => Order { is_held: false, ..order },
             Held::Fenced => order,

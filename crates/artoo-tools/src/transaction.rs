@@ -81,7 +81,7 @@ impl Call {
                 Ok(ended) if !ended.denied.is_empty() => denied = ended.denied,
                 ended => {
                     return Ok(Box::new(move |machine, limit| {
-                        decide::ask_for_secrets(&program, &self.allowed, &ended)
+                        decide::ask_for_more(&program, &self.allowed, &ended)
                             .unwrap_or_else(|| Outcome::Done(unchanged(record, ended, machine, limit)))
                     }));
                 }

@@ -48,7 +48,7 @@ impl Run {
             return ask_for_reach(&self.program, &self.allowed, &ended.denied);
         }
         let ended = Ok(ended);
-        if let Some(question) = ask_for_secrets(&self.program, &self.allowed, &ended) {
+        if let Some(question) = ask_for_more(&self.program, &self.allowed, &ended) {
             return question;
         }
         let Ok(ended) = ended else { return Outcome::Done(unchanged(self.record, ended, machine, limit)) };
@@ -151,9 +151,17 @@ pub(super) fn ask_for_reach(program: &Program, allowed: &Allowed, denied: &[Deni
     ask_again(program, effects, reason, Allowed { reach, ..allowed.clone() })
 }
 
-/// The question whether the program may read the secrets that it names, if it failed without them.
-pub(super) fn ask_for_secrets(program: &Program, allowed: &Allowed, ended: &io::Result<Ended>) -> Option<Outcome> {
+/// The question that the end of a run leads to: whether the program may read the secrets that it names, if it failed
+/// without them, or write more than is written unasked.
+pub(super) fn ask_for_more(program: &Program, allowed: &Allowed, ended: &io::Result<Ended>) -> Option<Outcome> {
     let ended = ended.as_ref().ok()?;
+    if ended.is_full && !allowed.fills_disk {
+        let lines = vec!["will write as much as it needs, up to the whole free space of the disk".to_owned()];
+        let effects =
+            CallEffects { lines, ..CallEffects::new(EffectClass::Unproven, Vec::new(), allowed.reach.network_use()) };
+        let reason = ended.struck.clone().unwrap_or_else(|| "it writes very much".to_owned());
+        return Some(ask_again(program, effects, reason, Allowed { fills_disk: true, ..allowed.clone() }));
+    }
     let closed: Vec<&PathBuf> =
         program.names.secrets.iter().filter(|secret| !allowed.readable.contains(secret)).collect();
     let has_failed = ended.exit_code != Some(0) || ended.stderr.text(ERRORS_MAX_CHARS).0.contains("ermission denied");

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use artoo_proto::EffectClass;
 
@@ -12,11 +13,14 @@ use crate::paths;
 use crate::tool::{Allowed, Call, Held, Look, Next, Outcome, Pending, Question};
 use crate::view::NoView;
 
+/// How long a program may run to show what it would change.
+const LOOK_TIME: Duration = Duration::from_secs(2);
+
 /// The question about a program that no view holds. It runs once more without being allowed anything, to find all the
 /// places that it would change.
 pub(super) async fn ask(call: Call, program: Program, why: &NoView) -> Look {
     let fence = program.fence(&call.allowed, Fence::of_reading(&call.machine.protected, &[]));
-    let ended = call.start(program.invocation.clone(), fence, Held::Fenced, program.time).await;
+    let ended = call.start(program.invocation.clone(), fence, Held::Fenced, program.time.min(LOOK_TIME)).await;
     let denied = ended.map(|ended| ended.denied).unwrap_or_default();
     let own = call.machine.protected.own_data();
     let places: BTreeSet<PathBuf> = denied.iter().filter_map(place).collect();
