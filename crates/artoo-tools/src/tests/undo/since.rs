@@ -183,7 +183,7 @@ async fn what_somebody_writes_at_the_last_moment_is_not_lost() {
         // Made: it changes while it is taken away, by a handle or a name that is followed.
         ("echo x > made", "the old stands aside", ".artoo-undo-2"),
     ] {
-        let house = House::keeping();
+        let house = House::keeping_directly(|_| {});
         furnish(&house);
         let ws = house.workspace();
         house.allowed(&format!("cd {}; {command}", ws.display())).await;
