@@ -136,12 +136,16 @@ impl AuditLog {
             && !matches!(notes.last(), Some(Note::SetAside { .. }))
             && !scan.contains(path, head)
         {
-            notes.push(Note::CutShort { expected: head.lines, found: scan.lines });
+            notes.push(Note::CutShort { expected: head.lines, found: scan.lines, whole_at: head.at });
         }
         notes.push(Note::LogOpened { lines: log.lines });
         for note in &notes {
-            // A failure is counted, and the next successful write reports it.
-            let _ = log.append(&AuditEvent::note(at, note.clone()));
+            let written = log.append(&AuditEvent::note(at, note.clone()));
+            if note.is_gap() {
+                // Without this line, the statistics could forget the gap.
+                written?;
+            }
+            // Any other failure is counted, and the next successful write reports it.
         }
         Ok((log, notes))
     }
@@ -173,7 +177,7 @@ impl AuditLog {
     /// The number and hash of the log's last line.
     #[must_use]
     pub fn head(&self) -> LogHead {
-        LogHead { lines: self.lines, hash: self.hash.clone() }
+        LogHead { lines: self.lines, hash: self.hash.clone(), at: None }
     }
 
     /// Number of events that could not be written since this log was opened.
@@ -231,20 +235,25 @@ impl AuditLog {
     fn next_segment(&mut self, at: Timestamp) -> io::Result<()> {
         self.file.sync_data()?;
         let follows = rename_numbered(&self.path, ".")?;
-        let lines = self.lines;
-        self.file = match file_options().open(&self.path) {
-            Ok(file) => file,
+        let (full, lines) = (self.path.with_file_name(&follows), self.lines);
+        let started = file_options().open(&self.path).and_then(|file| {
+            let mut next = Self { hash: self.hash.clone(), ..Self::empty(&self.path, file) };
+            next.write_line(&AuditEvent::note(at, Note::SegmentStarted { follows, lines }))?;
+            Ok(next)
+        });
+        match started {
+            Ok(Self { file, lines, bytes, hash, .. }) => {
+                (self.file, self.lines, self.bytes, self.hash) = (file, lines, bytes, hash);
+            }
             Err(error) => {
                 // Restore the name of the open file, so that the next event can try again.
-                fs::rename(self.path.with_file_name(&follows), &self.path)?;
+                fs::rename(full, &self.path)?;
                 return Err(error);
             }
-        };
-        self.lines = 0;
-        self.bytes = 0;
+        }
         // If this fails, the full file stays uncompressed; every reader accepts that too.
-        let _ = compress(&self.path.with_file_name(&follows));
-        self.write_line(&AuditEvent::note(at, Note::SegmentStarted { follows, lines }))
+        let _ = compress(&full);
+        Ok(())
     }
 
     /// Appends several events by one write; returns false if that failed, and then nothing was appended.

@@ -123,7 +123,7 @@ fn a_shortened_log_is_noted() {
     let kept: String = lines(&path)[..2].iter().map(|line| format!("{line}\n")).collect();
     fs::write(&path, kept).unwrap();
     let (_, notes) = AuditLog::open(&path, at(1), Some(&head)).unwrap();
-    assert_eq!(notes, [Note::CutShort { expected: 4, found: 2 }, Note::LogOpened { lines: 2 }]);
+    assert_eq!(notes, [Note::CutShort { expected: 4, found: 2, whole_at: None }, Note::LogOpened { lines: 2 }]);
     assert_eq!(verify(&path).unwrap().lines, 4);
 }
 
