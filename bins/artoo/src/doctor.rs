@@ -3,10 +3,10 @@
 mod abilities;
 mod model_file;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use artoo_audit::Damage;
+use artoo_audit::{Gap, Verified, VerifyError};
 use artoo_proto::ModelFailure;
 use artoo_roles::runtime::{RuntimeError, System};
 use artoo_tools::Registry;
@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::args::Options;
-use crate::audit;
+use crate::audit::Trail;
 use crate::config::{self, Place as ConfigPlace, ignored_in};
 use crate::display::writer::Screen;
 use crate::display::{Line, Style};
@@ -268,26 +268,22 @@ fn fence(registry: &Registry) -> Finding {
 }
 
 fn audit_log(data_dir: &Path) -> Vec<Finding> {
-    let logs = audit::logs(data_dir);
-    if logs.is_empty() {
+    let Trail { logs, gaps } = Trail::of(data_dir);
+    if logs.is_empty() && gaps.is_empty() {
         return vec![Finding::ok("audit log", "none yet")];
     }
-    logs.iter().map(PathBuf::as_path).map(of_log).collect()
+    let missing = |gap: Gap| Finding::fail("audit log", gap.problem, "artoo audit says what to do about it");
+    logs.iter().map(|(log, verified)| of_log(log, verified)).chain(gaps.into_iter().take(1).map(missing)).collect()
 }
 
-fn of_log(log: &Path) -> Finding {
+fn of_log(log: &Path, verified: &Result<Verified, VerifyError>) -> Finding {
     let shown = log.display();
-    match artoo_audit::verify(log) {
+    match verified {
         Ok(verified) => Finding::ok("audit log", format!("{shown}: {} lines, the chain holds", verified.lines)),
-        Err(error) if matches!(error.what, Damage::Torn) => Finding::warn(
-            "audit log",
-            format!("{shown}: {error}"),
-            "another artoo is writing it, or a write was cut off; the next run sets a cut line aside",
-        ),
         Err(error) => Finding::fail(
             "audit log",
             format!("{shown}: {error}"),
-            "what follows that line is not what artoo wrote; keep a copy, then move the file away",
+            "what follows that line is not what artoo wrote; keep a copy, move the file away, then artoo audit --accept-gap",
         ),
     }
 }

@@ -14,6 +14,7 @@ mod evidence;
 mod exit;
 mod failure;
 mod heap;
+mod leftovers;
 mod logging;
 mod memory;
 mod model;

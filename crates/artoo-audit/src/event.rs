@@ -1,7 +1,5 @@
 //! Entries of the audit log: events of the bus, shortened and redacted, and the auditor's own notes.
 
-use std::io;
-
 use artoo_bus::{Observed, TapEvent};
 use artoo_proto::{AuditReport, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -233,7 +231,8 @@ impl SafeFields {
                 return Self(text);
             }
         }
-        let mut left = json!({ "event": event_name(event), "left_out_bytes": json_length(event) });
+        let bytes = serde_json::to_vec(event).map_or(usize::MAX, |text| text.len());
+        let mut left = json!({ "event": event_name(event), "left_out_bytes": bytes });
         if let (TapEvent::Message { envelope }, Some(fields)) = (event, left.as_object_mut()) {
             fields.insert("seq".to_owned(), json!(envelope.seq));
             fields.insert("id".to_owned(), json!(envelope.id));
@@ -248,23 +247,6 @@ impl SafeFields {
 /// The text between an object's braces.
 fn inside(object: &[u8]) -> &[u8] {
     object.strip_prefix(b"{").and_then(|fields| fields.strip_suffix(b"}")).unwrap_or_default()
-}
-
-/// Length in bytes of a value as JSON, without storing it.
-fn json_length(value: &impl Serialize) -> usize {
-    struct Counter(usize);
-    impl io::Write for Counter {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0 += bytes.len();
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut counter = Counter(0);
-    serde_json::to_writer(&mut counter, value).map_or(usize::MAX, |()| counter.0)
 }
 
 /// The name of an event in the log.

@@ -10,7 +10,7 @@ use artoo_proto::Timestamp;
 use super::AuditError;
 use crate::event::{AuditEvent, Note};
 use crate::log::AuditLog;
-use crate::stats::{LoadedStats, StatsError, stats_path};
+use crate::stats::{StatsError, load_or_new, stats_path};
 use crate::verify::{Damage, VerifyError, verify};
 use crate::window::AuditStats;
 
@@ -48,7 +48,7 @@ impl Files {
     fn open_lane(log_path: PathBuf, now: Timestamp, lock: File) -> Result<Self, AuditError> {
         let stats_path = stats_path(&log_path).unwrap_or_else(|| log_path.with_extension("stats.json"));
         let is_missing = !stats_path.exists();
-        let LoadedStats { stats, problem } = LoadedStats::load_or_new(&stats_path, now);
+        let (stats, problem) = load_or_new(&stats_path, now);
         let mut damage = problem.map(|problem| (problem.to_string(), matches!(problem, StatsError::Format { .. })));
         if is_missing && let Err(error @ VerifyError { what: Damage::Statistics, .. }) = verify(&log_path) {
             damage = Some((error.what.to_string(), true));
