@@ -1,6 +1,7 @@
 //! `shell`: a command line. A command that is proven harmless runs at once, any other after the user approved it.
 
 mod check;
+mod pipeline;
 mod run;
 
 use std::collections::BTreeMap;
@@ -44,7 +45,9 @@ pub(crate) struct Shell;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wire {
-    command: String,
+    command: Option<String>,
+    /// Programs with their arguments; code writes them, models write a command.
+    pipeline: Option<Vec<Vec<String>>>,
     #[serde(default)]
     network: bool,
     #[serde(default)]
@@ -55,6 +58,8 @@ struct Wire {
 #[derive(Debug)]
 struct Command {
     text: String,
+    /// The programs, if it was not given as text.
+    pipeline: Option<Vec<Vec<String>>>,
     proof: Proof,
     /// Paths that it names: all of them for a proven command, best effort for another.
     paths: Vec<PathBuf>,
@@ -89,7 +94,12 @@ impl Tool for Shell {
 
 fn read(machine: &Machine, user: &UserContext<'_>, input: &Value) -> Result<Request, InputProblem> {
     let Machine { config, protected, .. } = machine;
-    let Wire { command, network: asks_network, writes } = input::parse(input)?;
+    let Wire { command, pipeline, network: asks_network, writes } = input::parse(input)?;
+    let command = match (command, &pipeline) {
+        (Some(command), None) => command,
+        (None, Some(pipeline)) => pipeline::text(pipeline)?,
+        _ => return Err(input::unfit("give either \"command\" or \"pipeline\", and not both")),
+    };
     input::check_count("writes", writes.len(), WRITES_MAX)?;
     input::check_length("command", &command, COMMAND_MAX_CHARS)?;
     if command.trim().is_empty() {
@@ -99,6 +109,7 @@ fn read(machine: &Machine, user: &UserContext<'_>, input: &Value) -> Result<Requ
     let writes = writes.iter().map(|path| input::path(&config.environment, "writes", path));
     let writes = writes.collect::<Result<Vec<_>, _>>()?;
     let (command, line) = Command::new(config, protected, command, writes.clone());
+    let command = Command { pipeline, ..command };
     // The folder of a pattern may change, but a denial covers the pattern alone.
     let names = [line.names, writes].concat();
     let is_proven = matches!(command.proof, Proof::Proven(_));
@@ -132,7 +143,7 @@ impl Command {
             Proof::Unproven { .. } => line.paths(&config.environment),
         };
         writes.extend(folders);
-        (Self { text, proof, paths, writes, before: Digests::new(), made_workspace: None }, line)
+        (Self { text, pipeline: None, proof, paths, writes, before: Digests::new(), made_workspace: None }, line)
     }
 
     fn class(&self) -> EffectClass {
@@ -206,12 +217,12 @@ impl Command {
         if let Proof::Proven(proven) = &self.proof {
             return Some(proven.invocation.clone());
         }
-        let (program, name, mut arguments): (_, _, Vec<OsString>) = match process::find_program(config, "bash") {
-            Some(bash) => (bash, "bash", vec!["--noprofile".into(), "--norc".into()]),
-            None => (process::find_program(config, "sh")?, "sh", Vec::new()),
-        };
-        arguments.extend(["-c".into(), OsString::from(&self.text)]);
-        Some(Invocation { program, name: name.into(), arguments, environment: Vec::new() })
+        if let Some(pipeline) = &self.pipeline {
+            return pipeline::invocation(pipeline, config);
+        }
+        let mut shell = pipeline::shell(config)?;
+        shell.arguments.extend(["-c".into(), OsString::from(&self.text)]);
+        Some(shell)
     }
 
     /// Whether a path is spelled in the command.
