@@ -35,7 +35,7 @@ pub(super) fn run_all(pipeline: &[Vec<String>]) -> (String, bool) {
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     output.unwrap().read_to_end(&mut stdout).unwrap();
     errors.read_to_end(&mut stderr).unwrap();
-    let all_succeeded = children.iter_mut().fold(true, |all, child| child.wait().unwrap().success() && all);
+    let statuses: Vec<_> = children.iter_mut().map(|child| child.wait().unwrap()).collect();
     let mut text = String::from_utf8_lossy(&stdout).into_owned();
     if std::str::from_utf8(&stdout).is_err() {
         let bad: usize = stdout.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
@@ -45,7 +45,7 @@ pub(super) fn run_all(pipeline: &[Vec<String>]) -> (String, bool) {
         text.push_str("[stderr]\n");
         text.push_str(&String::from_utf8_lossy(&stderr));
     }
-    (text, all_succeeded)
+    (text, statuses.iter().all(|status| status.success()))
 }
 
 /// The output of a pipeline, as the shell tool shows it.
