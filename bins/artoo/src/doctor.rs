@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use artoo_audit::Damage;
 use artoo_proto::ModelFailure;
-use artoo_roles::runtime::{RuntimeError, System};
+use artoo_roles::runtime::{RuntimeError, System, tools_in};
 use artoo_tools::Registry;
 use serde::Serialize;
 use serde_json::json;
@@ -100,9 +100,11 @@ async fn probe(settings: &Settings, with_probe: bool, variables: &Variables) -> 
     findings.extend(model(settings, variables));
     findings.extend(endpoint(settings, variables).await);
     findings.extend(abilities::finding(settings, with_probe, variables).await);
-    let registry = Registry::detect(settings.tools.clone());
+    // A data folder that can't be made has a finding of its own.
+    let kept = tools_in(&settings.data_dir, settings.tools.clone());
+    let registry = Registry::detect(kept.unwrap_or_else(|_| settings.tools.clone()));
     findings.extend(tools(&registry));
-    findings.push(fence(&registry));
+    findings.extend(fence(&registry, settings.tools.views));
     findings.extend(audit_log(&settings.data_dir));
     findings.extend(stores(settings).await);
     findings
@@ -257,14 +259,22 @@ fn tools(registry: &Registry) -> Vec<Finding> {
     findings
 }
 
-/// Checks whether commands can be sandboxed on this machine; only a warning if not.
-fn fence(registry: &Registry) -> Finding {
-    let report = registry.fence_report();
-    let detail = report.words.join("; ");
-    if report.holds {
-        return Finding::ok("fence", detail);
-    }
-    Finding::warn("fence", detail, "every command that is not proven to only read asks first")
+/// Checks whether commands can be sandboxed on this machine and run in views; only warnings if not.
+fn fence(registry: &Registry, wants_views: bool) -> Vec<Finding> {
+    let mut report = registry.fence_report();
+    // The last sentence is about views; it says how to get them where there are none.
+    let views = report.words.pop().unwrap_or_default();
+    let has_views = views.contains(" in a view first");
+    let finding = |name, is_ok, detail: String, remedy| {
+        if is_ok { Finding::ok(name, detail) } else { Finding::warn(name, detail, remedy) }
+    };
+    let asks = "every command that is not proven to only read asks first";
+    let before =
+        "artoo asks before such a command runs, by what it would need; views = false in the configuration accepts that";
+    vec![
+        finding("fence", report.holds, report.words.join("; "), asks),
+        finding("views", has_views || !wants_views, views, before),
+    ]
 }
 
 fn audit_log(data_dir: &Path) -> Vec<Finding> {

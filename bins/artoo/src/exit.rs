@@ -6,38 +6,53 @@ use artoo_proto::{AbandonReason, Basis, Ending, FinalResult, ModelFailure, Perce
 
 /// An exit code. The numbers are documented and stable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
 pub(crate) enum Exit {
     /// The result was accepted and code verified every criterion; or a subcommand succeeded.
-    Accepted = 0,
+    Accepted,
     /// artoo itself failed, or its audit log is damaged.
-    Internal = 1,
+    Internal,
     /// The command line or the configuration is not valid.
-    Usage = 2,
+    Usage,
     /// A result was delivered, but some criteria are not met; the output names them.
-    Partial = 3,
+    Partial,
     /// The result was accepted, but code did not verify every criterion.
-    Unchecked = 4,
+    Unchecked,
     /// artoo did not understand the request.
-    NotUnderstood = 5,
+    NotUnderstood,
     /// An action that the task needed was not approved.
-    ConsentNeeded = 6,
+    ConsentNeeded,
     /// The model could not be called, or its replies could not be used.
-    Model = 7,
+    Model,
     /// The task's time limit was reached.
-    Deadline = 8,
+    Deadline,
     /// The task was not achieved, for any other reason.
-    NotAchieved = 9,
+    NotAchieved,
     /// Standard output could not be written.
-    Unwritten = 10,
+    Unwritten,
     /// The task was cancelled by Ctrl-C or another signal (128 + SIGINT).
-    Cancelled = 130,
+    Cancelled,
+    /// The exit code of a command that `artoo try` ran.
+    Command(u8),
 }
 
 impl Exit {
     /// The exit code as a number.
     pub(crate) fn code(self) -> u8 {
-        self as u8
+        match self {
+            Self::Accepted => 0,
+            Self::Internal => 1,
+            Self::Usage => 2,
+            Self::Partial => 3,
+            Self::Unchecked => 4,
+            Self::NotUnderstood => 5,
+            Self::ConsentNeeded => 6,
+            Self::Model => 7,
+            Self::Deadline => 8,
+            Self::NotAchieved => 9,
+            Self::Unwritten => 10,
+            Self::Cancelled => 130,
+            Self::Command(code) => code,
+        }
     }
 
     /// The exit code for a task's result.

@@ -32,6 +32,7 @@ mod suggest;
 mod task;
 mod terminal;
 mod tool_config;
+mod try_command;
 mod undo;
 mod variables;
 

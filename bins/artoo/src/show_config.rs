@@ -55,6 +55,7 @@ fn shown(options: &Options, variables: &Variables, with_origin: bool) -> Result<
     let line = |setting: Setting| {
         let line = match setting.kind() {
             Kind::KeyFile => of_key(setting, &settings, variables),
+            Kind::Flag => format!("{} = {}", setting.name(), value(setting, &settings, variables).unwrap_or_default()),
             Kind::Text | Kind::Path | Kind::KeyVariable | Kind::KeyCommand => {
                 match value(setting, &settings, variables) {
                     Some(value) => format!("{} = {}", setting.name(), toml::Value::String(value)),
@@ -102,6 +103,7 @@ fn value(setting: Setting, settings: &Settings, variables: &Variables) -> Option
             let kinds: Vec<String> = settings.model.fallback.iter().map(ToString::to_string).collect();
             Some(kinds.join(", ")).filter(|kinds| !kinds.is_empty())
         }
+        Setting::Views => Some(settings.tools.views.to_string()),
         Setting::DataDir => Some(settings.data_dir.display().to_string()),
         Setting::Workspace => Some(settings.environment.workspace.clone()),
         Setting::Deadline => Some(settings.limit_ms.map_or_else(|| "30m".to_owned(), |ms| format!("{}s", ms / 1000))),

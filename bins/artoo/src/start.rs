@@ -16,7 +16,7 @@ use crate::settings::Settings;
 use crate::variables::Variables;
 use crate::{
     audit, check_command, config, doctor, estimate, evidence, logging, memory, model_files, repl, rules, setup,
-    show_config, task, terminal, undo,
+    show_config, task, terminal, try_command, undo,
 };
 
 /// Number of worker threads of the async runtime.
@@ -97,6 +97,7 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit
         Some(Command::Model { command }) => {
             return block_on(model_files::run(command, &settings()?, variables, screen));
         }
+        Some(Command::Try { words }) => return block_on(try_command::run(&words, &settings()?, screen)),
         Some(Command::Audit) => return audit::run(&settings()?, screen),
         Some(Command::Undo(asked)) => return undo::run(&asked, &settings()?, screen),
         Some(Command::Rules { command }) => return rules::run(&command, &settings()?, screen),

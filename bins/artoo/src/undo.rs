@@ -129,7 +129,7 @@ fn left(report: &Report) -> Vec<Line> {
 }
 
 /// Shortens a list of lines to the maximum number of listed paths; a last line says how many more there are.
-fn capped(mut lines: Vec<Line>) -> Vec<Line> {
+pub(crate) fn capped(mut lines: Vec<Line>) -> Vec<Line> {
     let more = lines.len().saturating_sub(SHOWN_MAX);
     lines.truncate(SHOWN_MAX);
     lines.extend((more > 0).then(|| Line::plain(format!("  and {more} more"))));

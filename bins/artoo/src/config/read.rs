@@ -78,16 +78,21 @@ fn parse(path: &Path, home: &Path, text: &str) -> Result<ConfigFile, ConfigProbl
     for (name, value) in table {
         let at = name.span().start;
         let key = key_of(name.get_ref()).map_err(|problem| wrong(at, problem))?;
-        let Some(text) = value.get_ref().as_str() else {
-            let found = value.get_ref().type_str();
-            return Err(wrong(at, format!("{} is to be a text in quotes, and is {found}", key.name())));
+        let text = match value.get_ref() {
+            toml::Value::String(text) => text.as_str(),
+            toml::Value::Boolean(true) if key.kind() == Kind::Flag => "true",
+            toml::Value::Boolean(false) if key.kind() == Kind::Flag => "false",
+            other => {
+                let wanted = if key.kind() == Kind::Flag { "true or false" } else { "a text in quotes" };
+                return Err(wrong(at, format!("{} is to be {wanted}, and is {}", key.name(), other.type_str())));
+            }
         };
         if text.trim().is_empty() {
             return Err(wrong(at, format!("{} is empty; remove the line", key.name())));
         }
         let value = match key.kind() {
             Kind::Path | Kind::KeyFile => whole_path(home, text, key).map_err(|problem| wrong(at, problem))?,
-            Kind::Text | Kind::KeyVariable | Kind::KeyCommand => text.to_owned(),
+            Kind::Text | Kind::Flag | Kind::KeyVariable | Kind::KeyCommand => text.to_owned(),
         };
         if entries.insert(key, Entry { value, line: line_at(at) }).is_some() {
             return Err(wrong(at, format!("{} is set twice, the other time by its earlier name", key.name())));
@@ -164,7 +169,7 @@ impl ConfigFile {
             }
             let value =
                 match key.kind() {
-                    Kind::Text | Kind::Path => entry.value.clone(),
+                    Kind::Text | Kind::Flag | Kind::Path => entry.value.clone(),
                     Kind::KeyFile => key_in(Path::new(&entry.value))?,
                     Kind::KeyVariable => {
                         let named = set.raw(&entry.value).and_then(|value| value.to_str());

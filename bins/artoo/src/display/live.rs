@@ -46,7 +46,8 @@ impl Live {
             }
             TapEvent::EffectFinished(finished) => {
                 let was_waiting = self.waiting.remove(&finished.effect_id).is_some();
-                let failed = was_waiting && !finished.ok;
+                // A question about the call follows, or that it was not allowed.
+                let failed = was_waiting && !finished.ok && !finished.digest.starts_with("needs consent: ");
                 failed.then(|| faint(&format!("  ✗ {}", finished.digest))).into_iter().collect()
             }
             TapEvent::Panicked { address, .. } => vec![Line::warning(format!("{} failed inside", address.role))],

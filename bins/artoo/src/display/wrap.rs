@@ -11,6 +11,9 @@ const COLUMNS_MIN: usize = 20;
 /// Number of columns that a tab is counted as.
 const TAB_COLUMNS: usize = 8;
 
+/// Number of columns reserved for the mark of what [`shorten`] leaves out.
+const GAP_COLUMNS: usize = 18;
+
 /// Wraps a text to rows of at most `columns` columns: quoted text may break anywhere, other text breaks at spaces.
 pub(crate) fn rows(text: &str, columns: usize) -> Vec<String> {
     text.split('\n').flat_map(|line| rows_of(line, columns)).collect()
@@ -66,8 +69,40 @@ fn fill<'a>(pieces: impl Iterator<Item = &'a str>, first: &str, next: &str, colu
     rows
 }
 
+/// Shortens a line to at most `columns` columns by leaving out its end.
+pub(crate) fn cut(line: &str, columns: usize) -> String {
+    if width(line) <= columns { line.to_owned() } else { head(line, columns.saturating_sub(1)) + "…" }
+}
+
+/// Shortens a line to at most `columns` columns: its beginning and its end, with the number of characters left out.
+pub(crate) fn shorten(line: &str, columns: usize) -> String {
+    if width(line) <= columns {
+        return line.to_owned();
+    }
+    let room = columns.saturating_sub(GAP_COLUMNS);
+    let head = head(line, room - room / 3);
+    let mut used = 0;
+    let from_end = line.graphemes(true).rev().take_while(|piece| {
+        used += width(piece);
+        used <= room / 3
+    });
+    let tail = line.len() - from_end.map(str::len).sum::<usize>();
+    let left_out = line.get(head.len()..tail).map_or(0, |text| text.chars().count());
+    format!("{head} […{left_out} more…] {}", line.get(tail..).unwrap_or_default())
+}
+
+/// The beginning of a line, of at most `columns` columns.
+fn head(line: &str, columns: usize) -> String {
+    let mut used = 0;
+    let fits = line.graphemes(true).take_while(|piece| {
+        used += width(piece);
+        used <= columns
+    });
+    fits.collect()
+}
+
 /// Width of a text on a terminal, in columns. Joined emoji count as their parts, as simple terminals show them.
-fn width(text: &str) -> usize {
+pub(crate) fn width(text: &str) -> usize {
     text.chars().map(|c| if c == '\t' { TAB_COLUMNS } else { c.width().unwrap_or(0) }).sum()
 }
 

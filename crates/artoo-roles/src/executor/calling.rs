@@ -72,7 +72,7 @@ impl Executor {
             ToolOutcome::NeedsConsent { shown, .. } if self.was_refused(&pending.request.tool, &shown) => {
                 self.refused(pending.request, &shown, "it was refused before in this task".to_owned(), false)
             }
-            ToolOutcome::NeedsConsent { hash, shown, effects, reason, offers } => {
+            ToolOutcome::NeedsConsent { hash, shown, effects, details, reason, offers } => {
                 self.phase = Phase::AwaitingConsent(hash.clone(), pending.request, shown.clone());
                 vec![Effect::AskConsent(ConsentRequest {
                     task_id: self.subtask.parent_task_id.clone(),
@@ -80,6 +80,7 @@ impl Executor {
                     hash,
                     shown,
                     effects,
+                    details,
                     reason,
                     offers,
                 })]

@@ -14,7 +14,7 @@ mod perform;
 mod reflex;
 mod store;
 
-pub use builder::{Builder, CloseReport, OUTPUT_CHARS, RuntimeError, System, UNDO};
+pub use builder::{Builder, CloseReport, OUTPUT_CHARS, RuntimeError, System, UNDO, tools_in};
 pub use environment::{EnvironmentError, detect_environment};
 pub use handle::{Progress, TaskHandle, TaskOutcome};
 pub use operator::{Operator, Unattended};

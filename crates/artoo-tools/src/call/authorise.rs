@@ -88,7 +88,8 @@ fn ask(
     context.registry.tasks().asked(&context.order.task_id, &hash, effects.clone());
     let Question { shown, reason, .. } = question;
     let offers = offers.unwrap_or_default();
-    EarlyOutcome::Question(Box::new(ToolOutcome::NeedsConsent { hash, shown, effects: lines, reason, offers }))
+    let question = ToolOutcome::NeedsConsent { hash, shown, effects: lines, details: Vec::new(), reason, offers };
+    EarlyOutcome::Question(Box::new(question))
 }
 
 /// Stores an approval as wide as it was offered. If that fails, it is an approval of this call alone.
