@@ -128,7 +128,8 @@ fn show(call: &ToolCall, task_id: &TaskId, settings: &Settings, screen: &Screen)
     }
     if !call.output.is_empty() {
         let whole = if call.truncated { call.kept.as_slice() } else { &[] };
-        screen.answer_with(&[Line::answer(call.output.as_str())], whole, &EvidenceStore::new(&settings.data_dir));
+        let output = call.output.strip_suffix('\n').unwrap_or(&call.output);
+        screen.answer_with(&[Line::answer(output)], whole, &EvidenceStore::new(&settings.data_dir));
     }
     screen.tell(&changes(call));
     let entry = undo::store(settings).find(task_id.as_str()).ok();

@@ -144,12 +144,12 @@ fn an_undo_entry_of_a_later_version_is_named_and_untouched() {
     let entry = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
     let entry = entry.into_iter().find(|path| path.to_string_lossy().contains("delete_the_files")).unwrap();
     let note = entry.join("000001/ended.json");
-    let newer = fs::read_to_string(&note).unwrap().replacen("\"version\":1", "\"version\":2", 1);
+    let newer = fs::read_to_string(&note).unwrap().replacen("\"version\":1", "\"version\":3", 1);
     fs::write(&note, &newer).unwrap();
     for arguments in [&["undo", "--list"][..], &["undo", "--yes"]] {
         let ran = world.run_with_key(arguments);
         assert_ne!(ran.code, Some(0), "{ran:?}");
-        assert!(ran.stderr.contains("version 2") && ran.stderr.contains("delete_the_files"), "{ran:?}");
+        assert!(ran.stderr.contains("version 3") && ran.stderr.contains("delete_the_files"), "{ran:?}");
     }
     // An act makes room for itself by forgetting old entries; this one is not among them.
     let ran = world.run_with_key(&["--model", "reflex", "delete the files in ~/notes ending in .txt"]);

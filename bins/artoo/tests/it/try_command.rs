@@ -73,14 +73,12 @@ fn a_command_is_asked_about_in_four_lines_and_undone() {
     check(&with_texts(), &["sed -i s/old/new/ proj/a.txt"], "", &["  | sed -i s/old/new/ proj/a.txt"]);
 }
 
-#[doc = "holds: law 1.6, 1.10"]
 #[test]
 #[ignore = "until commands run in views"]
 fn a_question_about_rm_shows_what_it_deletes() {
     check(&with_texts(), &["rm proj/*.txt"], "deletes 2 files", &["proj/a.txt", "proj/b.txt"]);
 }
 
-#[doc = "holds: law 1.6, 1.10"]
 #[test]
 #[ignore = "until commands run in views"]
 fn a_question_about_sed_shows_the_difference() {
@@ -92,7 +90,6 @@ fn a_question_about_sed_shows_the_difference() {
     );
 }
 
-#[doc = "holds: law 1.6, 1.10"]
 #[test]
 #[ignore = "until commands run in views"]
 fn a_question_about_git_checkout_shows_the_difference() {
@@ -102,7 +99,6 @@ fn a_question_about_git_checkout_shows_the_difference() {
     check(&world, &["cd proj && git checkout ."], "changes 1 file", &["proj/a.txt", "-my work", "+old line"]);
 }
 
-#[doc = "holds: law 1.6, 1.10"]
 #[test]
 #[ignore = "until commands run in views"]
 fn a_question_about_make_shows_what_its_recipes_change() {
@@ -112,7 +108,6 @@ fn a_question_about_make_shows_what_its_recipes_change() {
     check(&world, &["make", "-C", "proj"], "deletes 1 file", &details);
 }
 
-#[doc = "holds: law 1.6, 1.10"]
 #[test]
 #[ignore = "until commands run in views"]
 fn a_question_about_npm_install_shows_what_it_installs() {
@@ -184,7 +179,7 @@ fn words_stay_words_and_options_belong_to_the_command() {
 fn what_is_refused_and_what_is_interrupted_has_its_own_code() {
     let world = World::new().with_things();
     let before = world.snapshot();
-    let refused = world.run(&["try", "cat ~/.ssh/id_rsa"]);
+    let refused = world.run(&["try", "ls \u{202e}"]);
     assert_eq!(refused.code, Some(9), "{refused:?}");
     assert!(refused.stderr.starts_with("It did not run: ") && refused.stdout.is_empty(), "{refused:?}");
     let mut pty = asked(&world, &["rm", "things/empty.md"]);
@@ -199,9 +194,9 @@ fn a_hostile_name_stays_one_line() {
     let world = World::new();
     let name = "x\u{1b}[2J\u{202e}\nAllow it? y yes";
     world.file(name, "1");
-    let mut pty = asked(&world, &["rm", name]);
+    let mut pty = asked(&world, &["rm -- x*"]);
     pty.send("?\r");
-    pty.wait("the details", |pty| pty.screen().matches(QUESTION).count() > 3 && pty.row().starts_with(QUESTION));
+    pty.wait("the details", |pty| pty.screen().matches(QUESTION).count() > 1 && pty.row().starts_with(QUESTION));
     let screen = pty.screen();
     assert_eq!(screen.lines().filter(|line| line.starts_with("Allow it?")).count(), 2, "{screen}");
     pty.send("y\r");
