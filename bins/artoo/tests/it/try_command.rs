@@ -153,13 +153,17 @@ fn without_a_terminal_a_change_is_shown_and_not_made() {
         shown.stdout.starts_with("  | rm things/empty.md\n") && shown.stdout.contains("/things/empty.md"),
         "{shown:?}"
     );
-    assert_eq!(shown.stderr, "Nothing was changed: there is no terminal to ask on. In one, artoo try asks you.\n");
+    assert_eq!(shown.stderr, "There is no terminal to ask on; in one, artoo try asks you. Nothing was changed.\n");
     // With JSON nobody is asked either, and nothing but JSON goes to standard output.
     let (code, screen) = Pty::start(&world.command(&["--json", "try", "rm things/empty.md"]), 4_000).ended();
     let line = screen.lines().next().unwrap();
     let value: Value = serde_json::from_str(line).unwrap();
-    assert_eq!((code, &value["ran"], &value["action"]), (6, &false.into(), &"rm things/empty.md".into()), "{screen}");
-    assert!(value["effects"].is_array() && value["details"].is_array() && value["reason"].is_string(), "{value}");
+    assert_eq!(
+        (code, &value["ran"], &value["asked"]["shown"]),
+        (6, &false.into(), &"rm things/empty.md".into()),
+        "{screen}"
+    );
+    assert!(value["asked"]["effects"].is_array() && value["asked"]["reason"].is_string(), "{value}");
     assert_eq!(world.snapshot(), before);
 }
 

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{cut, rows, shorten, width};
+use super::{rows, shorten, width};
 
 fn check(text: &str, columns: usize, expected: &[&str]) {
     assert_eq!(rows(text, columns), expected, "{text:?} at {columns}");
@@ -58,14 +58,16 @@ proptest! {
 
 #[test]
 fn a_shortened_line_keeps_its_ends_and_its_width() {
-    assert_eq!((shorten("short", 20).as_str(), cut("short", 5).as_str()), ("short", "short"));
-    assert_eq!(shorten(&format!("begin{}end", "x".repeat(100)), 40), "beginxxxxxxxxxx […86 more…] xxxxend");
-    assert_eq!(cut("one two three", 8), "one two…");
+    assert_eq!(shorten("short", 5, 3), "short");
+    let long = format!("begin{}end", "x".repeat(100));
+    assert_eq!(shorten(&long, 40, 3), "beginxxxxxxxxxx […86 more…]xxxxend");
+    assert_eq!(shorten(&long, 40, 0), "beginxxxxxxxxxxxxxxxxx […86 more…]");
     for columns in 0..60 {
         for text in ["漢字".repeat(40), "e\u{301}".repeat(90), "\t x".repeat(30)] {
-            assert!(cut(&text, columns).chars().count() <= text.chars().count());
-            assert!(width(&cut(&text, columns)) <= columns.max(1), "{columns}");
-            assert!(width(&shorten(&text, columns)) <= columns.max(18), "{columns}: {}", shorten(&text, columns));
+            for end in [0, 3] {
+                let short = shorten(&text, columns, end);
+                assert!(width(&short) <= columns.max(18), "{columns}: {short}");
+            }
         }
     }
 }
