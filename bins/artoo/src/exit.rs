@@ -1,58 +1,41 @@
 //! The program's exit codes.
 
-use std::process::ExitCode;
-
 use artoo_proto::{AbandonReason, Basis, Ending, FinalResult, ModelFailure, PerceptionFailure};
 
 /// An exit code. The numbers are documented and stable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
 pub(crate) enum Exit {
     /// The result was accepted and code verified every criterion; or a subcommand succeeded.
-    Accepted,
+    Accepted = 0,
     /// artoo itself failed, or its audit log is damaged.
-    Internal,
+    Internal = 1,
     /// The command line or the configuration is not valid.
-    Usage,
+    Usage = 2,
     /// A result was delivered, but some criteria are not met; the output names them.
-    Partial,
+    Partial = 3,
     /// The result was accepted, but code did not verify every criterion.
-    Unchecked,
+    Unchecked = 4,
     /// artoo did not understand the request.
-    NotUnderstood,
+    NotUnderstood = 5,
     /// An action that the task needed was not approved.
-    ConsentNeeded,
+    ConsentNeeded = 6,
     /// The model could not be called, or its replies could not be used.
-    Model,
+    Model = 7,
     /// The task's time limit was reached.
-    Deadline,
+    Deadline = 8,
     /// The task was not achieved, for any other reason.
-    NotAchieved,
+    NotAchieved = 9,
     /// Standard output could not be written.
-    Unwritten,
+    Unwritten = 10,
     /// The task was cancelled by Ctrl-C or another signal (128 + SIGINT).
-    Cancelled,
-    /// The exit code of a command that `artoo try` ran.
-    Command(u8),
+    Cancelled = 130,
 }
 
 impl Exit {
     /// The exit code as a number.
     pub(crate) fn code(self) -> u8 {
-        match self {
-            Self::Accepted => 0,
-            Self::Internal => 1,
-            Self::Usage => 2,
-            Self::Partial => 3,
-            Self::Unchecked => 4,
-            Self::NotUnderstood => 5,
-            Self::ConsentNeeded => 6,
-            Self::Model => 7,
-            Self::Deadline => 8,
-            Self::NotAchieved => 9,
-            Self::Unwritten => 10,
-            Self::Cancelled => 130,
-            Self::Command(code) => code,
-        }
+        self as u8
     }
 
     /// The exit code for a task's result.
@@ -87,12 +70,6 @@ impl Exit {
 
     fn of_model(failure: &ModelFailure) -> Self {
         if *failure == ModelFailure::Cancelled { Self::Cancelled } else { Self::Model }
-    }
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        Self::from(exit.code())
     }
 }
 

@@ -53,15 +53,11 @@ fn shown(options: &Options, variables: &Variables, with_origin: bool) -> Result<
     let settings = Settings::resolve(options, variables)?;
     let is_shown = |setting: &Setting| !matches!(setting.kind(), Kind::KeyVariable | Kind::KeyCommand);
     let line = |setting: Setting| {
-        let line = match setting.kind() {
-            Kind::KeyFile => of_key(setting, &settings, variables),
-            Kind::Flag => format!("{} = {}", setting.name(), value(setting, &settings, variables).unwrap_or_default()),
-            Kind::Text | Kind::Path | Kind::KeyVariable | Kind::KeyCommand => {
-                match value(setting, &settings, variables) {
-                    Some(value) => format!("{} = {}", setting.name(), toml::Value::String(value)),
-                    None => format!("# {} is not set", setting.name()),
-                }
-            }
+        let line = match (setting.kind(), value(setting, &settings, variables)) {
+            (Kind::KeyFile, _) => of_key(setting, &settings, variables),
+            (Kind::Flag, Some(value)) => format!("{} = {value}", setting.name()),
+            (_, Some(value)) => format!("{} = {}", setting.name(), toml::Value::String(value)),
+            (_, None) => format!("# {} is not set", setting.name()),
         };
         if !with_origin {
             return Line::plain(line);

@@ -28,29 +28,9 @@ const UNATTENDED: &str = "There is no terminal to ask on; in one, artoo try asks
 /// Added to the number of the signal that ended a command, as shells do.
 const SIGNALLED: i32 = 128;
 
-/// Runs the command to its end, or until a signal ends artoo.
-pub(crate) async fn run(words: &[String], settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
+/// Runs the command to its end, or until a signal ends artoo; returns the exit code.
+pub(crate) async fn run(words: &[String], settings: &Settings, screen: &Screen) -> Result<u8, Failure> {
     let (mut signals, command) = (Signals::listen()?, command(words));
-    tokio::select! {
-        ended = attempt(&command, settings, screen) => ended,
-        () = signals.stop() => Ok(Exit::Cancelled),
-    }
-}
-
-/// The command line: a single word as it is; of several, each stays one word.
-fn command(words: &[String]) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-+=:,./@%".contains(c);
-    let quoted = |word: &String| match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.clone(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    };
-    match words {
-        [one] => one.clone(),
-        several => several.iter().map(quoted).collect::<Vec<_>>().join(" "),
-    }
-}
-
-async fn attempt(command: &str, settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
     let mut tools = settings.tools.clone();
     // No model sees the output.
     tools.trusts_model = true;
@@ -58,7 +38,11 @@ async fn attempt(command: &str, settings: &Settings, screen: &Screen) -> Result<
     let request = ToolRequest { tool: "shell".to_owned(), input: json!({"command": command}) };
     let person = Terminal::detect(screen).filter(|_| !settings.json);
     let operator: &dyn Operator = person.as_ref().map_or(&Unattended, |person| person);
-    let ended = call_once(tools, &settings.data_dir, operator, request, &format!("try {command}")).await?;
+    let label = format!("try {command}");
+    let ended = tokio::select! {
+        ended = call_once(tools, &settings.data_dir, operator, request, &label) => ended?,
+        () = signals.stop() => return Ok(Exit::Cancelled.code()),
+    };
     let (call, task_id) = match ended {
         SingleCall::Called { call, task_id } => (call, task_id),
         SingleCall::NotApproved(asked) => {
@@ -67,12 +51,12 @@ async fn attempt(command: &str, settings: &Settings, screen: &Screen) -> Result<
             }
             let why = if person.is_some() { "You said no." } else { UNATTENDED };
             screen.insist(&[Line::plain(format!("{why} Nothing was changed."))]);
-            return Ok(Exit::ConsentNeeded);
+            return Ok(Exit::ConsentNeeded.code());
         }
     };
     let (exit, has_run) = (exit(&call), call.status != CallStatus::Denied);
     if settings.json {
-        let value = json!({"ran": has_run, "exit_code": exit.code(), "task_id": task_id, "call": call});
+        let value = json!({"ran": has_run, "exit_code": exit, "task_id": task_id, "call": call});
         screen.report(true, SCHEMA, value, &[]);
     } else if has_run {
         let whole = if call.truncated { call.kept.as_slice() } else { &[] };
@@ -86,6 +70,19 @@ async fn attempt(command: &str, settings: &Settings, screen: &Screen) -> Result<
         screen.insist(&[Line::warning(format!("It did not run: {}", call.output))]);
     }
     Ok(exit)
+}
+
+/// The command line: a single word as it is; of several, each stays one word.
+fn command(words: &[String]) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-+=:,./@%".contains(c);
+    let quoted = |word: &String| match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.clone(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    };
+    match words {
+        [one] => one.clone(),
+        several => several.iter().map(quoted).collect::<Vec<_>>().join(" "),
+    }
 }
 
 /// Lines that name each change.
@@ -106,13 +103,12 @@ fn changes(call: &ToolCall) -> Vec<Line> {
 }
 
 /// The exit code of the command if it ran; a signal is added to 128.
-fn exit(call: &ToolCall) -> Exit {
+fn exit(call: &ToolCall) -> u8 {
     let code = call.exit_code.or(call.signal.map(|signal| SIGNALLED + signal));
     match (call.status, code.map(u8::try_from)) {
-        (CallStatus::Denied, _) => Exit::NotAchieved,
-        (CallStatus::TimedOut, _) => Exit::Deadline,
-        (_, Some(Ok(code))) => Exit::Command(code),
-        (CallStatus::Ok, _) => Exit::Accepted,
-        _ => Exit::NotAchieved,
+        (CallStatus::TimedOut, _) => Exit::Deadline.code(),
+        (_, Some(Ok(code))) => code,
+        (CallStatus::Ok, _) => Exit::Accepted.code(),
+        _ => Exit::NotAchieved.code(),
     }
 }

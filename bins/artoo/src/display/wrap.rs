@@ -85,12 +85,11 @@ pub(crate) fn shorten(line: &str, columns: usize, end: usize) -> String {
 
 /// Length in bytes of the first pieces that fit into this many columns.
 fn bytes_within<'a>(columns: usize, pieces: impl Iterator<Item = &'a str>) -> usize {
-    let mut used = 0;
-    let mut fits = |piece: &&str| {
-        used += width(piece);
-        used <= columns
-    };
-    pieces.take_while(|piece| fits(piece)).map(str::len).sum()
+    let fitting = pieces.scan(0, |used, piece| {
+        *used += width(piece);
+        (*used <= columns).then_some(piece.len())
+    });
+    fitting.sum()
 }
 
 /// Width of a text on a terminal, in columns. Joined emoji count as their parts, as simple terminals show them.

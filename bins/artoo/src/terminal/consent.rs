@@ -91,10 +91,8 @@ fn key(answer: &str) -> Option<Key> {
 
 /// Parses the lifetime of a rule in days from the user's answer; the default if empty, `None` if invalid.
 fn days(answer: &str) -> Option<u32> {
-    if answer.is_empty() {
-        return Some(DAYS);
-    }
-    answer.parse().ok().filter(|days| (1..=DAYS_MAX).contains(days))
+    let days = if answer.is_empty() { Some(DAYS) } else { answer.parse().ok() };
+    days.filter(|days| (1..=DAYS_MAX).contains(days))
 }
 
 /// The first three lines of the question, each one row: the call, what it changes, and why it is asked.
