@@ -269,8 +269,10 @@ fn fence(registry: &Registry, wants_views: bool) -> [Finding; 2] {
         if is_ok { Finding::ok(name, detail) } else { Finding::warn(name, detail, remedy) }
     };
     let asks = "every command that is not proven to only read asks first";
-    let asks_before = "until then artoo asks before such a command runs, by what it would need";
-    [finding(report.holds, "fence", report.words.join("; "), asks), finding(has_views, "views", views, asks_before)]
+    [
+        finding(report.holds, "fence", report.words.join("; "), asks),
+        finding(has_views, "views", views, "until then artoo asks before such a command runs"),
+    ]
 }
 
 fn audit_log(data_dir: &Path) -> Vec<Finding> {

@@ -89,6 +89,7 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<u8, 
         }
     };
     let settings = || Settings::resolve(&line.options, variables);
+    let words = (!line.words.is_empty()).then(|| line.words.join(" "));
     let ended = match line.command {
         Some(Command::Try { words }) => return block_on(try_command::run(&words, &settings()?, screen)),
         Some(Command::Doctor { probe }) => block_on(doctor::run(&line.options, probe, variables, screen)),
@@ -102,11 +103,8 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<u8, 
         Some(Command::Memory { command }) => memory::run(&command, &settings()?, screen),
         Some(Command::Evidence { command }) => evidence::run(&command, &settings()?, screen),
         Some(Command::Run { words }) => request(Some(words.join(" ")), &line.options, variables, screen),
-        None if line.words.is_empty() && terminal::is_there() => live(&line.options, variables, screen),
-        None => {
-            let words = (!line.words.is_empty()).then(|| line.words.join(" "));
-            request(words, &line.options, variables, screen)
-        }
+        None if words.is_none() && terminal::is_there() => live(&line.options, variables, screen),
+        None => request(words, &line.options, variables, screen),
     };
     ended.map(Exit::code)
 }

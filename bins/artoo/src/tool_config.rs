@@ -21,8 +21,8 @@ pub(crate) fn tools(environment: &Environment, variables: &Variables) -> Result<
     }
     // The configuration folder decides what tools may do, so it is protected from them, wherever it is.
     config.protected.push(folder);
-    let flags = [("true", true), ("false", false)];
-    config.views = variables.one_of("ARTOO_VIEWS", &flags, "give true or false")?.unwrap_or(config.views);
+    config.views =
+        variables.one_of("ARTOO_VIEWS", &[("true", true), ("false", false)], "give true or false")?.unwrap_or(true);
     let words = [("off", Search::Off), ("duckduckgo", Search::DuckDuckGo)];
     let search = variables.one_of("ARTOO_SEARCH", &words, "give off or duckduckgo, or leave it out")?;
     #[cfg(feature = "web")]

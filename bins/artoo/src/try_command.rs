@@ -108,7 +108,6 @@ fn exit(call: &ToolCall) -> u8 {
     match (call.status, code.map(u8::try_from)) {
         (CallStatus::TimedOut, _) => Exit::Deadline.code(),
         (_, Some(Ok(code))) => code,
-        (CallStatus::Ok, _) => Exit::Accepted.code(),
         _ => Exit::NotAchieved.code(),
     }
 }

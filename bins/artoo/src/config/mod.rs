@@ -84,8 +84,7 @@ settings! {
     Threads "threads" "ARTOO_THREADS" Text "threads that a model file is run with",
     TrustLocal "trust_local" "ARTOO_TRUST_LOCAL" Text
         "yes: a model on this machine may read files that may hold secrets, unasked",
-    Views "views" "ARTOO_VIEWS" Flag
-        "whether commands change files in a view first, of which only what is approved is kept: true or false",
+    Views "views" "ARTOO_VIEWS" Flag "true: commands change files in a view first; false: directly, once approved",
     DataDir "data_dir" "ARTOO_DATA_DIR" Path "where memory and the audit log are kept",
     Workspace "workspace" "ARTOO_WORKSPACE" Path "where new files go",
     Deadline "deadline" "ARTOO_DEADLINE" Text "when a task ends at the latest: 90s, 5m or 1h",
