@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use artoo_proto::ModelFailure;
-use artoo_roles::runtime::System;
+use artoo_roles::runtime::{RuntimeError, System, tools_in};
 use artoo_tools::Registry;
 use serde::Serialize;
 use serde_json::json;
@@ -99,9 +99,11 @@ async fn probe(settings: &Settings, with_probe: bool, variables: &Variables) -> 
     findings.extend(model(settings, variables));
     findings.extend(endpoint(settings, variables).await);
     findings.extend(abilities::finding(settings, with_probe, variables).await);
-    let registry = Registry::detect(settings.tools.clone());
+    // A data folder that can't be made has a finding of its own.
+    let kept = tools_in(&settings.data_dir, settings.tools.clone());
+    let registry = Registry::detect(kept.unwrap_or_else(|_| settings.tools.clone()));
     findings.extend(tools(&registry));
-    findings.push(fence(&registry));
+    findings.extend(fence(&registry, settings.tools.views));
     findings.push(audit_log(&settings.data_dir));
     findings.extend(stores(settings).await);
     findings
@@ -256,14 +258,20 @@ fn tools(registry: &Registry) -> Vec<Finding> {
     findings
 }
 
-/// Checks whether commands can be sandboxed on this machine; only a warning if not.
-fn fence(registry: &Registry) -> Finding {
-    let report = registry.fence_report();
-    let detail = report.words.join("; ");
-    if report.holds {
-        return Finding::ok("fence", detail);
-    }
-    Finding::warn("fence", detail, "every command that is not proven to only read asks first")
+/// Checks whether commands can be sandboxed on this machine and run in views; only warnings if not.
+fn fence(registry: &Registry, wants_views: bool) -> [Finding; 2] {
+    let mut report = registry.fence_report();
+    // The last sentence is about views; it says how to get them where there are none.
+    let views = report.words.pop().unwrap_or_default();
+    let has_views = views.contains(" in a view first") || !wants_views;
+    let finding = |is_ok, name, detail, remedy: &str| {
+        if is_ok { Finding::ok(name, detail) } else { Finding::warn(name, detail, remedy) }
+    };
+    let asks = "every command that is not proven to only read asks first";
+    [
+        finding(report.holds, "fence", report.words.join("; "), asks),
+        finding(has_views, "views", views, "until then artoo asks before such a command runs"),
+    ]
 }
 
 fn audit_log(data_dir: &Path) -> Finding {

@@ -33,6 +33,7 @@ mod suggest;
 mod task;
 mod terminal;
 mod tool_config;
+mod try_command;
 mod undo;
 mod variables;
 
@@ -44,5 +45,5 @@ use exit::Exit;
 fn main() -> ExitCode {
     heap::use_one_heap();
     // A panic at start or exit is an internal failure with its own exit code, not a crash.
-    ExitCode::from(catch_unwind(start::start).unwrap_or(Exit::Internal).code())
+    catch_unwind(start::start).unwrap_or(Exit::Internal.code()).into()
 }

@@ -14,11 +14,13 @@ use crate::display::writer::Screen;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::settings::Settings;
-use crate::terminal;
-use crate::terminal::person::Person;
+use crate::terminal::person::approves;
 
 /// Name of the schema of `artoo undo`'s JSON output, which is not stable yet.
 const SCHEMA: &str = "artoo.undo/0";
+
+/// Why nothing was undone if nobody was asked.
+const UNATTENDED: &str = "nothing was undone: there is nobody to ask; artoo undo --yes does it unasked";
 
 /// Maximum number of paths listed in the preview of an undo.
 const SHOWN_MAX: usize = 40;
@@ -51,7 +53,7 @@ pub(crate) fn run(asked: &UndoOptions, settings: &Settings, screen: &Screen) -> 
     if !settings.json {
         screen.tell(&before(&entry, &preview));
     }
-    if is_anything && !asked.yes && !approves(settings, screen) {
+    if is_anything && !asked.yes && !approves("Bring this back?", UNATTENDED, settings.json, screen) {
         show_outcome(&entry, &preview, false, settings, screen);
         return Ok(Exit::ConsentNeeded);
     }
@@ -69,15 +71,6 @@ pub(crate) fn run(asked: &UndoOptions, settings: &Settings, screen: &Screen) -> 
         (false, true) => Exit::Partial,
         (false, false) => Exit::NotAchieved,
     })
-}
-
-/// Asks the user to approve the undo; denied if there is no terminal or the output is JSON.
-fn approves(settings: &Settings, screen: &Screen) -> bool {
-    if settings.json || !terminal::is_there() {
-        screen.insist(&[Line::warning("nothing was undone: there is nobody to ask; artoo undo --yes does it unasked")]);
-        return false;
-    }
-    Person { screen }.approves("Bring this back?", false)
 }
 
 /// Whether a path's change could not be reverted, because of a conflict or because it is impossible.
@@ -130,7 +123,7 @@ fn left(report: &Report) -> Vec<Line> {
 }
 
 /// Shortens a list of lines to the maximum number of listed paths; a last line says how many more there are.
-fn capped(mut lines: Vec<Line>) -> Vec<Line> {
+pub(crate) fn capped(mut lines: Vec<Line>) -> Vec<Line> {
     let more = lines.len().saturating_sub(SHOWN_MAX);
     lines.truncate(SHOWN_MAX);
     lines.extend((more > 0).then(|| Line::plain(format!("  and {more} more"))));

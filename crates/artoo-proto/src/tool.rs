@@ -278,8 +278,11 @@ pub enum ToolOutcome {
         hash: ConsentHash,
         /// The call as it would run, escaped for display.
         shown: String,
-        /// What the call would change or reach, one line each.
+        /// What the call would change or reach, one line each: first what it changes, last whether it can be undone.
         effects: Vec<String>,
+        /// Every entry that would change with its kind and size, and what its content would become, one line each.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        details: Vec<String>,
         /// Why the call was not proven harmless.
         reason: String,
         /// Wider approvals that the user may give instead of one for this call only.

@@ -34,6 +34,7 @@ mod strict_schemas;
 mod terminal_output;
 mod tool_calls;
 mod transcript;
+mod try_command;
 mod undo;
 mod weak;
 mod world;
