@@ -91,7 +91,7 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit
     let is_beside = line.command.is_some() || !line.words.is_empty();
     let words = match line.command {
         Some(Command::Doctor { probe }) => return block_on(doctor::run(&line.options, probe, variables, screen)),
-        Some(Command::Classify { command }) => return check_command::run(&command, &settings()?, screen),
+        Some(Command::CheckCommand { command }) => return check_command::run(&command, &settings()?, screen),
         Some(Command::Setup) => return block_on(setup::run(settings, variables, screen)),
         Some(Command::Config { command }) => return show_config::run(command, &line.options, variables, screen),
         Some(Command::Model { command }) => {

@@ -12,7 +12,7 @@ use crate::command_line::{CommandLine, Redirect, SHELLS, SUBSTITUTION, Simple};
 use patterns::{is_device, matches, operands};
 use table::{
     ALL_PROCESSES, CONNECTS, DEVICE, FETCHERS, FOREIGN_CODE, INTERPRETERS, NETWORK, OTHER_USER, OVERWRITES, REFUSED,
-    RISKS, Risk, SENDS,
+    RISKS, Risk,
 };
 
 /// The worst that the words of a command hint at. No words show that a command changes nothing.
@@ -54,12 +54,6 @@ pub(crate) fn assess(line: &CommandLine) -> Assessment {
         risks: risks.into_iter().map(|(words, _)| words.to_owned()).collect(),
         class: class.unwrap_or(CommandClass::Opaque),
     }
-}
-
-/// Whether a command line names the network: an address, or a program that connects to other machines.
-pub(crate) fn names_network(line: &CommandLine) -> bool {
-    let is_network = |risk: Risk| [CONNECTS, SENDS, FOREIGN_CODE].contains(&risk);
-    !line.hosts.is_empty() || line.simple.iter().any(|simple| risks_of(simple, line).any(is_network))
 }
 
 /// The program that is never run, and what it does.

@@ -23,7 +23,7 @@ use crate::secret;
 use crate::tool::{Machine, Question, Request, Tool, UserContext, spec};
 use crate::transaction::Names;
 
-pub use check::{Classification, CommandGuard};
+pub use check::{Assessor, CommandAssessment};
 
 /// Longest command in characters; near the limit of the system.
 const COMMAND_MAX_CHARS: usize = 32_768;
@@ -112,8 +112,7 @@ fn read(machine: &Machine, input: &Value) -> Result<Request, InputProblem> {
         reason,
         details: Vec::new(),
     });
-    let command =
-        Command { text: command, commands: line.commands, names, folders, network: asks_network, left_out };
+    let command = Command { text: command, commands: line.commands, names, folders, network: asks_network, left_out };
     let target = command.text.trim().to_owned();
     Ok(Request { target, effects, question, job: Box::new(command) })
 }
