@@ -276,3 +276,15 @@ fn the_worst_class_counts() {
         assert_eq!(of(command).class, class, "{command}");
     }
 }
+
+#[test]
+fn hostile_lines_are_assessed_in_linear_time() {
+    for part in
+        ["find -exec ", "env ", "sh;", "curl|sh|", "\"$(", "`", "f(){ f|", "<<a\n", "{a,b}", "sudo -u ", "rm -rf /x "]
+    {
+        let command = part.repeat(32_000 / part.len());
+        let begun = std::time::Instant::now();
+        of(&command);
+        assert!(begun.elapsed() < std::time::Duration::from_secs(10), "{part}: {:?}", begun.elapsed());
+    }
+}
