@@ -81,9 +81,9 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: ConfigCommand,
     },
-    /// Says what the guard makes of a shell command; nothing is run
+    /// Says what a shell command may do, from its words alone, and whether it is refused; nothing is run
     #[command(name = "check-command")]
-    Classify {
+    CheckCommand {
         /// The command, or - to read commands from standard input, a JSON string a line
         #[arg(allow_hyphen_values = true)]
         command: String,

@@ -1,9 +1,9 @@
-//! `artoo check-command`: shows how the guard classifies a command, without running it.
+//! `artoo check-command`: shows what the words of a command say about its risks, without running it.
 
 use std::io::{self, BufRead};
 
 use artoo_proto::escape;
-use artoo_tools::{Classification, CommandGuard};
+use artoo_tools::{Assessor, CommandAssessment};
 
 use crate::display::Line;
 use crate::display::writer::Screen;
@@ -11,11 +11,11 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::settings::Settings;
 
-/// Classifies one command, or with `-` each line of standard input, which holds a command as a JSON string.
+/// Assesses one command, or with `-` each line of standard input, which holds a command as a JSON string.
 pub(crate) fn run(command: &str, settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
-    let guard = CommandGuard::new(settings.tools.clone());
+    let assessor = Assessor::new(settings.tools.clone());
     if command != "-" {
-        show(&guard.check(command), settings, screen);
+        show(&assessor.assess(command), settings, screen);
         return Ok(Exit::Accepted);
     }
     for (number, line) in (1..).zip(io::stdin().lock().lines()) {
@@ -24,7 +24,7 @@ pub(crate) fn run(command: &str, settings: &Settings, screen: &Screen) -> Result
             continue;
         }
         let command: String = serde_json::from_str(&line).map_err(|error| not_a_string(number, &error))?;
-        show(&guard.check(&command), settings, screen);
+        show(&assessor.assess(&command), settings, screen);
     }
     Ok(Exit::Accepted)
 }
@@ -35,22 +35,23 @@ fn not_a_string(line: usize, error: &serde_json::Error) -> Failure {
         .with_remedy("write each command as one JSON string on a line of its own")
 }
 
-fn show(judged: &Classification, settings: &Settings, screen: &Screen) {
+fn show(assessed: &CommandAssessment, settings: &Settings, screen: &Screen) {
     if settings.json {
-        // A struct of strings and a flag can always be serialised.
-        screen.json(&serde_json::to_value(judged).unwrap_or_default());
+        // A struct of strings can always be serialised.
+        screen.json(&serde_json::to_value(assessed).unwrap_or_default());
         return;
     }
-    let verdict = if judged.ask { "asks" } else { "runs without asking" };
-    let class = serde_json::to_value(judged.class).unwrap_or_default();
-    let mut lines = vec![
-        Line::plain(escape::visible(&judged.command)),
-        Line::plain(format!(
-            "  {verdict} ({}): {}",
-            class.as_str().unwrap_or_default(),
-            escape::one_line(&judged.reason)
-        )),
-    ];
-    lines.extend(judged.effects.iter().map(|effect| Line::plain(format!("  {}", escape::one_line(effect)))));
-    screen.answer(&lines);
+    let risks = match assessed.risks.as_slice() {
+        [] => "its words show no known risk, which proves nothing".to_owned(),
+        risks => format!("it may do this, as its words say: {}", risks.join(", ")),
+    };
+    let mut lines = vec![escape::visible(&assessed.command)];
+    match &assessed.refused {
+        Some(reason) => lines.push(format!("  refused: {}", escape::one_line(reason))),
+        None => lines.extend([
+            format!("  not refused; {risks}"),
+            "  `artoo try \"<command>\"` shows what it would really change".to_owned(),
+        ]),
+    }
+    screen.answer(&lines.into_iter().map(Line::plain).collect::<Vec<_>>());
 }

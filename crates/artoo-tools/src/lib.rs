@@ -3,7 +3,7 @@
 //! - [`Registry`] has the tools of this machine (`mdfind`, `glob`, `read_file`, `write_file`, `files`, `trash`, `shell`,
 //!   `search`, `desktop`, `applescript`, `shortcuts`, and the user's own) and makes calls.
 //! - A call returns a record of what happened, or the question that the user must answer first.
-//! - [`CommandGuard`] classifies shell commands: those that are proven harmless need no approval.
+//! - [`Assessor`] says which shell commands are never run, and what others may do, from their words alone.
 //! - Programs run in a sandbox, which enforces what was proven or approved.
 //! - [`undo`] restores the files that a call changed; [`checks`] compare files after a task.
 //!
@@ -57,14 +57,12 @@ pub mod evidence;
 mod fence;
 mod files;
 mod glob;
-mod guard;
 mod input;
 mod limit;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod mdfind;
 mod nearby;
-mod network;
 mod open;
 mod paths;
 mod process;
@@ -96,8 +94,8 @@ pub use consent::{GRANT_LIFETIME, Grant};
 pub use custom::{ManifestProblem, ToolProblem};
 pub use evidence::EvidenceStore;
 pub use fence::{Denial, FenceReport};
-pub use guard::CommandClass;
+pub use risk::CommandClass;
 pub use rules::{Rule, RuleBook};
-pub use shell::{Classification, CommandGuard};
+pub use shell::{Assessor, CommandAssessment};
 #[cfg(feature = "web")]
 pub use web::{Engine, EngineProblem, WebConfig};

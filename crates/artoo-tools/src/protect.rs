@@ -85,11 +85,6 @@ impl Protected {
         self.places.iter().chain(&self.start_up).cloned().collect()
     }
 
-    /// The places themselves, whether there is something or not.
-    pub(crate) fn places(&self) -> &[PathBuf] {
-        &self.places
-    }
-
     /// Why this path is out of reach, where it is; the path is taken as written and where it really leads.
     pub(crate) fn refusal(&self, path: &Path) -> Option<String> {
         let real = paths::real(path);

@@ -12,7 +12,7 @@ use crate::command_line::{CommandLine, Redirect, SHELLS, SUBSTITUTION, Simple};
 use patterns::{is_device, matches, operands};
 use table::{
     ALL_PROCESSES, CONNECTS, DEVICE, FETCHERS, FOREIGN_CODE, INTERPRETERS, NETWORK, OTHER_USER, OVERWRITES, REFUSED,
-    RISKS, Risk, SENDS,
+    RISKS, Risk,
 };
 
 /// The worst that the words of a command hint at. No words show that a command changes nothing.
@@ -42,8 +42,9 @@ pub(crate) fn assess(line: &CommandLine) -> Assessment {
     let refusal = refused(line).map(|(program, does)| {
         format!("{program} {does}, which artoo never does; if you want it, run it yourself in a terminal")
     });
+    let fetches = line.simple.iter().any(|simple| matches(simple, FETCHERS, ""));
     let mut risks: Vec<Risk> = Vec::new();
-    for risk in line.simple.iter().flat_map(|simple| risks_of(simple, line)) {
+    for risk in line.simple.iter().flat_map(|simple| risks_of(simple, fetches)) {
         if !risks.contains(&risk) {
             risks.push(risk);
         }
@@ -54,12 +55,6 @@ pub(crate) fn assess(line: &CommandLine) -> Assessment {
         risks: risks.into_iter().map(|(words, _)| words.to_owned()).collect(),
         class: class.unwrap_or(CommandClass::Opaque),
     }
-}
-
-/// Whether a command line names the network: an address, or a program that connects to other machines.
-pub(crate) fn names_network(line: &CommandLine) -> bool {
-    let is_network = |risk: Risk| [CONNECTS, SENDS, FOREIGN_CODE].contains(&risk);
-    !line.hosts.is_empty() || line.simple.iter().any(|simple| risks_of(simple, line).any(is_network))
 }
 
 /// The program that is never run, and what it does.
@@ -110,7 +105,8 @@ fn forks_forever(simple: &Simple) -> bool {
         && simple.words.iter().any(|text| text.contains("fork") && loops.iter().any(|words| text.contains(words)))
 }
 
-fn risks_of<'a>(simple: &'a Simple, line: &'a CommandLine) -> impl Iterator<Item = Risk> + 'a {
+/// The risks of a simple command; `fetches`: whether its line fetches something from the network.
+fn risks_of(simple: &Simple, fetches: bool) -> impl Iterator<Item = Risk> {
     let rows = RISKS.iter().filter(|(programs, patterns, _)| matches(simple, programs, patterns));
     let is_overwriting = simple.redirects.iter().any(|(how, file)| {
         *how == Redirect::Output && !["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"].contains(&file.as_str())
@@ -124,15 +120,15 @@ fn risks_of<'a>(simple: &'a Simple, line: &'a CommandLine) -> impl Iterator<Item
     let found = [
         (is_overwriting, OVERWRITES),
         (is_other_user, OTHER_USER),
-        (runs_fetched(simple, line), FOREIGN_CODE),
+        (fetches && runs_unseen(simple), FOREIGN_CODE),
         (connects(), CONNECTS),
     ];
     let found = found.into_iter().filter_map(|(is_found, risk)| is_found.then_some(risk));
     rows.map(|row| row.2).chain(found)
 }
 
-/// Whether a shell or an interpreter runs what another command of the line fetches.
-fn runs_fetched(simple: &Simple, line: &CommandLine) -> bool {
+/// Whether a shell or an interpreter runs what comes from another command.
+fn runs_unseen(simple: &Simple) -> bool {
     let Some((program, arguments)) = simple.words.split_first() else { return false };
     let is_runner = SHELLS.contains(&program.as_str()) || matches(simple, INTERPRETERS, "");
     let mut names = operands(arguments);
@@ -140,8 +136,7 @@ fn runs_fetched(simple: &Simple, line: &CommandLine) -> bool {
         None | Some(SUBSTITUTION | "/dev/stdin") => !matches(simple, INTERPRETERS, "-c -e"),
         Some(_) => false,
     };
-    (is_runner && is_given || program.starts_with(SUBSTITUTION))
-        && line.simple.iter().any(|simple| matches(simple, FETCHERS, ""))
+    is_runner && is_given || program.starts_with(SUBSTITUTION)
 }
 
 #[cfg(test)]

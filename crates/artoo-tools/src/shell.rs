@@ -24,7 +24,7 @@ use crate::secret;
 use crate::tool::{Machine, Question, Request, Tool, UserContext, spec};
 use crate::transaction::Names;
 
-pub use check::{Classification, CommandGuard};
+pub use check::{Assessor, CommandAssessment};
 
 /// Longest command in characters; near the limit of the system.
 const COMMAND_MAX_CHARS: usize = 32_768;

@@ -11,10 +11,10 @@
 mod answers;
 mod audit_log;
 mod canary;
+mod check_command;
 mod costs;
 mod dead_endpoint;
 mod events;
-mod guard;
 mod hostile;
 mod http;
 mod injected;

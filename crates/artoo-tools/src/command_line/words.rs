@@ -12,6 +12,9 @@ const DEPTH_MAX: usize = 4;
 /// Words stored of one command line.
 const WORDS_MAX: usize = 512;
 
+/// Wrappers read around one command.
+const WRAPPERS_MAX: usize = 16;
+
 /// Programs that run the command in their arguments: the letters of their options with a separate value, and the number
 /// of operands before the command.
 const WRAPPERS: [(&str, &str, usize); 31] = [
@@ -75,6 +78,9 @@ const TEXT_RUNNERS: [(&str, &str); 7] = [
     ("su", "-c"),
     ("su", "--command"),
 ];
+
+/// Options of `find` followed by a command.
+const EXECS: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
 
 /// Words of the shell's language that a command may follow.
 const KEYWORDS: [&str; 13] =
@@ -223,10 +229,10 @@ impl Reader<'_> {
                 self.words.commands.push(Simple { words, redirects, wrappers });
             }
         }
-        let execs = ["-exec", "-execdir", "-ok", "-okdir"];
-        for (at, _) in bare.iter().enumerate().filter(|(_, word)| execs.contains(&word.as_str()) && depth < DEPTH_MAX) {
-            let inner = bare.iter().skip(at + 1).take_while(|word| *word != ";" && *word != "+").cloned().collect();
-            self.simple(Simple { words: inner, ..Simple::default() }, &[], depth + 1);
+        let mut rest = bare.iter();
+        while depth < DEPTH_MAX && rest.any(|word| EXECS.contains(&word.as_str())) {
+            let words = rest.by_ref().take_while(|word| *word != ";" && *word != "+").cloned().collect();
+            self.simple(Simple { words, ..Simple::default() }, &[], depth + 1);
         }
     }
 
@@ -255,7 +261,7 @@ impl Reader<'_> {
 fn unwrapped(words: &[String]) -> (&[String], Vec<String>) {
     let mut rest = words;
     let mut wrappers = Vec::new();
-    loop {
+    while wrappers.len() < WRAPPERS_MAX {
         rest = behind(rest, rest.iter().take_while(|word| is_assignment(word)).count());
         let Some((first, arguments)) = rest.split_first() else { return (rest, wrappers) };
         let found = WRAPPERS.iter().find(|(name, ..)| *name == base_name(first));

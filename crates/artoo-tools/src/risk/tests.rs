@@ -3,7 +3,7 @@
 use artoo_proto::Environment;
 
 use super::table::{REFUSED, RISKS};
-use super::{Assessment, CommandClass, assess, matches, names_network};
+use super::{Assessment, CommandClass, assess, matches};
 use crate::command_line::{self, CommandLine};
 use crate::config::ToolConfig;
 
@@ -257,23 +257,34 @@ fn risks_in_plain_words() {
 }
 
 #[test]
-fn classes_and_network() {
-    for (command, class, network) in [
-        ("ls", CommandClass::Opaque, false),
-        ("make", CommandClass::Opaque, false),
-        ("env; rm a", CommandClass::Irreversible, false),
-        ("env; curl a.example", CommandClass::Exfil, true),
-        ("reboot", CommandClass::Irreversible, false),
-        ("curl -s x.example", CommandClass::Exfil, true),
-        ("/usr/bin/wget x", CommandClass::Exfil, true),
-        ("sh -c 'ssh host id'", CommandClass::Exfil, true),
-        ("git -C x push", CommandClass::Exfil, true),
-        ("git commit -m pull-request", CommandClass::Irreversible, false),
-        ("echo x > /dev/tcp/1.2.3.4/5", CommandClass::Irreversible, true),
-        ("xdg-open https://x.example", CommandClass::Opaque, true),
-        ("./curled up", CommandClass::Opaque, false),
+fn the_worst_class_counts() {
+    for (command, class) in [
+        ("ls", CommandClass::Opaque),
+        ("make", CommandClass::Opaque),
+        ("env; rm a", CommandClass::Irreversible),
+        ("env; curl a.example", CommandClass::Exfil),
+        ("reboot", CommandClass::Irreversible),
+        ("curl -s x.example", CommandClass::Exfil),
+        ("/usr/bin/wget x", CommandClass::Exfil),
+        ("sh -c 'ssh host id'", CommandClass::Exfil),
+        ("git -C x push", CommandClass::Exfil),
+        ("git commit -m pull-request", CommandClass::Irreversible),
+        ("echo x > /dev/tcp/1.2.3.4/5", CommandClass::Irreversible),
+        ("xdg-open https://x.example", CommandClass::Opaque),
+        ("./curled up", CommandClass::Opaque),
     ] {
-        let line = read(command);
-        assert_eq!((assess(&line).class, names_network(&line)), (class, network), "{command}");
+        assert_eq!(of(command).class, class, "{command}");
+    }
+}
+
+#[test]
+fn hostile_lines_are_assessed_in_linear_time() {
+    for part in
+        ["find -exec ", "env ", "sh;", "curl|sh|", "\"$(", "`", "f(){ f|", "<<a\n", "{a,b}", "sudo -u ", "rm -rf /x "]
+    {
+        let command = part.repeat(32_000 / part.len());
+        let begun = std::time::Instant::now();
+        of(&command);
+        assert!(begun.elapsed() < std::time::Duration::from_secs(10), "{part}: {:?}", begun.elapsed());
     }
 }

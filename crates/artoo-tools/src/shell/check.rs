@@ -1,58 +1,41 @@
-//! Classification of a command without running it.
+//! Assessment of a command without running it.
 
-use artoo_proto::{EffectClass, escape};
 use serde::Serialize;
 
+use crate::command_line;
 use crate::config::ToolConfig;
-use crate::guard::{self, CommandClass, Proof};
-use crate::protect::Protected;
+use crate::risk::{self, CommandClass};
 
-/// The classification of a command.
+/// What the words of a command say about its risks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Classification {
+pub struct CommandAssessment {
     /// The command as it was given.
     pub command: String,
-    /// The worst it may do.
+    /// The worst that its words hint at.
     pub class: CommandClass,
-    /// Whether it needs approval.
-    pub ask: bool,
-    /// Why, in one sentence.
-    pub reason: String,
-    /// What it would read, create or change, one line each.
-    pub effects: Vec<String>,
+    /// Why it is never run, if it is not.
+    pub refused: Option<String>,
+    /// What it may do, each in a few words. An empty list proves nothing.
+    pub risks: Vec<String>,
 }
 
-/// Classifies commands on this machine.
+/// Assesses commands by their words.
 #[derive(Debug)]
-pub struct CommandGuard {
+pub struct Assessor {
     config: ToolConfig,
-    protected: Protected,
 }
 
-impl CommandGuard {
-    /// Reads the protected places.
+impl Assessor {
+    /// An assessor for commands run in this environment.
     #[must_use]
     pub fn new(config: ToolConfig) -> Self {
-        let protected = Protected::new(&config.environment, &config.protected);
-        Self { config, protected }
+        Self { config }
     }
 
-    /// Classifies a command; reads the disk, runs nothing, never fails.
+    /// Assesses a command; runs nothing.
     #[must_use]
-    pub fn check(&self, command: &str) -> Classification {
-        let proof = guard::classify(&self.config, &self.protected, command);
-        let (class, reason) = match &proof {
-            Proof::Proven(proven) if proven.class == EffectClass::ReadOnly => {
-                (CommandClass::ReadOnly, "every part of it is known to read only".to_owned())
-            }
-            Proof::Proven(_) => (CommandClass::Reversible, "it only adds what is not there yet".to_owned()),
-            Proof::Unproven { class, reason } => (*class, escape::one_line(reason)),
-        };
-        let effects = match &proof {
-            Proof::Proven(proven) => proven.effects.in_words(),
-            Proof::Unproven { .. } => Vec::new(),
-        };
-        let ask = matches!(proof, Proof::Unproven { .. });
-        Classification { command: command.to_owned(), class, ask, reason, effects }
+    pub fn assess(&self, command: &str) -> CommandAssessment {
+        let risk::Assessment { refusal, risks, class } = risk::assess(&command_line::read(&self.config, command));
+        CommandAssessment { command: command.to_owned(), class, refused: refusal, risks }
     }
 }

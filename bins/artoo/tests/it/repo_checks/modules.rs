@@ -11,19 +11,12 @@ use std::path::Path as FilePath;
 use super::{name_of, packages, same};
 
 /// Modules that still need each other: the crate, their parent module, and their names in order.
-const CIRCLES: [(&str, &str, &str); 9] = [
+const CIRCLES: [(&str, &str, &str); 7] = [
     ("artoo-roles", "agent_validator", "evidence judgement"),
     ("artoo-roles", "executor", "prompt toolbox"),
     ("artoo-roles", "runtime", "builder driver handle"),
     ("artoo-roles", "solver", "ending wording"),
     ("artoo-tools", "", "config fence files input process protect record rules tool trash undo web"),
-    (
-        "artoo-tools",
-        "guard",
-        "archive awk builtins create effects expand find git jq judge odd options pattern programs ps \
-         scene search sed table tests_of_shell wrappers xargs",
-    ),
-    ("artoo-tools", "guard::syntax", "script witness words"),
     ("artoo-tools", "undo", "act journal settle"),
     ("artoo-tools", "undo", "preview restore store verdict"),
 ];
