@@ -6,9 +6,8 @@ mod model_file;
 use std::path::Path;
 use std::time::Duration;
 
-use artoo_audit::{Gap, Verified, VerifyError};
 use artoo_proto::ModelFailure;
-use artoo_roles::runtime::{RuntimeError, System};
+use artoo_roles::runtime::System;
 use artoo_tools::Registry;
 use serde::Serialize;
 use serde_json::json;
@@ -103,7 +102,7 @@ async fn probe(settings: &Settings, with_probe: bool, variables: &Variables) -> 
     let registry = Registry::detect(settings.tools.clone());
     findings.extend(tools(&registry));
     findings.push(fence(&registry));
-    findings.extend(audit_log(&settings.data_dir));
+    findings.push(audit_log(&settings.data_dir));
     findings.extend(stores(settings).await);
     findings
 }
@@ -267,24 +266,14 @@ fn fence(registry: &Registry) -> Finding {
     Finding::warn("fence", detail, "every command that is not proven to only read asks first")
 }
 
-fn audit_log(data_dir: &Path) -> Vec<Finding> {
+fn audit_log(data_dir: &Path) -> Finding {
     let Trail { logs, gaps } = Trail::of(data_dir);
-    if logs.is_empty() && gaps.is_empty() {
-        return vec![Finding::ok("audit log", "none yet")];
-    }
-    let missing = |gap: Gap| Finding::fail("audit log", gap.problem, "artoo audit says what to do about it");
-    logs.iter().map(|(log, verified)| of_log(log, verified)).chain(gaps.into_iter().take(1).map(missing)).collect()
-}
-
-fn of_log(log: &Path, verified: &Result<Verified, VerifyError>) -> Finding {
-    let shown = log.display();
-    match verified {
-        Ok(verified) => Finding::ok("audit log", format!("{shown}: {} lines, the chain holds", verified.lines)),
-        Err(error) => Finding::fail(
-            "audit log",
-            format!("{shown}: {error}"),
-            "what follows that line is not what artoo wrote; keep a copy, move the file away, then artoo audit --accept-gap",
-        ),
+    let damaged =
+        logs.iter().find_map(|(log, verified)| Some(format!("{}: {}", log.display(), verified.as_ref().err()?)));
+    match damaged.or_else(|| gaps.into_iter().next().map(|gap| gap.problem)) {
+        Some(problem) => Finding::fail("audit log", problem, "artoo audit tells all of it, and what to do"),
+        None if logs.is_empty() => Finding::ok("audit log", "none yet"),
+        None => Finding::ok("audit log", format!("{} file(s) in {}, the chain holds", logs.len(), data_dir.display())),
     }
 }
 
@@ -295,16 +284,8 @@ async fn stores(settings: &Settings) -> Vec<Finding> {
     let system = match builder.start() {
         Ok(system) => system,
         Err(error) => {
-            let name = match &error {
-                RuntimeError::Memory(_) => "memory",
-                RuntimeError::Audit(_) => "audit log",
-                RuntimeError::Environment(_)
-                | RuntimeError::DataDir { .. }
-                | RuntimeError::DiskFull { .. }
-                | RuntimeError::Stopped => "data folder",
-            };
             let detail = format!("{shown}: {}", Failure::from(error).message);
-            return vec![Finding::fail(name, detail, "see above, or choose another with --data-dir")];
+            return vec![Finding::fail("data folder", detail, "see above, or choose another with --data-dir")];
         }
     };
     let mut findings = vec![Finding::ok("data folder", shown.to_string())];

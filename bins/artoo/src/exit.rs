@@ -1,7 +1,5 @@
 //! The program's exit codes.
 
-use std::process::ExitCode;
-
 use artoo_proto::{AbandonReason, Basis, Ending, FinalResult, ModelFailure, PerceptionFailure};
 use artoo_roles::runtime::CloseReport;
 
@@ -78,12 +76,6 @@ impl Exit {
 
     fn of_model(failure: &ModelFailure) -> Self {
         if *failure == ModelFailure::Cancelled { Self::Cancelled } else { Self::Model }
-    }
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        Self::from(exit.code())
     }
 }
 

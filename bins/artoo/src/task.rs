@@ -10,6 +10,7 @@ use artoo_tools::EvidenceStore;
 use artoo_tools::undo::Entry;
 use tokio::time::{MissedTickBehavior, interval};
 
+use crate::audit;
 use crate::call_monitor::CallMonitor;
 use crate::display::json::EndedTask;
 use crate::display::writer::Screen;
@@ -27,9 +28,6 @@ use crate::undo;
 
 /// Interval at which fallbacks and long waits of a task are checked for display.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-
-/// What to do if the audit log can't be written.
-pub(crate) const MAKE_ROOM: &str = "make room in that folder, or choose one on another disk with --data-dir";
 
 /// Runs a request as a task, shows the result, and returns the exit code.
 pub(crate) async fn run(settings: &Settings, models: Models, words: &str, screen: &Screen) -> Result<Exit, Failure> {
@@ -200,7 +198,7 @@ pub(crate) fn noted(notes: &[String]) -> Vec<Line> {
 pub(crate) fn closing(close: &CloseReport) -> Vec<Line> {
     let mut lines: Vec<Line> =
         close.problems.iter().map(|problem| Line::warning(format!("problem: {problem}"))).collect();
-    lines.extend(close.audit.is_none().then(|| Line::warning(format!("  {MAKE_ROOM}"))));
+    lines.extend(close.audit.is_none().then(|| Line::warning(format!("  {}", audit::MAKE_ROOM))));
     lines.extend(close.report.iter().flat_map(result::audit));
     lines
 }

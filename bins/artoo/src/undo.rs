@@ -14,7 +14,6 @@ use crate::display::writer::Screen;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::settings::Settings;
-use crate::task;
 use crate::terminal;
 use crate::terminal::person::Person;
 
@@ -63,11 +62,9 @@ pub(crate) fn run(asked: &UndoOptions, settings: &Settings, screen: &Screen) -> 
     let report = store.undo(&entry.id)?;
     let is_noted = note(&entry, &report, settings, screen);
     show_outcome(&entry, &report, true, settings, screen);
-    if !is_noted {
-        return Ok(Exit::Internal);
-    }
     let is_done = report.items.iter().any(|item| item.outcome == ItemOutcome::Done);
     Ok(match (is_whole(&report), is_done) {
+        _ if !is_noted => Exit::Internal,
         (true, _) => Exit::Accepted,
         (false, true) => Exit::Partial,
         (false, false) => Exit::NotAchieved,
@@ -204,12 +201,9 @@ fn note(entry: &Entry, report: &Report, settings: &Settings, screen: &Screen) ->
         brought_back: count(|item| item.outcome == ItemOutcome::Done),
         left: count(is_left),
     };
-    let noted = audit::open(&settings.data_dir).and_then(|service| {
-        service.note(note)?;
-        service.close()
-    });
+    let noted = audit::record(&settings.data_dir, [note]);
     if let Err(error) = &noted {
-        screen.insist(&[Line::warning(format!("the undo is not in the audit log: {error}; {}", task::MAKE_ROOM))]);
+        screen.insist(&[Line::warning(format!("the undo is not in the audit log: {error}; {}", audit::MAKE_ROOM))]);
     }
     noted.is_ok()
 }

@@ -95,7 +95,7 @@ pub fn save_stats(path: &Path, stats: &AuditStats) -> Result<(), StatsError> {
 
 /// The statistics file of a log, by its name: `audit.jsonl` has `audit_stats.json`. Full and renamed files have none.
 #[must_use]
-pub(crate) fn stats_path(log: &Path) -> Option<PathBuf> {
+pub fn stats_path(log: &Path) -> Option<PathBuf> {
     let lane = log.file_name()?.to_str()?.strip_prefix("audit")?.strip_suffix(".jsonl")?;
     let known = lane.is_empty() || lane.strip_prefix('-').is_some_and(|n| n.parse::<u32>().is_ok());
     known.then(|| log.with_file_name(format!("audit_stats{lane}.json")))

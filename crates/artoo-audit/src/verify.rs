@@ -151,7 +151,7 @@ pub fn verify(path: &Path) -> Result<Verified, VerifyError> {
     }
     Ok(Verified {
         lines: scan.lines,
-        head: (scan.lines > 0).then(|| LogHead { lines: scan.lines, hash: scan.hash, at: None }),
+        head: (scan.lines > 0).then_some(LogHead { lines: scan.lines, hash: scan.hash, at: None }),
         follows: scan.follows.map(|follows| follows.file),
         is_torn,
         gaps: scan.gaps,

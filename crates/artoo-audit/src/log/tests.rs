@@ -239,7 +239,10 @@ fn events_lost_to_a_full_disk_are_reported() {
 #[test]
 fn a_folder_that_cannot_be_written_is_an_error_not_a_panic() {
     let (dir, path) = folder();
-    assert!(matches!(AuditLog::open(&dir.path().join("none/audit.jsonl"), at(0), None), Err(LogError { action: "open", .. })));
+    assert!(matches!(
+        AuditLog::open(&dir.path().join("none/audit.jsonl"), at(0), None),
+        Err(LogError { action: "open", .. })
+    ));
     fs::create_dir(&path).unwrap();
     assert!(matches!(AuditLog::open(&path, at(0), None), Err(LogError { action: "open", .. })));
 }
