@@ -98,7 +98,7 @@ impl Trail {
         let mut accepted = BTreeSet::new();
         for (log, verified) in &logs {
             // A damaged log may mention any task.
-            unlogged.retain(|task, _| verified.as_ref().is_ok_and(|verified| !verified.tasks.contains(task)));
+            unlogged.retain(|task, at| verified.as_ref().is_ok_and(|verified| !verified.mentions(task, *at)));
             let Ok(verified) = verified else { continue };
             let of_log = |gap: &Gap| Gap { problem: format!("{}: {}", log.display(), gap.problem), ..gap.clone() };
             gaps.extend(verified.gaps.iter().map(of_log));

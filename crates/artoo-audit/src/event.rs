@@ -231,8 +231,8 @@ impl SafeFields {
                 return Self(text);
             }
         }
-        let bytes = serde_json::to_vec(event).map_or(usize::MAX, |text| text.len());
-        let mut left = json!({ "event": event_name(event), "left_out_bytes": bytes });
+        let whole = serde_json::to_value(event).unwrap_or_default();
+        let mut left = json!({ "event": whole.get("event"), "left_out_bytes": whole.to_string().len() });
         if let (TapEvent::Message { envelope }, Some(fields)) = (event, left.as_object_mut()) {
             fields.insert("seq".to_owned(), json!(envelope.seq));
             fields.insert("id".to_owned(), json!(envelope.id));
@@ -247,20 +247,6 @@ impl SafeFields {
 /// The text between an object's braces.
 fn inside(object: &[u8]) -> &[u8] {
     object.strip_prefix(b"{").and_then(|fields| fields.strip_suffix(b"}")).unwrap_or_default()
-}
-
-/// The name of an event in the log.
-fn event_name(event: &TapEvent) -> &'static str {
-    match event {
-        TapEvent::Message { .. } => "message",
-        TapEvent::Refused { .. } => "refused",
-        TapEvent::Dropped { .. } => "dropped",
-        TapEvent::EffectStarted(_) => "effect_started",
-        TapEvent::EffectFinished(_) => "effect_finished",
-        TapEvent::Panicked { .. } => "panicked",
-        TapEvent::Ignored { .. } => "ignored",
-        TapEvent::Gap { .. } => "gap",
-    }
 }
 
 #[cfg(test)]

@@ -221,7 +221,7 @@ impl AuditLog {
             }
         }
         // If this fails, the full file stays uncompressed; every reader accepts that too.
-        let _ = compress(&full);
+        let _ = compress(&full).or_else(|_| fs::remove_file(full.with_extension("part")));
         Ok(())
     }
 

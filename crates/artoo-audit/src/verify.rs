@@ -25,6 +25,9 @@ const LINE_MAX_BYTES: u64 = 4 * EVENT_MAX_BYTES as u64;
 /// Maximum number of full log files searched for a known line; fewer are filled between two writes of the statistics.
 const SEGMENTS_FOLLOWED: usize = 1_024;
 
+/// Time before a kill in which events may not have been written yet; more than the interval between two syncs.
+const KILLED_LOSES_MS: i64 = 10_000;
+
 /// `prev` of a log's first line.
 pub(crate) const NO_HASH: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
@@ -45,7 +48,18 @@ pub struct Verified {
     /// [`Gap::id`] of the missing parts that the user accepted.
     pub accepted: Vec<String>,
     /// Tasks in which work outside the System was started.
-    pub tasks: BTreeSet<String>,
+    tasks: BTreeSet<String>,
+    /// The last line's time of each process that did not close the log: it was killed, or still writes.
+    unclosed: Vec<Timestamp>,
+}
+
+impl Verified {
+    /// Whether the log mentions a task that worked at this time, or may have lost it when a process was killed.
+    #[must_use]
+    pub fn mentions(&self, task: &str, at: Timestamp) -> bool {
+        let may_be_lost = |end: &Timestamp| (0..KILLED_LOSES_MS).contains(&(at.as_millis() - end.as_millis()));
+        self.tasks.contains(task) || self.unclosed.iter().any(may_be_lost)
+    }
 }
 
 /// Lines that are missing from a log or were damaged, as another line of it says.
@@ -157,6 +171,7 @@ pub fn verify(path: &Path) -> Result<Verified, VerifyError> {
         gaps: scan.gaps,
         accepted: scan.accepted,
         tasks: scan.tasks,
+        unclosed: scan.unclosed,
     })
 }
 
@@ -177,6 +192,8 @@ pub(crate) struct Scan {
     accepted: Vec<String>,
     /// Tasks in which work outside the System was started.
     tasks: BTreeSet<String>,
+    /// The last line's time of each process that did not close the log.
+    unclosed: Vec<Timestamp>,
     /// Whether a process closed the log.
     is_closed: bool,
     /// The full file that this one says it continues.
@@ -197,7 +214,11 @@ struct Follows {
 impl Scan {
     /// Remembers what a line says about gaps and tasks.
     fn note(&mut self, fields: &ChainFields, line: &[u8]) {
-        self.is_closed |= fields.event == "log_closed";
+        match fields.event.as_str() {
+            "log_opened" | "segment_started" => self.unclosed.push(fields.at),
+            "log_closed" => self.is_closed |= self.unclosed.pop().is_some(),
+            _ => self.unclosed.last_mut().into_iter().for_each(|end| *end = fields.at),
+        }
         self.tasks.extend(fields.task_id.clone());
         let is_about_gaps =
             ["cut_short", "set_aside", "stats_set_aside", "gap_accepted"].contains(&fields.event.as_str());
@@ -304,7 +325,7 @@ struct ChainFields {
     prev: String,
     hash: String,
     event: String,
-    at: String,
+    at: Timestamp,
     task_id: Option<String>,
     #[serde(default)]
     follows: Option<String>,

@@ -255,10 +255,7 @@ impl Worker {
 
     /// Counts a failure of the auditor itself; the next report shows it, and the auditor continues.
     fn count_failure(&mut self, error: &dyn std::error::Error) {
-        let text = match error.source() {
-            Some(source) => format!("{error}: {source}"),
-            None => error.to_string(),
-        };
+        let text = error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}"));
         self.auditor.note(&Finding::new(Rule::AuditTrail, &text));
         self.problem = Some(text);
     }
