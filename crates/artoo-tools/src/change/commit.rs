@@ -69,6 +69,13 @@ pub(crate) fn commit(
         let path = paths::line(path);
         move |source| CommitError::Layer { path, source }
     };
+    let outer = || set.entries.iter().filter(|entry| !entry.is_inside);
+    let sources: BTreeSet<&Path> =
+        outer().filter(|entry| entry.new.is_some()).filter_map(|entry| entry.source.parent()).collect();
+    for folder in sources {
+        // Things are moved out of it, whatever mode it is to have in the end.
+        set_mode(folder, |mode| mode | OPEN).map_err(failed(folder))?;
+    }
     // New folders that keep their owner out are opened from the top down, and closed again from the bottom up.
     let is_shut = |entry: &&Entry| entry.kind == Kind::Created && is_closed(&entry.after);
     let shut: Vec<(&PathBuf, &State)> =
@@ -89,13 +96,6 @@ pub(crate) fn commit(
     for (path, state) in shut.iter().rev() {
         let mode = state.facts().map_or(0, |facts| facts.mode);
         set_mode(path, |_| mode).map_err(failed(path))?;
-    }
-    let outer = || set.entries.iter().filter(|entry| !entry.is_inside);
-    let sources: BTreeSet<&Path> =
-        outer().filter(|entry| entry.new.is_some()).filter_map(|entry| entry.source.parent()).collect();
-    for folder in sources {
-        // Things are moved out of it, whatever mode it is to have in the end.
-        set_mode(folder, |mode| mode | OPEN).map_err(failed(folder))?;
     }
     let operations = operations(set).map_err(CommitError::Journal)?;
     let changed: BTreeSet<&Path> = outer().filter_map(|entry| entry.path.parent()).collect();

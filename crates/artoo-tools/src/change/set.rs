@@ -5,15 +5,7 @@ use std::path::PathBuf;
 use crate::digest;
 use crate::paths;
 use crate::undo::{Account, Identity, State, Touched};
-
-/// One overlay of a view.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Layer {
-    /// The real folder, with every link on the way resolved.
-    pub(crate) lower: PathBuf,
-    /// The folder that holds what differs from it.
-    pub(crate) upper: PathBuf,
-}
+pub(crate) use crate::view::Layer;
 
 /// Digests of user attributes before and after; `None` where there are none.
 pub(super) type AttributeDigests = (Option<String>, Option<String>);

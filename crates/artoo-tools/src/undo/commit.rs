@@ -16,8 +16,8 @@ use crate::beneath::Place;
 use crate::files;
 use crate::limit::Limit;
 
-/// How the names begin that copies go by for a moment.
-const ASIDE: &str = ".artoo-undo-";
+/// How the names begin that things go by for a moment.
+pub(super) const ASIDE: &str = ".artoo-undo-";
 
 /// What a folder's owner needs to change what is in it.
 const OWNER: u32 = 0o700;
@@ -56,10 +56,10 @@ pub(super) struct Commit<'a> {
 
 /// The folder reached last, since entries of one folder follow one another.
 #[derive(Default)]
-struct Folders(Option<(PathBuf, Place)>);
+pub(super) struct Folders(Option<(PathBuf, Place)>);
 
 impl Folders {
-    fn place(&mut self, path: &Path) -> io::Result<Place> {
+    pub(super) fn place(&mut self, path: &Path) -> io::Result<Place> {
         let (folder, name) = path.parent().zip(path.file_name()).ok_or(io::ErrorKind::InvalidInput)?;
         let held = match self.0.take() {
             Some((known, held)) if known == folder => held,

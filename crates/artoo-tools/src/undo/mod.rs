@@ -46,6 +46,7 @@ pub(crate) use journal::{Journal, Subject};
 pub(crate) use state::{Identity, State, of_stat};
 pub use store::{Entry, Item, ItemOutcome, Report, UndoError, UndoStore};
 pub(crate) use tree::{fingerprint, list};
+pub(crate) use walk::names;
 
 /// Bytes kept before one command: a large source tree fits, and copying it stays within a second or two.
 #[doc(alias = "limit")]

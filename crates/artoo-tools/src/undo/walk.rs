@@ -89,7 +89,8 @@ impl Walk<'_> {
     }
 }
 
-fn names(folder: &rustix::fd::OwnedFd) -> io::Result<Vec<OsString>> {
+/// Names in an open folder, sorted.
+pub(crate) fn names(folder: &rustix::fd::OwnedFd) -> io::Result<Vec<OsString>> {
     let mut names = Vec::new();
     for entry in Dir::read_from(folder)? {
         let name = entry?.file_name().to_bytes().to_owned();
