@@ -200,7 +200,7 @@ fn plant(home: &Home, random: &mut Random, has_links: bool) {
 }
 
 /// Runs scripts as artoo does.
-struct Runner {
+pub(super) struct Runner {
     config: ToolConfig,
     protected: Protected,
     sight: Arc<Sight>,
@@ -208,7 +208,7 @@ struct Runner {
 }
 
 impl Runner {
-    fn new(home: &Home) -> Self {
+    pub(super) fn new(home: &Home) -> Self {
         let mut config = ToolConfig::new(home.environment());
         let data = home.root.join("data");
         fs::create_dir_all(&data).unwrap();
@@ -218,13 +218,13 @@ impl Runner {
         Self { sight: Arc::new(Sight::new(&protected)), config, protected, runtime }
     }
 
-    fn view(&self) -> Option<Arc<View>> {
+    pub(super) fn view(&self) -> Option<Arc<View>> {
         let view = View::prepare(&self.config, &self.protected, &[]);
         view.inspect_err(|problem| eprintln!("skipped: {problem}")).ok().map(Arc::new)
     }
 
     /// In a view, or bare.
-    fn run(&self, script: &str, cwd: &Path, view: Option<&Arc<View>>) {
+    pub(super) fn run(&self, script: &str, cwd: &Path, view: Option<&Arc<View>>) {
         let invocation = Invocation {
             program: "/bin/bash".into(),
             name: "bash".into(),
