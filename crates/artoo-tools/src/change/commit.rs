@@ -8,14 +8,15 @@ use rustix::fs::{AtFlags, Mode, OFlags, linkat, openat, unlinkat};
 use rustix::process::geteuid;
 
 use super::class::refusal;
-use super::content::{Side, open, stat, with_mode};
+use super::content::{Side, open, with_mode};
 use super::set::{ChangeSet, Entry, Kind};
 use crate::beneath::Place;
 use crate::limit::Limit;
 use crate::paths;
 use crate::protect::Protected;
 use crate::undo::{
-    Account, Attributes, Change, Identity, Journal, Operation, State, Stopped, Subject, chmod_opened, of_stat, set_time,
+    Account, Attributes, Change, Identity, Journal, Operation, State, Stopped, Subject, chmod_opened, of_stat,
+    set_time, stat,
 };
 
 /// What a folder's owner needs to change what is in it.
@@ -141,7 +142,7 @@ fn operations(set: &ChangeSet) -> io::Result<Vec<Operation>> {
             Kind::Changed | Kind::Replaced => {
                 let (old, new, tree, below) = (old?, identity(entry)?, entry.tree.clone(), below(set, at));
                 // A content that is stored to be made again is known by its number.
-                let before = if tree.is_none() { before.stored_as(number) } else { before };
+                let before = if tree.is_none() { before.stored_as(Some(number)) } else { before };
                 let from_layer = Operation::Exchange { path, source, before, after, old, new, tree, number, below };
                 arrivals.push(from_layer);
             }

@@ -1,15 +1,14 @@
 //! Names in folders of a layer or below it, and how they are opened.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 
-use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{AtFlags, Dir, Mode, OFlags, Stat, fstat, openat, statat};
+use rustix::fd::OwnedFd;
+use rustix::fs::{Mode, OFlags, Stat, fstat, openat};
 use rustix::io::Errno;
 
 use crate::beneath::Place;
-use crate::undo::chmod_opened;
+use crate::undo::{chmod_opened, stat};
 
 /// How a thing in a layer or below it is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,14 +67,6 @@ pub(super) fn with_mode<T>(held: &OwnedFd, open: u32, mode: u32, act: impl FnOnc
     let done = act();
     chmod_opened(held, mode)?;
     done
-}
-
-/// What stands at a name in an open folder; `None` where nothing does.
-pub(super) fn stat(folder: impl AsFd, name: &OsStr) -> io::Result<Option<Stat>> {
-    match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Err(Errno::NOENT) => Ok(None),
-        found => Ok(Some(found?)),
-    }
 }
 
 /// What stands at a path; `None` where nothing does, or where its folder is missing.

@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use rustix::fd::OwnedFd;
 use rustix::fs::{FileType, OFlags, Stat, fstat};
 
-use super::content::{LayerFolder, Side, open, stat};
+use super::content::{LayerFolder, Side, open};
 use super::renames::{is_whiteout, is_whole, joined};
 use super::set::{ChangeSet, Entry, Kind, Layer};
 use super::shared::SharedNames;
 use super::{incidental, set};
 use crate::beneath::Place;
 use crate::limit::Limit;
-use crate::undo::{Attributes, Identity, State, Touched, fingerprint, list, names, of_stat};
+use crate::undo::{Attributes, Identity, State, Touched, fingerprint, list, names, of_stat, stat};
 use crate::{digest, paths};
 
 /// Files and folders that one command may change in a view, those in deleted folders counted.
@@ -429,20 +429,7 @@ impl Look<'_> {
 }
 
 fn blank(path: &Path, source: &Path) -> Entry {
-    Entry {
-        path: path.to_path_buf(),
-        kind: Kind::Changed,
-        before: State::Absent,
-        after: State::Absent,
-        attributes: (None, None),
-        is_inside: false,
-        link_of: None,
-        has_other_names: false,
-        source: source.to_path_buf(),
-        old: None,
-        new: None,
-        tree: None,
-    }
+    Entry { path: path.to_path_buf(), source: source.to_path_buf(), ..Entry::default() }
 }
 
 fn problem(path: &Path, source: io::Error) -> LookError {

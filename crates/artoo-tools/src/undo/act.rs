@@ -185,7 +185,7 @@ impl Open {
         log.write_all(&line)?;
         let is_announcement = !matches!(step, Step::Done { .. });
         if is_announcement && self.steps.len() < SYNCED_MAX {
-            log.sync_data()?;
+            fault::sync(log)?;
         }
         fault::point("a step is written");
         self.steps.push(step);

@@ -18,7 +18,7 @@ use super::shelf::Shelf;
 use super::state::{self, FileState, Identity, State, stands};
 use super::store::ItemOutcome;
 use super::tree::{fingerprint_at, is_fingerprint};
-use super::verdict::{changed_meanwhile, conflict_or, is_left, judge, moved_from, told, too_large, with_number};
+use super::verdict::{changed_meanwhile, conflict_or, is_left, judge, moved_from, told, too_large};
 use crate::beneath::Place;
 use crate::digest;
 use crate::files;
@@ -160,7 +160,7 @@ impl Restoring<'_> {
         if !is_movable || judge(change, &present, self.resumed).is_some() {
             return Ok(None);
         }
-        let state = with_number(&present, self.number(&present).flatten());
+        let state = present.clone().stored_as(self.number(&present).flatten());
         Ok(Some((Before { path: change.path.clone(), state }, old)))
     }
 
@@ -268,18 +268,17 @@ impl Restoring<'_> {
 
     /// Makes what is missing; nothing may have come there meanwhile.
     fn put(&mut self, place: &Place, change: &Change) -> io::Result<ItemOutcome> {
-        if let State::Folder(facts) = &change.before {
+        if let State::Folder(facts) | State::Pipe(facts) = &change.before {
             self.announce(&change.path, &State::Absent, None)?;
-            rustix::fs::mkdirat(&place.folder, &place.name, Mode::RWXU)?;
-            set_owner(place, facts);
-            self.tell(change, &State::Absent)?;
-            return Ok(ItemOutcome::Done);
-        }
-        if let State::Pipe(facts) = &change.before {
-            self.announce(&change.path, &State::Absent, None)?;
-            rustix::fs::mkfifoat(&place.folder, &place.name, Mode::RUSR | Mode::WUSR)?;
-            set_owner(place, facts);
-            set_facts(place, facts)?;
+            if matches!(change.before, State::Folder(_)) {
+                // Its own mode is set when all is done.
+                rustix::fs::mkdirat(&place.folder, &place.name, Mode::RWXU)?;
+                set_owner(place, facts);
+            } else {
+                rustix::fs::mkfifoat(&place.folder, &place.name, Mode::RUSR | Mode::WUSR)?;
+                set_owner(place, facts);
+                set_facts(place, facts)?;
+            }
             self.tell(change, &State::Absent)?;
             return Ok(ItemOutcome::Done);
         }
@@ -299,7 +298,7 @@ impl Restoring<'_> {
     fn take_away(&mut self, place: &Place, path: &Path, present: &State) -> io::Result<ItemOutcome> {
         let Some(number) = self.number(present) else { return Ok(too_large()) };
         let aside = self.aside(place)?;
-        let kept = with_number(present, number);
+        let kept = present.clone().stored_as(number);
         self.announce(path, &kept, Some(&aside))?;
         files::rename(place, &aside)?;
         fault::point("the old stands aside");
@@ -316,7 +315,7 @@ impl Restoring<'_> {
     fn exchange(&mut self, place: &Place, change: &Change, present: &State) -> io::Result<ItemOutcome> {
         let Some(number) = self.number(present) else { return Ok(too_large()) };
         let aside = self.aside(place)?;
-        let kept = with_number(present, number);
+        let kept = present.clone().stored_as(number);
         self.announce(&change.path, &kept, Some(&aside))?;
         self.make(&aside, &change.before)?;
         fault::point("the new stands aside");
@@ -346,7 +345,7 @@ impl Restoring<'_> {
         was: &FileState,
     ) -> io::Result<ItemOutcome> {
         let Some(number) = self.number(present) else { return Ok(too_large()) };
-        let kept = with_number(present, number);
+        let kept = present.clone().stored_as(number);
         let mut file = place.open_to_write()?;
         if let (Some(shelf), Some(number)) = (self.act.shelf(), number) {
             shelf.keep(&mut file, number, self.limit)?;

@@ -65,7 +65,7 @@ fn costs_of_many_files_and_of_a_large_one() {
         for _ in 0..ROUNDS {
             let (home, other) = (Home::new(false), Home::new(false));
             if is_new == "False" {
-                [&home, &other].map(|home| fs::create_dir(home.home.join("many")).unwrap());
+                let _ = [&home, &other].map(|home| fs::create_dir(home.home.join("many")).unwrap());
             }
             let (runner, places) = (Runner::new(&home), (home.workspace(), home.protected()));
             let Some(view) = runner.view() else { return };
