@@ -7,11 +7,8 @@ use sha2::{Digest, Sha256};
 
 use crate::limit::Limit;
 
-/// Bytes read at a time.
-const CHUNK_BYTES: usize = 64 * 1024;
-
-/// Bytes of a piece at a time; of an item of evidence there are mostly few.
-const PIECE_BYTES: usize = 4 * 1024;
+/// Bytes read at a time: most files are small.
+const CHUNK_BYTES: usize = 16 * 1024;
 
 /// Hex digest of length-prefixed parts, so no two different lists look the same.
 pub(crate) fn of_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
@@ -25,18 +22,7 @@ pub(crate) fn of_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String 
 
 /// Hex digest of the rest of an open file; `None` when the limit was reached first.
 pub(crate) fn of_file(file: &mut File, limit: &Limit) -> io::Result<Option<String>> {
-    let mut hasher = Sha256::new();
-    let mut chunk = vec![0; CHUNK_BYTES];
-    loop {
-        if limit.reached() {
-            return Ok(None);
-        }
-        let read = file.read(&mut chunk)?;
-        if read == 0 {
-            return Ok(Some(hex(&hasher.finalize())));
-        }
-        hasher.update(chunk.get(..read).unwrap_or_default());
-    }
+    of_rest(file, || limit.reached())
 }
 
 /// Hex digest of all that an open file holds, read from its start; the limit reached is an error of its own.
@@ -46,15 +32,20 @@ pub(crate) fn of_whole(file: &mut File, limit: &Limit) -> io::Result<String> {
 }
 
 /// Hex digest of all that a reader gives, a piece at a time.
-pub(crate) fn of_reader(mut reader: impl Read) -> io::Result<String> {
+pub(crate) fn of_reader(reader: impl Read) -> io::Result<String> {
+    Ok(of_rest(reader, || false)?.unwrap_or_default())
+}
+
+fn of_rest(mut reader: impl Read, is_over: impl Fn() -> bool) -> io::Result<Option<String>> {
     let mut hasher = Sha256::new();
-    let mut piece = [0; PIECE_BYTES];
-    loop {
-        match reader.read(&mut piece)? {
-            0 => return Ok(hex(&hasher.finalize())),
-            read => hasher.update(piece.get(..read).unwrap_or_default()),
+    let mut chunk = [0; CHUNK_BYTES];
+    while !is_over() {
+        match reader.read(&mut chunk)? {
+            0 => return Ok(Some(hex(&hasher.finalize()))),
+            read => hasher.update(chunk.get(..read).unwrap_or_default()),
         }
     }
+    Ok(None)
 }
 
 /// Bytes in hex.

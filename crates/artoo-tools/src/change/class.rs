@@ -98,7 +98,7 @@ pub(crate) fn classify(set: &ChangeSet, places: &Places<'_>) -> Class {
 
 /// Why an entry is never committed: artoo's own data is nothing a command changes.
 pub(super) fn refusal(entry: &Entry, own_data: &[PathBuf]) -> Option<String> {
-    let is_moved = |own: &PathBuf| matches!(&entry.kind, Kind::Renamed { from } if own.starts_with(from));
+    let is_moved = |own: &PathBuf| entry.renamed_from().is_some_and(|from| own.starts_with(from));
     let is_own = own_data.iter().any(|own| entry.path.starts_with(own) || is_moved(own));
     is_own.then(|| "it is artoo's own data, or holds it".to_owned())
 }
@@ -114,10 +114,7 @@ fn reasons(entry: &Entry, places: &Places<'_>, bare: &BTreeSet<PathBuf>) -> Vec<
     };
     add(entry.kind != Kind::Created, Reason::Existing);
     add(!path.starts_with(places.workspace), Reason::OutsideWorkspace);
-    let is_protected = match &entry.kind {
-        Kind::Renamed { from } => places.protected.lies_below(from),
-        Kind::Created | Kind::Changed | Kind::Mode | Kind::Deleted | Kind::Replaced => false,
-    };
+    let is_protected = entry.renamed_from().is_some_and(|from| places.protected.lies_below(from));
     add(is_protected || places.protected.holds(path), Reason::Protected);
     let is_bare = bare.iter().any(|folder| path.starts_with(folder));
     add(is_repository_data(entry) || is_bare, Reason::Repository);

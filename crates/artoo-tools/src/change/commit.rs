@@ -8,14 +8,15 @@ use rustix::fs::{AtFlags, Mode, OFlags, linkat, openat, unlinkat};
 use rustix::process::geteuid;
 
 use super::class::refusal;
-use super::content::{Side, open, stat, with_mode};
+use super::content::{Side, open, with_mode};
 use super::set::{ChangeSet, Entry, Kind};
 use crate::beneath::Place;
 use crate::limit::Limit;
 use crate::paths;
 use crate::protect::Protected;
 use crate::undo::{
-    Account, Attributes, Change, Identity, Journal, Operation, State, Stopped, Subject, chmod_opened, of_stat, set_time,
+    Account, Attributes, Change, Identity, Journal, Operation, State, Stopped, Subject, chmod_opened, of_stat,
+    set_time, stat,
 };
 
 /// What a folder's owner needs to change what is in it.
@@ -69,6 +70,13 @@ pub(crate) fn commit(
         let path = paths::line(path);
         move |source| CommitError::Layer { path, source }
     };
+    let outer = || set.entries.iter().filter(|entry| !entry.is_inside);
+    let sources: BTreeSet<&Path> =
+        outer().filter(|entry| entry.new.is_some()).filter_map(|entry| entry.source.parent()).collect();
+    for folder in sources {
+        // Things are moved out of it, whatever mode it is to have in the end.
+        set_mode(folder, |mode| mode | OPEN).map_err(failed(folder))?;
+    }
     // New folders that keep their owner out are opened from the top down, and closed again from the bottom up.
     let is_shut = |entry: &&Entry| entry.kind == Kind::Created && is_closed(&entry.after);
     let shut: Vec<(&PathBuf, &State)> =
@@ -89,13 +97,6 @@ pub(crate) fn commit(
     for (path, state) in shut.iter().rev() {
         let mode = state.facts().map_or(0, |facts| facts.mode);
         set_mode(path, |_| mode).map_err(failed(path))?;
-    }
-    let outer = || set.entries.iter().filter(|entry| !entry.is_inside);
-    let sources: BTreeSet<&Path> =
-        outer().filter(|entry| entry.new.is_some()).filter_map(|entry| entry.source.parent()).collect();
-    for folder in sources {
-        // Things are moved out of it, whatever mode it is to have in the end.
-        set_mode(folder, |mode| mode | OPEN).map_err(failed(folder))?;
     }
     let operations = operations(set).map_err(CommitError::Journal)?;
     let changed: BTreeSet<&Path> = outer().filter_map(|entry| entry.path.parent()).collect();
@@ -141,7 +142,7 @@ fn operations(set: &ChangeSet) -> io::Result<Vec<Operation>> {
             Kind::Changed | Kind::Replaced => {
                 let (old, new, tree, below) = (old?, identity(entry)?, entry.tree.clone(), below(set, at));
                 // A content that is stored to be made again is known by its number.
-                let before = if tree.is_none() { before.stored_as(number) } else { before };
+                let before = if tree.is_none() { before.stored_as(Some(number)) } else { before };
                 let from_layer = Operation::Exchange { path, source, before, after, old, new, tree, number, below };
                 arrivals.push(from_layer);
             }

@@ -1,28 +1,14 @@
-//! Contents of files in a layer or below it: their digests, and what is attached to them.
+//! Names in folders of a layer or below it, and how they are opened.
 
-use std::ffi::{OsStr, OsString};
-use std::fs::File;
-use std::io::{self, Read};
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::OsStr;
+use std::io;
 
-use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{AtFlags, Dir, Mode, OFlags, Stat, fstat, openat, statat};
+use rustix::fd::OwnedFd;
+use rustix::fs::{Mode, OFlags, Stat, fstat, openat};
 use rustix::io::Errno;
-use sha2::{Digest, Sha256};
 
 use crate::beneath::Place;
-use crate::digest;
-use crate::limit::Limit;
-use crate::undo::chmod_opened;
-
-/// Bytes read at a time.
-const CHUNK_BYTES: usize = 256 * 1024;
-
-/// Reads one file after the other into the same memory.
-pub(super) struct Reader<'a> {
-    pub(super) limit: &'a Limit,
-    chunk: Vec<u8>,
-}
+use crate::undo::{chmod_opened, stat};
 
 /// How a thing in a layer or below it is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,27 +17,6 @@ pub(super) enum Side {
     Real,
     /// In a layer, where a mode that keeps its owner out is lifted for the moment of opening.
     Layer,
-}
-
-impl<'a> Reader<'a> {
-    pub(super) fn new(limit: &'a Limit) -> Self {
-        Self { limit, chunk: vec![0; CHUNK_BYTES] }
-    }
-
-    /// The digest of an open file, read to its end.
-    pub(super) fn digest(&mut self, file: &mut File) -> io::Result<String> {
-        let mut hasher = Sha256::new();
-        loop {
-            if self.limit.reached() {
-                return Err(io::ErrorKind::TimedOut.into());
-            }
-            let read = file.read(&mut self.chunk)?;
-            if read == 0 {
-                return Ok(digest::hex(&hasher.finalize()));
-            }
-            hasher.update(self.chunk.get(..read).unwrap_or_default());
-        }
-    }
 }
 
 /// An open folder of a layer, whose mode is lifted as long as it keeps its owner out.
@@ -102,27 +67,6 @@ pub(super) fn with_mode<T>(held: &OwnedFd, open: u32, mode: u32, act: impl FnOnc
     let done = act();
     chmod_opened(held, mode)?;
     done
-}
-
-/// Names in an open folder, sorted.
-pub(super) fn names(folder: &OwnedFd) -> io::Result<Vec<OsString>> {
-    let mut names = Vec::new();
-    for entry in Dir::read_from(folder)? {
-        let name = entry?.file_name().to_bytes().to_owned();
-        if name != b"." && name != b".." {
-            names.push(OsStr::from_bytes(&name).to_owned());
-        }
-    }
-    names.sort();
-    Ok(names)
-}
-
-/// What stands at a name in an open folder; `None` where nothing does.
-pub(super) fn stat(folder: impl AsFd, name: &OsStr) -> io::Result<Option<Stat>> {
-    match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Err(Errno::NOENT) => Ok(None),
-        found => Ok(Some(found?)),
-    }
 }
 
 /// What stands at a path; `None` where nothing does, or where its folder is missing.

@@ -109,7 +109,7 @@ fn same_index(entry: &Entry, limit: &Limit) -> bool {
 }
 
 /// What an index of version 2 or 3 with SHA-1 names says of each entry, without times and inodes; `None` for any other.
-fn index_entries(bytes: &[u8]) -> Option<Vec<[&[u8]; 3]>> {
+pub(super) fn index_entries(bytes: &[u8]) -> Option<Vec<[&[u8]; 3]>> {
     const FIXED: usize = 62;
     let number = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
     if bytes.get(..4)? != b"DIRC" || !(2..=3).contains(&number(4)?) {

@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 use rustix::fd::OwnedFd;
 use rustix::fs::{FileType, OFlags, Stat, fstat};
 
-use super::content::{LayerFolder, Reader, Side, names, open, stat};
+use super::content::{LayerFolder, Side, open};
 use super::renames::{is_whiteout, is_whole, joined};
 use super::set::{ChangeSet, Entry, Kind, Layer};
 use super::shared::SharedNames;
 use super::{incidental, set};
 use crate::beneath::Place;
 use crate::limit::Limit;
-use crate::paths;
-use crate::undo::{Attributes, Identity, State, Touched, fingerprint, list, of_stat};
+use crate::undo::{Attributes, Identity, State, Touched, fingerprint, list, names, of_stat, stat};
+use crate::{digest, paths};
 
 /// Files and folders that one command may change in a view, those in deleted folders counted.
 #[doc(alias = "limit")]
@@ -52,13 +52,7 @@ pub(crate) enum LookError {
 pub(crate) fn look(layers: &[Layer], renames: &[(PathBuf, PathBuf)], limit: &Limit) -> Result<ChangeSet, LookError> {
     let all = joined(renames);
     let renames = all.iter().filter(|(from, to)| is_whole(layers, &all, from, to)).cloned().collect();
-    let mut look = Look {
-        reader: Reader::new(limit),
-        set: ChangeSet::default(),
-        renames,
-        shared: SharedNames::default(),
-        deleted_bytes: 0,
-    };
+    let mut look = Look { limit, set: ChangeSet::default(), renames, shared: SharedNames::default(), deleted_bytes: 0 };
     for layer in layers {
         look.layer(layer)?;
     }
@@ -70,7 +64,7 @@ pub(crate) fn look(layers: &[Layer], renames: &[(PathBuf, PathBuf)], limit: &Lim
 }
 
 struct Look<'a> {
-    reader: Reader<'a>,
+    limit: &'a Limit,
     set: ChangeSet,
     renames: Vec<(PathBuf, PathBuf)>,
     shared: SharedNames,
@@ -138,7 +132,7 @@ impl Look<'_> {
     }
 
     fn name(&mut self, name: &Name<'_>) -> Result<(), LookError> {
-        if self.reader.limit.reached() {
+        if self.limit.reached() {
             return Err(LookError::TimedOut);
         }
         let is_gone = self.renames.iter().any(|(from, _)| *from == name.path);
@@ -334,7 +328,7 @@ impl Look<'_> {
         let place = Place::of(&from).map_err(failed)?;
         let old = stat(&place.folder, &place.name).map_err(failed)?.ok_or(io::ErrorKind::NotFound);
         let old = old.map_err(|error| failed(error.into()))?;
-        let all = list(&place, &from, self.reader.limit, &mut |_, _| Ok(())).map_err(failed)?;
+        let all = list(&place, &from, self.limit, &mut |_, _| Ok(())).map_err(failed)?;
         let opened = LayerFolder::open(name.here.upper, name.name).map_err(failed)?;
         let upper = &opened.folder;
         let real = place.open_folder().map_err(failed)?;
@@ -364,15 +358,14 @@ impl Look<'_> {
         let failed = |error| problem(path, error);
         let folder = rustix::io::dup(real).map_err(|error| failed(error.into()))?;
         let place = Place { folder, name: name.to_owned() };
-        let (reader, bytes) = (&mut self.reader, &mut self.deleted_bytes);
-        let limit = reader.limit;
+        let (limit, bytes) = (self.limit, &mut self.deleted_bytes);
         let mut read = |place: &Place, state: &mut State| {
             let State::File(file) = state else { return Ok(()) };
             *bytes = bytes.saturating_add(file.bytes);
             if *bytes <= DELETED_READ_MAX
                 && let Ok(mut opened) = place.open_file()
             {
-                file.digest = Some(reader.digest(&mut opened)?);
+                file.digest = Some(digest::of_whole(&mut opened, limit)?);
             }
             Ok(())
         };
@@ -421,7 +414,7 @@ impl Look<'_> {
 
     fn read_into(&mut self, state: &mut State, opened: OwnedFd) -> io::Result<()> {
         if let State::File(file) = state {
-            file.digest = Some(self.reader.digest(&mut File::from(opened))?);
+            file.digest = Some(digest::of_whole(&mut File::from(opened), self.limit)?);
         }
         Ok(())
     }
@@ -436,20 +429,7 @@ impl Look<'_> {
 }
 
 fn blank(path: &Path, source: &Path) -> Entry {
-    Entry {
-        path: path.to_path_buf(),
-        kind: Kind::Changed,
-        before: State::Absent,
-        after: State::Absent,
-        attributes: (None, None),
-        is_inside: false,
-        link_of: None,
-        has_other_names: false,
-        source: source.to_path_buf(),
-        old: None,
-        new: None,
-        tree: None,
-    }
+    Entry { path: path.to_path_buf(), source: source.to_path_buf(), ..Entry::default() }
 }
 
 fn problem(path: &Path, source: io::Error) -> LookError {

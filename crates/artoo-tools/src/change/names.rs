@@ -2,454 +2,156 @@
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::LazyLock;
 
-/// A pattern of one or more names, and who acts on such a file. `*` stands for any characters within a name; a pattern
-/// that ends with `/` means the folder and all below it, any other the last names of a path. Letter case is ignored.
-type Row = (&'static str, &'static [&'static str]);
-
-/// Files that are run, or that name what is run, when somebody merely works in their folder or logs in.
-const TABLE: &[Row] = &[
+/// Who acts on such a file, and patterns of its name. `*` stands for any characters within a name; a pattern that ends
+/// with `/` means the folder and all below it, any other the last names of a path. Letter case is ignored.
+///
+/// A name that is as likely that of an ordinary source or text file is not listed, nor is a file that only a command
+/// which names it reads.
+const TABLE: [(&str, &str); 15] = [
     (
         "a shell runs it when it starts",
-        &[
-            ".bashrc",
-            ".bash_profile",
-            ".bash_login",
-            ".bash_logout",
-            ".bash_aliases",
-            ".profile",
-            ".zshrc",
-            ".zshenv",
-            ".zprofile",
-            ".zlogin",
-            ".zlogout",
-            ".kshrc",
-            ".mkshrc",
-            ".cshrc",
-            ".tcshrc",
-            ".login",
-            ".logout",
-            ".inputrc",
-            ".config/fish/",
-            ".oh-my-zsh/",
-            "*.fish",
-            "bash_completion.d/",
-            ".bash_completion",
-            "bash-completion/",
-            "site-functions/",
-            "profile.d/",
-            "config.nu",
-            "env.nu",
-        ],
+        ".bash_profile .bash_login .bash_logout .bash_aliases .bash_completion .profile .zshenv .zprofile .zlogin .zlogout \
+         .login .logout .aliases *.fish .oh-my-zsh/ bash_completion.d/ bash-completion/ site-functions/ profile.d/ \
+         config.nu env.nu .selected_editor",
     ),
     (
         "the desktop or the login runs it",
-        &[
-            ".xinitrc",
-            ".xsession",
-            ".xsessionrc",
-            ".xprofile",
-            ".pam_environment",
-            "*.desktop",
-            "autostart/",
-            "systemd/",
-            "environment.d/",
-            "LaunchAgents/",
-            "LaunchDaemons/",
-            "dbus-1/",
-            "i3/config",
-            "sway/config",
-            "hypr/",
-            ".fluxbox/",
-            ".config/kdeglobals",
-            ".config/plasma-workspace/",
-            "udev/",
-            ".config/mimeapps.list",
-        ],
+        ".xsession .xprofile .pam_environment .xresources .xdefaults *.desktop .directory desktop.ini autorun \
+         autorun.inf autorun.sh .autorun autostart/ systemd/system/ systemd/user/ environment.d/ LaunchAgents/ \
+         LaunchDaemons/ dbus-1/ udev/rules.d/ .i3/ .fluxbox/ .xmonad/ .hammerspoon/ .wezterm.lua .rhosts .shosts \
+         .k5login crontab anacrontab cron.d/ cron.daily/ cron.hourly/ cron.weekly/ cron.monthly/ *.cron",
     ),
     (
-        "cron or at runs it",
-        &["crontab", "cron.d/", "cron.daily/", "cron.hourly/", "cron.weekly/", "cron.monthly/", "*.cron", "anacrontab"],
-    ),
-    (
-        "a shell or a tool runs it in the folder it lies in",
-        &[
-            ".envrc",
-            ".env",
-            ".env.*",
-            ".autoenv.zsh",
-            ".mise.toml",
-            "mise.toml",
-            ".tool-versions",
-            ".rtx.toml",
-            "shell.nix",
-            "default.nix",
-            "flake.nix",
-            ".python-version",
-            ".ruby-version",
-            "rust-toolchain",
-            "rust-toolchain.toml",
-            "devbox.json",
-            ".devcontainer/",
-            "devcontainer.json",
-            ".gitpod.yml",
-            ".tmux.conf",
-            ".screenrc",
-            ".tmuxinator.yml",
-            "Procfile",
-        ],
+        "a shell or a tool runs or obeys it in the folder it lies in",
+        ".env .env.* .flaskenv .autoenv .autoenv.* .mise/ mise.toml mise.*.toml .mise.toml .mise.*.toml .tool-versions \
+         .rtx.toml shell.nix default.nix flake.nix flake.lock .*-version .ruby-gemset rust-toolchain rust-toolchain.toml \
+         devbox.json devenv.nix .devcontainer/ *devcontainer.json .gitpod.yml .gitpod.Dockerfile .tmux.conf .byobu/ \
+         .tmuxinator.yml .tmuxp.yaml Procfile Procfile.* Brewfile .gnuplot .lessfilter .terminfo/ .latexmkrc latexmkrc",
     ),
     (
         "make or another build tool runs it",
-        &[
-            "Makefile",
-            "GNUmakefile",
-            "*.mk",
-            "*.mak",
-            "BSDmakefile",
-            "CMakeLists.txt",
-            "*.cmake",
-            "CMakePresets.json",
-            "CMakeUserPresets.json",
-            "meson.build",
-            "meson.options",
-            "build.ninja",
-            "SConstruct",
-            "SConscript",
-            "wscript",
-            "configure",
-            "configure.ac",
-            "Justfile",
-            ".justfile",
-            "Taskfile.yml",
-            "Taskfile.yaml",
-            "Rakefile",
-            "Gemfile",
-            "*.gemspec",
-            "build.rs",
-            "Cargo.toml",
-            ".cargo/",
-            "build.gradle",
-            "build.gradle.kts",
-            "settings.gradle",
-            "settings.gradle.kts",
-            "gradle.properties",
-            "gradlew",
-            "mvnw",
-            "pom.xml",
-            ".mvn/",
-            "build.xml",
-            "build.sbt",
-            "BUILD",
-            "BUILD.bazel",
-            "WORKSPACE",
-            "MODULE.bazel",
-            "*.bzl",
-            ".bazelrc",
-            "dune",
-            "dune-project",
-            "*.csproj",
-            "*.fsproj",
-            "*.vbproj",
-            "*.sln",
-            "*.targets",
-            "*.props",
-            "nuget.config",
-            "mix.exs",
-            "rebar.config",
-            "stack.yaml",
-            "*.cabal",
-            "Package.swift",
-            "Podfile",
-            "Dockerfile",
-            "Dockerfile.*",
-            "Containerfile",
-            "docker-compose.yml",
-            "docker-compose.yaml",
-            "compose.yml",
-            "compose.yaml",
-            "Vagrantfile",
-            "Jenkinsfile",
-            "Earthfile",
-            "dodo.py",
-            "tasks.py",
-            "fabfile.py",
-            "noxfile.py",
-            "tox.ini",
-            "debian/rules",
-        ],
+        "Makefile Makefile.in Makefile.am GNUmakefile BSDmakefile *.mk *.mak Kbuild CMakeLists.txt *.cmake \
+         CMakePresets.json CMakeUserPresets.json meson.build meson.options meson_options.txt build.ninja SConstruct \
+         SConscript wscript configure configure.ac configure.in config.site xmake.lua premake5.lua conanfile.py \
+         conanfile.txt vcpkg.json Justfile .justfile Taskfile.yml Taskfile.yaml build.zig build.zig.zon build.rs \
+         Cargo.toml .cargo/ rust-analyzer.toml .rust-analyzer.toml *.gradle *.gradle.kts gradle.properties gradle/ \
+         gradlew gradlew.bat mvnw mvnw.cmd pom.xml .mvn/ build.xml *.sbt .sbtopts .jvmopts build.sc build.mill BUILD \
+         BUILD.bazel WORKSPACE WORKSPACE.bazel MODULE.bazel *.bzl BUCK .buckconfig pants.toml dune dune-project *.opam \
+         *.csproj *.fsproj *.vbproj *.vcxproj *.sln *.slnx *.targets *.props nuget.config global.json omnisharp.json \
+         packages.config mix.exs .*.exs rebar.config rebar.config.script .erlang *.cabal cabal.project \
+         cabal.project.local stack.yaml package.yaml Setup.hs Package.swift Podfile *.podspec Cartfile fastlane/ \
+         *.xcodeproj/ *.xcworkspace/ *.pro *.pri *.nimble config.nims nim.cfg shard.yml dub.json dub.sdl pubspec.yaml \
+         project.clj profiles.clj deps.edn bb.edn user.clj .clj-kondo/ Makefile.PL Build.PL cpanfile debian/rules \
+         dodo.py fabfile.py noxfile.py tox.ini Snakefile nextflow.config",
+    ),
+    (
+        "a container or deployment tool runs it",
+        "Dockerfile Dockerfile.* *.dockerfile Containerfile Containerfile.* docker-compose*.yml docker-compose*.yaml \
+         compose.yml compose.yaml compose.*.yml compose.*.yaml docker-bake.* Vagrantfile .vagrant/ Earthfile Tiltfile \
+         skaffold.yaml *.tf *.tf.json *.tofu *.tfvars terragrunt.hcl .terraform/ .terraform.d/ .terraform.lock.hcl \
+         Pulumi.yaml cdk.json serverless.yml fly.toml vercel.json netlify.toml wrangler.toml wrangler.json* ansible.cfg",
     ),
     (
         "node or its package managers run or obey it",
-        &[
-            "package.json",
-            ".npmrc",
-            ".yarnrc",
-            ".yarnrc.yml",
-            ".pnpmfile.cjs",
-            "pnpm-workspace.yaml",
-            ".yarn/",
-            "node_modules/.bin/",
-            "bunfig.toml",
-            "deno.json",
-            "deno.jsonc",
-            "lerna.json",
-            "nx.json",
-            "turbo.json",
-            ".babelrc",
-            ".babelrc.*",
-            "babel.config.*",
-            ".eslintrc",
-            ".eslintrc.*",
-            "eslint.config.*",
-            ".prettierrc",
-            ".prettierrc.*",
-            "prettier.config.*",
-            ".stylelintrc",
-            ".stylelintrc.*",
-            "postcss.config.*",
-            "tailwind.config.*",
-            "webpack.config.*",
-            "rollup.config.*",
-            "vite.config.*",
-            "vitest.config.*",
-            "jest.config.*",
-            "karma.conf.*",
-            "gulpfile.*",
-            "Gruntfile.*",
-            "next.config.*",
-            "nuxt.config.*",
-            "svelte.config.*",
-            "astro.config.*",
-            "metro.config.*",
-            ".mocharc.*",
-            ".lintstagedrc",
-            ".lintstagedrc.*",
-            ".huskyrc",
-            ".husky/",
-            "lefthook.yml",
-            ".lefthook.yml",
-        ],
+        "package.json package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb .pnpmfile.cjs \
+         .pnp.cjs .pnp.loader.mjs pnpm-workspace.yaml .yarn/ node_modules/ bunfig.toml deno.json deno.jsonc deno.lock \
+         lerna.json nx.json turbo.json tsconfig.json jsconfig.json babel.config.* *.config.js *.config.cjs *.config.mjs \
+         *.config.ts *.config.cts *.config.mts *.conf.js gulpfile.* Gruntfile.* bower.json",
     ),
     (
         "python runs or obeys it",
-        &[
-            "*.pth",
-            "sitecustomize.py",
-            "usercustomize.py",
-            "conftest.py",
-            "setup.py",
-            "setup.cfg",
-            "pyproject.toml",
-            "pytest.ini",
-            "pip.conf",
-            "pip.ini",
-            ".pip/",
-            ".pythonrc",
-            ".pythonrc.py",
-            ".pypirc",
-            ".pdbrc",
-            ".ipython/",
-            ".jupyter/",
-            "site-packages/",
-            "dist-packages/",
-            "*.egg-link",
-            "pyvenv.cfg",
-            "activate_this.py",
-            "bin/activate",
-            "bin/activate.*",
-            "mypy.ini",
-            ".pylintrc",
-        ],
+        "*.pth *.egg-link sitecustomize.py usercustomize.py conftest.py setup.py setup.cfg pyproject.toml poetry.toml \
+         pdm.toml uv.toml Pipfile Pipfile.lock poetry.lock pdm.lock uv.lock pytest.ini .pytest.ini pip.conf pip.ini .pip/ \
+         .ipython/ .jupyter/ site-packages/ dist-packages/ pyvenv.cfg .venv/ venv/bin/ activate_this.py bin/activate \
+         bin/activate.* mypy.ini .mypy.ini hatch_build.py versioneer.py readline.py rlcompleter.py .pythonstartup",
     ),
     (
-        "another interpreter runs or obeys it",
-        &[
-            ".irbrc",
-            ".pryrc",
-            ".gemrc",
-            ".rspec",
-            ".rubocop.yml",
-            ".bundle/",
-            ".Rprofile",
-            ".Renviron",
-            "Rprofile.site",
-            ".perltidyrc",
-            ".perlcriticrc",
-            ".ghci",
-            ".ocamlinit",
-            ".sqliterc",
-            ".psqlrc",
-            ".my.cnf",
-            ".mongorc.js",
-            ".mongoshrc.js",
-            ".octaverc",
-            "startup.m",
-            "startup.jl",
-            ".guile",
-            ".sbclrc",
-            ".emacs",
-            ".emacs.d/",
-            ".dir-locals.el",
-            ".dir-locals-2.el",
-            "composer.json",
-            ".user.ini",
-            "php.ini",
-            ".htaccess",
-            "*.gdbinit",
-            ".gdbinit",
-            "*-gdb.py",
-            "*-gdb.gdb",
-            ".lldbinit",
-            ".lldbinit-*",
-            "go.work",
-            "go.mod",
-            "go.env",
-        ],
+        "another interpreter or its tools run or obey it",
+        "Gemfile Gemfile.lock *.gemspec Rakefile *.rake config.ru Guardfile Capfile Thorfile *.thor .rspec .simplecov \
+         .autotest .rubocop.yml .rubocop_todo.yml .bundle/ .Rprofile .Renviron .RData Rprofile.site .perldb .ghci \
+         .ocamlinit startup.m startup.jl .guile .emacs .emacs.* .emacs.d/ .doom.d/ .spacemacs .dir-locals.el \
+         .dir-locals-2.el .ycm_extra_conf.py composer.json composer.lock vendor/autoload.php phpunit.xml* phpstan.neon* \
+         .php-cs-fixer* rector.php .user.ini php.ini .htaccess web.config .my.cnf .mylogin.cnf *gdbinit *-gdb.py *-gdb.gdb \
+         .lldbinit .lldbinit-* go.work go.mod go.sum go.env .iex.exs .lein*",
     ),
     (
         "an editor runs or obeys it",
-        &[
-            ".vimrc",
-            ".gvimrc",
-            ".exrc",
-            "_vimrc",
-            ".vim/",
-            ".nvimrc",
-            ".nvim.lua",
-            "nvim/",
-            ".lvimrc",
-            ".vscode/",
-            ".vscode-server/",
-            "*.code-workspace",
-            ".idea/",
-            ".fleet/",
-            ".zed/",
-            ".helix/",
-            "helix/",
-            ".nanorc",
-            ".sublime-project",
-            "*.sublime-project",
-            ".kakrc",
-            ".project",
-            ".classpath",
-            ".cursor/",
-            ".mcp.json",
-            ".claude/",
-            ".cursorrules",
-            "CLAUDE.md",
-            "AGENTS.md",
-            "GEMINI.md",
-            ".github/copilot-instructions.md",
-        ],
+        ".vim/ .nvim/ .nvim.lua .vscode/ .vscode-server/ *.code-workspace .idea/ *.iml .fleet/ .zed/ .helix/ .vs/ \
+         .atom/ *.sublime-project *.sublime-workspace .project .classpath .settings/ nbproject/ .vimspector.json .clangd \
+         compile_commands.json compile_flags.txt .ctags .ctags.d/ .solargraph.yml .projectile",
+    ),
+    (
+        "an assistant obeys it",
+        ".cursor/ .cursorrules .mcp.json mcp.json .claude/ CLAUDE.md CLAUDE.local.md AGENTS.md AGENT.md GEMINI.md \
+         QWEN.md .codex/ .gemini/ .agents/ .windsurf/ .windsurfrules .clinerules .clinerules/ .roo/ .roomodes .continue/ \
+         .aider* .junie/ .kiro/ .goosehints .opencode/ opencode.json .github/copilot-instructions.md \
+         .github/instructions/ .github/prompts/ .github/agents/",
     ),
     (
         "git or another version control runs or obeys it",
-        &[
-            ".gitconfig",
-            ".gitmodules",
-            ".gitattributes",
-            ".config/git/",
-            "hooks/",
-            ".githooks/",
-            ".pre-commit-config.yaml",
-            ".hg/",
-            ".hgrc",
-            ".svn/",
-            ".bzr/",
-            ".jj/",
-            ".jjconfig.toml",
-            "commondir",
-            "gitdir",
-        ],
+        ".gitconfig .gitmodules .gitattributes .lfsconfig .githooks/ .husky/ applypatch-msg pre-applypatch \
+         post-applypatch pre-commit pre-merge-commit prepare-commit-msg commit-msg post-commit pre-rebase post-checkout \
+         post-merge pre-push pre-receive post-receive post-update proc-receive reference-transaction push-to-checkout \
+         pre-auto-gc post-rewrite sendemail-validate fsmonitor-watchman hooks/update .pre-commit-config.yaml \
+         .pre-commit-hooks.yaml .overcommit.yml lefthook*.yml .lefthook* .hg/ .svn/ .bzr/ .jj/ .jjconfig.toml .sl/ \
+         _darcs/ .pijul/ CVS/ .fossil-settings/ .fslckout _FOSSIL_ commondir gitdir",
     ),
     (
         "a build server runs it",
-        &[
-            ".github/workflows/",
-            ".github/actions/",
-            "action.yml",
-            "action.yaml",
-            ".gitlab-ci.yml",
-            ".gitlab/",
-            ".circleci/",
-            ".travis.yml",
-            "azure-pipelines.yml",
-            "bitbucket-pipelines.yml",
-            "appveyor.yml",
-            ".drone.yml",
-            ".buildkite/",
-            ".woodpecker.yml",
-            ".woodpecker/",
-            "cloudbuild.yaml",
-            "buildspec.yml",
-            ".pre-commit-hooks.yaml",
-            "renovate.json",
-        ],
+        ".github/workflows/ .github/actions/ .github/dependabot.* action.yml action.yaml .gitea/ .forgejo/ .gitlab-ci*.yml \
+         .gitlab/ .circleci/ .travis.yml .cirrus.* azure-pipelines* .azure-pipelines/ bitbucket-pipelines.yml \
+         appveyor.yml .appveyor.yml .drone.* .buildkite/ .woodpecker.* .woodpecker/ .semaphore/ .tekton/ .teamcity/ \
+         .builds/ .build.yml cloudbuild.yaml buildspec.yml codemagic.yaml Jenkinsfile Jenkinsfile.* .zuul.* zuul.d/ \
+         renovate.json* .readthedocs.*",
     ),
     (
         "a program loads it",
-        &[
-            ".ssh/",
-            "authorized_keys",
-            ".gnupg/",
-            ".curlrc",
-            "_curlrc",
-            ".wgetrc",
-            ".netrc",
-            ".lesskey",
-            ".less",
-            ".mailcap",
-            ".mime.types",
-            ".procmailrc",
-            ".forward",
-            ".muttrc",
-            ".docker/",
-            ".kube/",
-            ".aws/",
-            ".terraformrc",
-            "*.tf",
-            "*.tfvars",
-            "ansible.cfg",
-            ".ackrc",
-            ".ripgreprc",
-            ".local/bin/",
-            ".local/lib/",
-            "ld.so.preload",
-            ".fonts.conf",
-            "openssl.cnf",
-            ".config/mpv/",
-            ".asoundrc",
-        ],
+        ".ssh/ authorized_keys* .gnupg/ .netrc .lesskey .less .mailcap .mime.types .forward .docker/ .kube/ .aws/ \
+         .helm/ .local/ .m2/ .gradle/ .ivy2/ .sbt/ .npm/ .nvm/ .rustup/ .pyenv/ .rbenv/ .asdf/ .deno/ .bun/ .opam/ \
+         .nuget/ .dotnet/ .composer/ ld.so.preload ld.so.conf.d/ .fonts.conf openssl.cnf *.so.preload .gtkrc*",
     ),
+    ("a program obeys it when it starts", ".*rc .*rc.* .*rc.d/ _*rc .config/"),
+    ("a command that is given all names takes it for an option", "-*/"),
 ];
+
+/// One pattern of the table.
+struct Pattern {
+    who: &'static str,
+    names: Vec<&'static str>,
+    is_folder: bool,
+}
+
+static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
+    let patterns = TABLE.iter().flat_map(|(who, patterns)| patterns.split_whitespace().map(move |text| (*who, text)));
+    let pattern = |(who, text): (&'static str, &'static str)| {
+        let (folder, is_folder) = (text.trim_end_matches('/'), text.ends_with('/'));
+        Pattern { who, names: folder.split('/').collect(), is_folder }
+    };
+    patterns.map(pattern).collect()
+});
 
 /// Who acts on a file or a folder of this path by itself; `None` for an ordinary one.
 pub(super) fn run_by(path: &Path, is_folder: bool) -> Option<&'static str> {
     let names: Vec<&[u8]> = path.components().map(|name| name.as_os_str().as_bytes()).collect();
-    let fits = |pattern: &&str| fits(pattern, &names, is_folder);
-    TABLE.iter().find(|(_, patterns)| patterns.iter().any(fits)).map(|(who, _)| *who)
+    PATTERNS.iter().find(|pattern| pattern.fits(&names, is_folder)).map(|pattern| pattern.who)
 }
 
-fn fits(pattern: &str, names: &[&[u8]], is_folder: bool) -> bool {
-    let below = pattern.strip_suffix('/');
-    let count = pattern.split('/').count() - usize::from(below.is_some());
-    let wanted = || below.unwrap_or(pattern).split('/');
-    let fits = |names: &[&[u8]]| names.iter().zip(wanted()).all(|(name, wanted)| fits_name(wanted, name));
-    let mut windows = names.windows(count);
-    if below.is_some() { windows.any(fits) } else { !is_folder && windows.next_back().is_some_and(fits) }
+impl Pattern {
+    fn fits(&self, names: &[&[u8]], is_folder: bool) -> bool {
+        let fits = |names: &[&[u8]]| names.iter().zip(&self.names).all(|(name, wanted)| fits(wanted.as_bytes(), name));
+        let mut windows = names.windows(self.names.len());
+        if self.is_folder { windows.any(fits) } else { !is_folder && windows.next_back().is_some_and(fits) }
+    }
 }
 
-/// Whether a name fits a pattern with at most one `*`.
-fn fits_name(pattern: &str, name: &[u8]) -> bool {
-    match pattern.split_once('*') {
-        None => name.eq_ignore_ascii_case(pattern.as_bytes()),
-        Some((start, end)) => {
-            let (first, last) = (name.get(..start.len()), name.len().checked_sub(end.len()));
-            name.len() >= start.len() + end.len()
-                && first.is_some_and(|first| first.eq_ignore_ascii_case(start.as_bytes()))
-                && last.and_then(|at| name.get(at..)).is_some_and(|last| last.eq_ignore_ascii_case(end.as_bytes()))
-        }
+fn fits(pattern: &[u8], name: &[u8]) -> bool {
+    match (pattern.split_first(), name.split_first()) {
+        (None, None) => true,
+        (Some((b'*', rest)), found) => fits(rest, name) || found.is_some_and(|(_, later)| fits(pattern, later)),
+        (Some((wanted, rest)), Some((found, later))) => wanted.eq_ignore_ascii_case(found) && fits(rest, later),
+        (None, Some(_)) | (Some(_), None) => false,
     }
 }
 
@@ -461,38 +163,30 @@ mod tests {
 
     #[test]
     fn names_that_programs_run_are_told_from_others() {
-        for path in [
-            "/w/.envrc",
-            "/w/Makefile",
-            "/w/makefile",
-            "/w/sub/conftest.py",
-            "/w/x.pth",
-            "/w/.VSCode/tasks.json",
-            "/w/.github/workflows/a.yml",
-            "/h/.config/autostart/x.desktop",
-            "/w/node_modules/.bin/tsc",
-            "/w/.config/fish/conf.d/a.fish",
-            "/w/a/hooks/pre-commit",
-            "/w/vite.config.ts",
-            "/w/venv/bin/activate",
-        ] {
+        let run = "/w/.envrc /w/Makefile /w/makefile /w/sub/conftest.py /w/x.pth /w/.VSCode/tasks.json /w/.bashrc \
+                   /w/.github/workflows/a.yml /h/.config/autostart/x.desktop /w/node_modules/.bin/tsc /w/.eslintrc.json \
+                   /w/.config/fish/conf.d/a.fish /w/a/hooks/pre-commit /w/scripts/post-checkout /w/vite.config.ts \
+                   /w/venv/bin/activate /w/node_modules/left-pad/index.js /w/.npmrc /w/.gitattributes /w/-rf \
+                   /w/--checkpoint-action=exec=x /w/package-lock.json /w/.python-version /w/.RData /w/.devcontainer.json \
+                   /w/a.xcodeproj/project.pbxproj /w/.env.local /w/docker-compose.override.yml /w/.mise.local.toml \
+                   /w/App/App.csproj /w/.yarnrc.yml /w/rust-toolchain.toml /w/.rhosts /w/_vimrc";
+        for path in run.split_whitespace() {
             assert!(run_by(Path::new(path), false).is_some(), "{path}");
         }
-        for path in [
-            "/w/report.txt",
-            "/w/src/main.rs",
-            "/w/pwned",
-            "/w/.github/README.md",
-            "/w/makefile.txt",
-            "/w/a.py",
-            "/w/bin/tool.c",
-            "/w/data.json",
-            "/w/activate",
-            "/w/photos/2024/a.jpg",
-            "/w/.hidden",
-        ] {
+        let ordinary = "/w/report.txt /w/src/main.rs /w/pwned /w/.github/README.md /w/makefile.txt /w/a.py \
+                        /w/bin/tool.c /w/data.json /w/activate /w/photos/2024/a.jpg /w/.hidden /w/.editorconfig \
+                        /w/.gitignore /w/.gitkeep /w/LICENSE /w/README.md /w/CHANGELOG.md /w/src/hooks/useTitle.ts \
+                        /w/app/tasks.py /w/src/config.rs /w/src/app.component.ts /w/src/user.service.ts /w/lib/util.rb \
+                        /w/index.html /w/style.css /w/script.js /w/src/index.tsx /w/main.go /w/Main.java /w/a.c /w/a.h \
+                        /w/a.cpp /w/query.sql /w/notes.org /w/run.sh /w/tests/test_app.py /w/app/models.py \
+                        /w/requirements.txt /w/config.yaml /w/settings.toml /w/data.csv /w/page.php /w/mod.pm /w/x.lua \
+                        /w/x.kt /w/x.swift /w/lib.zig /w/x.ex /w/x.hs /w/x.ml /w/x.clj /w/x.R /w/x.jl /w/paper.tex \
+                        /w/Cargo.lock /w/.dockerignore /w/.prettierignore /w/a-b.txt /w/e-mail.eml /w/x.ipynb \
+                        /w/vendor/lib/a.c /w/target/debug/app /w/build/app.o /w/dist/index.js /w/systemd/notes.txt";
+        for path in ordinary.split_whitespace() {
             assert_eq!(run_by(Path::new(path), false), None, "{path}");
         }
-        assert!(run_by(Path::new("/w/hooks"), true).is_some() && run_by(Path::new("/w/build"), true).is_none());
+        assert!(run_by(Path::new("/w/.husky"), true).is_some() && run_by(Path::new("/w/build"), true).is_none());
+        assert!(run_by(Path::new("/w/hooks"), true).is_none() && run_by(Path::new("/w/-d"), true).is_some());
     }
 }

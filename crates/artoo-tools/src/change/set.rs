@@ -6,25 +6,18 @@ use std::path::{Path, PathBuf};
 use crate::digest;
 use crate::paths;
 use crate::undo::{Account, Identity, State, Touched};
-
-/// One overlay of a view.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Layer {
-    /// The real folder, with every link on the way resolved.
-    pub(crate) lower: PathBuf,
-    /// The folder that holds what differs from it.
-    pub(crate) upper: PathBuf,
-}
+pub(crate) use crate::view::Layer;
 
 /// Digests of user attributes before and after; `None` where there are none.
 pub(super) type AttributeDigests = (Option<String>, Option<String>);
 
 /// How one path differs from what it was.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Nothing was there.
     Created,
     /// The same kind of thing, with other content.
+    #[default]
     Changed,
     /// The same content; mode, owner or user attributes differ.
     Mode,
@@ -38,7 +31,7 @@ pub(crate) enum Kind {
 }
 
 /// One path that differs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) path: PathBuf,
     pub(crate) kind: Kind,
@@ -96,6 +89,11 @@ impl Entry {
         self.before.file().map(|file| file.links).filter(|links| *links > 1)
     }
 
+    /// The path a folder was at before.
+    pub(super) fn renamed_from(&self) -> Option<&Path> {
+        if let Kind::Renamed { from } = &self.kind { Some(from) } else { None }
+    }
+
     /// Bytes of the new content.
     pub(crate) fn bytes(&self) -> u64 {
         self.after.file().map_or(0, |file| file.bytes)
@@ -124,10 +122,7 @@ impl ChangeSet {
     pub(crate) fn digest(&self) -> String {
         let mut parts: Vec<String> = Vec::with_capacity(self.entries.len() * 5);
         for entry in &self.entries {
-            let from = match &entry.kind {
-                Kind::Renamed { from } => paths::line(from),
-                Kind::Created | Kind::Changed | Kind::Mode | Kind::Deleted | Kind::Replaced => String::new(),
-            };
+            let from = entry.renamed_from().map(paths::line).unwrap_or_default();
             let link_of = entry.link_of.as_deref().map(paths::line).unwrap_or_default();
             let attributes = format!("{:?}", entry.attributes);
             parts.extend([paths::line(&entry.path), entry.kind.name().to_owned(), from, link_of, attributes]);
@@ -140,10 +135,7 @@ impl ChangeSet {
     pub(crate) fn account(&self) -> Account {
         let nothing = &State::Absent;
         let changes = self.entries.iter().flat_map(move |entry| {
-            let gone = match &entry.kind {
-                Kind::Renamed { from } => Some((from.as_path(), &entry.before, nothing)),
-                Kind::Created | Kind::Changed | Kind::Mode | Kind::Deleted | Kind::Replaced => None,
-            };
+            let gone = entry.renamed_from().map(|from| (from, &entry.before, nothing));
             let before = if gone.is_some() { nothing } else { &entry.before };
             gone.into_iter().chain([(entry.path.as_path(), before, &entry.after)])
         });

@@ -131,10 +131,10 @@ impl Act {
         self.open.as_mut().map_or(Ok(()), |open| open.write(step))
     }
 
-    /// It has been.
-    pub(super) fn brought(&mut self, change: Change) -> io::Result<()> {
+    /// These have been.
+    pub(super) fn brought(&mut self, changes: Vec<Change>) -> io::Result<()> {
         let Some(open) = &mut self.open else { return Ok(()) };
-        open.write(Step::Done { done: Done::Changed { changes: vec![change] } })
+        open.write(Step::Done { done: Done::Changed { changes } })
     }
 
     /// Where contents are kept.
@@ -185,7 +185,7 @@ impl Open {
         log.write_all(&line)?;
         let is_announcement = !matches!(step, Step::Done { .. });
         if is_announcement && self.steps.len() < SYNCED_MAX {
-            log.sync_data()?;
+            fault::sync(log)?;
         }
         fault::point("a step is written");
         self.steps.push(step);
@@ -195,10 +195,7 @@ impl Open {
 
 impl Step {
     fn creating(&self) -> Option<&PathBuf> {
-        match self {
-            Self::Creating { root } => Some(root),
-            Self::Moving { .. } | Self::Bringing { .. } | Self::Committing { .. } | Self::Done { .. } => None,
-        }
+        if let Self::Creating { root } = self { Some(root) } else { None }
     }
 }
 

@@ -6,21 +6,18 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, unlinkat};
 use rustix::io::Errno;
 
-use super::facts::{chmod_opened, set_time, shift, swap};
+use super::facts::{OWNER, chmod_opened, set_time, shift, swap};
 use super::fault;
 use super::format::{Change, Done, Operation};
-use super::shelf::{Shelf, sync_folder};
+use super::shelf::{Shelf, discard, sync_folder};
 use super::state::{Facts, Identity, State};
 use super::tree::fingerprint_at;
 use crate::beneath::Place;
 use crate::files;
 use crate::limit::Limit;
 
-/// How the names begin that copies go by for a moment.
-const ASIDE: &str = ".artoo-undo-";
-
-/// What a folder's owner needs to change what is in it.
-const OWNER: u32 = 0o700;
+/// How the names begin that things go by for a moment.
+pub(super) const ASIDE: &str = ".artoo-undo-";
 
 /// More files than this are cheaper to sync with their whole file system.
 const SYNCED_EACH_MAX: usize = 64;
@@ -56,10 +53,10 @@ pub(super) struct Commit<'a> {
 
 /// The folder reached last, since entries of one folder follow one another.
 #[derive(Default)]
-struct Folders(Option<(PathBuf, Place)>);
+pub(super) struct Folders(Option<(PathBuf, Place)>);
 
 impl Folders {
-    fn place(&mut self, path: &Path) -> io::Result<Place> {
+    pub(super) fn place(&mut self, path: &Path) -> io::Result<Place> {
         let (folder, name) = path.parent().zip(path.file_name()).ok_or(io::ErrorKind::InvalidInput)?;
         let held = match self.0.take() {
             Some((known, held)) if known == folder => held,
@@ -165,32 +162,6 @@ fn carry_off(aside: &Place, to: Place, limit: &Limit) -> io::Result<()> {
     }
     // The copy is whole: what of the original can't be removed is litter, and must not be put back.
     let _ = discard(aside);
-    Ok(())
-}
-
-/// Removes what stands at a place, folders too whose modes keep their owner out; nothing where nothing stands.
-pub(super) fn discard(place: &Place) -> io::Result<()> {
-    if Identity::at(place)?.is_none() {
-        return Ok(());
-    }
-    match files::remove(place) {
-        Err(error) if Errno::from_io_error(&error) == Some(Errno::ACCESS) => {
-            open_all(place)?;
-            files::remove(place)
-        }
-        removed => removed,
-    }
-}
-
-fn open_all(place: &Place) -> io::Result<()> {
-    let State::Folder(facts) = super::state::read_facts(place)? else { return Ok(()) };
-    super::facts::set_mode(place, facts.mode | OWNER)?;
-    for entry in rustix::fs::Dir::read_from(place.open_folder()?)? {
-        let name = entry?.file_name().to_bytes().to_owned();
-        if name != b"." && name != b".." {
-            open_all(&place.inside(std::os::unix::ffi::OsStrExt::from_bytes(name.as_slice()))?)?;
-        }
-    }
     Ok(())
 }
 

@@ -9,6 +9,9 @@ use super::state::Facts;
 use crate::beneath::Place;
 use crate::files;
 
+/// What a folder's owner needs to change what is in it.
+pub(super) const OWNER: u32 = 0o700;
+
 /// Exchanges two names; `false` where the file system can't.
 pub(super) fn swap(one: &Place, two: &Place) -> io::Result<bool> {
     use rustix::fs::{RenameFlags, renameat_with};

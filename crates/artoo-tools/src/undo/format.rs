@@ -67,6 +67,8 @@ pub(super) enum Step {
     },
     /// This path is about to be brought back; what stood there goes by way of the name beside it.
     Bringing { before: Before, aside: Option<String> },
+    /// These are about to be taken away: files are moved to where contents are kept, empty folders are removed.
+    Removing { all: Vec<Before> },
     /// These are about to be done, in their order; which of them were is told by what stands where.
     Committing {
         /// Part of the passing names that copies go by.

@@ -43,9 +43,10 @@ pub(crate) use cover::{Cover, is_system};
 pub(crate) use facts::{chmod_opened, set_time};
 pub(crate) use format::{Change, Operation};
 pub(crate) use journal::{Journal, Subject};
-pub(crate) use state::{Identity, State, of_stat};
+pub(crate) use state::{Identity, State, of_stat, stat};
 pub use store::{Entry, Item, ItemOutcome, Report, UndoError, UndoStore};
 pub(crate) use tree::{fingerprint, list};
+pub(crate) use walk::names;
 
 /// Bytes kept before one command: a large source tree fits, and copying it stays within a second or two.
 #[doc(alias = "limit")]

@@ -1,5 +1,6 @@
 //! What an undo would do, found without touching anything.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::format::Done;
@@ -15,7 +16,7 @@ use crate::paths;
 #[derive(Default)]
 pub(super) struct Preview {
     pub(super) items: Vec<Item>,
-    seen: Vec<PathBuf>,
+    seen: BTreeSet<PathBuf>,
 }
 
 impl Preview {
@@ -55,6 +56,8 @@ impl Preview {
     }
 
     fn is_touched(&self, path: &Path) -> bool {
-        self.seen.iter().any(|seen| seen.starts_with(path) || path.starts_with(seen))
+        // Sorted, what lies below a path comes right behind it.
+        path.ancestors().any(|above| self.seen.contains(above))
+            || self.seen.range(path.to_path_buf()..).next().is_some_and(|seen| seen.starts_with(path))
     }
 }

@@ -3,10 +3,10 @@
 use std::io;
 use std::path::Path;
 
-use super::commit::{arrived, aside, discard, shelve};
+use super::commit::{arrived, aside, shelve};
 use super::facts::{set_mode, shift};
 use super::format::{Change, Done, Operation};
-use super::shelf::Shelf;
+use super::shelf::{Shelf, discard};
 use super::state::{self, Identity, State, stands};
 use crate::beneath::Place;
 use crate::limit::Limit;

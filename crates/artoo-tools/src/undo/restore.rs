@@ -9,23 +9,24 @@ use rustix::fs::{AtFlags, Mode, unlinkat};
 use rustix::io::Errno;
 
 use super::act::{Act, tree_digest};
+use super::commit::{ASIDE, Folders};
 use super::facts::{set_facts, set_mode, set_owner, set_time, shift, swap};
 use super::fault;
 use super::format::{Before, Change, Done, Step};
 use super::resumed::Resumed;
 use super::shelf::Shelf;
-use super::state::{self, FileState, State, stands};
+use super::state::{self, FileState, Identity, State, stands};
 use super::store::ItemOutcome;
 use super::tree::{fingerprint_at, is_fingerprint};
-use super::verdict::{changed_meanwhile, conflict_or, is_left, judge, moved_from, told, too_large, with_number};
+use super::verdict::{changed_meanwhile, conflict_or, is_left, judge, moved_from, told, too_large};
 use crate::beneath::Place;
 use crate::digest;
 use crate::files;
 use crate::limit::Limit;
 use crate::paths;
 
-/// How the names begin that things go by for a moment.
-const ASIDE: &str = ".artoo-undo-";
+/// Things that are taken away with one announcement.
+const REMOVED_MAX: usize = 1024;
 
 /// An undo under way.
 pub(super) struct Restoring<'a> {
@@ -83,16 +84,10 @@ impl Restoring<'_> {
         for change in ordered.iter().filter(stays) {
             self.bring_back(change, &mut folders, &mut all);
         }
-        for change in ordered.iter().rev().filter(|change| change.before == State::Absent) {
-            // What stays keeps the folders it is in, and in the trash the note that tells where it came from.
-            if self.left.iter().any(|left| left.starts_with(&change.path)) {
-                continue;
-            }
-            let outcome = self.bring(change).unwrap_or_else(|error| told(&error));
-            if is_left(&outcome) {
-                self.left.push(change.path.clone());
-            }
-            all.push((change.path.clone(), "removed", outcome));
+        let made: Vec<&Change> =
+            ordered.iter().rev().filter(|change| change.before == State::Absent).copied().collect();
+        for changes in made.chunks(REMOVED_MAX) {
+            self.remove_all(changes, &mut all);
         }
         for change in ordered.iter().filter(|change| change.before != State::Absent && !stays(change)) {
             self.bring_back(change, &mut folders, &mut all);
@@ -108,6 +103,78 @@ impl Restoring<'_> {
             }
         }
         all
+    }
+
+    /// Takes away what was made, the deepest first. Most of it is announced together: a sync each would take minutes.
+    fn remove_all(&mut self, changes: &[&Change], all: &mut Vec<Told>) {
+        let mut folders = Folders::default();
+        let mut due = Vec::new();
+        for change in changes {
+            match self.movable(change, &mut folders) {
+                Ok(Some(found)) => due.push(found),
+                Ok(None) => self.remove(&change.path, all, |restoring| restoring.bring(change)),
+                Err(error) => self.remove(&change.path, all, |_| Err(error)),
+            }
+        }
+        if due.is_empty() {
+            return;
+        }
+        let announced = due.iter().map(|(before, _)| before.clone()).collect();
+        let announced = self.act.bringing(Step::Removing { all: announced });
+        let mut removed = Vec::new();
+        for (Before { path, state }, old) in due {
+            let done = announced.as_ref().map(drop).map_err(|error| io::Error::new(error.kind(), error.to_string()));
+            self.remove(&path, all, |restoring| {
+                done.and_then(|()| restoring.move_away(&folders.place(&path)?, &state, &old))
+            });
+            if matches!(all.last(), Some((told, _, ItemOutcome::Done)) if *told == path) {
+                removed.push(Change { path, before: state, after: State::Absent });
+            }
+        }
+        // Where this can't be written, what stands where tells the same.
+        let _ = self.act.brought(removed);
+    }
+
+    fn remove(&mut self, path: &Path, all: &mut Vec<Told>, act: impl FnOnce(&mut Self) -> io::Result<ItemOutcome>) {
+        // What stays keeps the folders it is in, and in the trash the note that tells where it came from.
+        if self.left.iter().any(|left| left.starts_with(path)) {
+            return;
+        }
+        let outcome = act(self).unwrap_or_else(|error| told(&error));
+        if is_left(&outcome) {
+            self.left.push(path.to_path_buf());
+        }
+        all.push((path.to_path_buf(), "removed", outcome));
+    }
+
+    /// A folder, or a file that is kept by moving it: as it stands, which is as it was left. `None` for all else.
+    fn movable(&mut self, change: &Change, folders: &mut Folders) -> io::Result<Option<(Before, Identity)>> {
+        let Ok(place) = folders.place(&change.path) else { return Ok(None) };
+        let Some(old) = Identity::at(&place)? else { return Ok(None) };
+        let present = state::read(&place, self.limit)?;
+        let is_movable = match &present {
+            State::File(file) => self.is_movable(file),
+            State::Folder(_) => true,
+            State::Absent | State::Link { .. } | State::Pipe(_) | State::Odd { .. } => false,
+        };
+        if !is_movable || judge(change, &present, self.resumed).is_some() {
+            return Ok(None);
+        }
+        let state = present.clone().stored_as(self.number(&present).flatten());
+        Ok(Some((Before { path: change.path.clone(), state }, old)))
+    }
+
+    /// Moves a file to where contents are kept, if it is still the one that was looked at, or removes an empty folder.
+    fn move_away(&mut self, place: &Place, present: &State, old: &Identity) -> io::Result<ItemOutcome> {
+        let Some((shelf, number)) = self.act.shelf().zip(present.saved()) else { return remove_folder(place) };
+        let to = shelf.place(number)?;
+        files::rename(place, &to)?;
+        fault::point("the old is kept");
+        if Identity::at(&to)?.as_ref() == Some(old) {
+            return Ok(ItemOutcome::Done);
+        }
+        files::rename(&to, place)?;
+        Ok(changed_meanwhile())
     }
 
     fn bring_back<'c>(&mut self, change: &'c Change, folders: &mut Vec<&'c Change>, all: &mut Vec<Told>) {
@@ -174,12 +241,9 @@ impl Restoring<'_> {
             }
             (State::Folder(_), before) => {
                 self.announce(path, &present, None)?;
-                match unlinkat(&place.folder, &place.name, AtFlags::REMOVEDIR) {
-                    Err(Errno::NOTEMPTY | Errno::EXIST) => {
-                        let reason = "it holds something that came later".to_owned();
-                        return Ok(ItemOutcome::Conflict { reason });
-                    }
-                    removed => removed?,
+                let removed = remove_folder(&place)?;
+                if removed != ItemOutcome::Done {
+                    return Ok(removed);
                 }
                 self.tell_state(path, &present, State::Absent)?;
                 if *before == State::Absent { Ok(ItemOutcome::Done) } else { self.put(&place, change) }
@@ -204,18 +268,17 @@ impl Restoring<'_> {
 
     /// Makes what is missing; nothing may have come there meanwhile.
     fn put(&mut self, place: &Place, change: &Change) -> io::Result<ItemOutcome> {
-        if let State::Folder(facts) = &change.before {
+        if let State::Folder(facts) | State::Pipe(facts) = &change.before {
             self.announce(&change.path, &State::Absent, None)?;
-            rustix::fs::mkdirat(&place.folder, &place.name, Mode::RWXU)?;
-            set_owner(place, facts);
-            self.tell(change, &State::Absent)?;
-            return Ok(ItemOutcome::Done);
-        }
-        if let State::Pipe(facts) = &change.before {
-            self.announce(&change.path, &State::Absent, None)?;
-            rustix::fs::mkfifoat(&place.folder, &place.name, Mode::RUSR | Mode::WUSR)?;
-            set_owner(place, facts);
-            set_facts(place, facts)?;
+            if matches!(change.before, State::Folder(_)) {
+                // Its own mode is set when all is done.
+                rustix::fs::mkdirat(&place.folder, &place.name, Mode::RWXU)?;
+                set_owner(place, facts);
+            } else {
+                rustix::fs::mkfifoat(&place.folder, &place.name, Mode::RUSR | Mode::WUSR)?;
+                set_owner(place, facts);
+                set_facts(place, facts)?;
+            }
             self.tell(change, &State::Absent)?;
             return Ok(ItemOutcome::Done);
         }
@@ -235,7 +298,7 @@ impl Restoring<'_> {
     fn take_away(&mut self, place: &Place, path: &Path, present: &State) -> io::Result<ItemOutcome> {
         let Some(number) = self.number(present) else { return Ok(too_large()) };
         let aside = self.aside(place)?;
-        let kept = with_number(present, number);
+        let kept = present.clone().stored_as(number);
         self.announce(path, &kept, Some(&aside))?;
         files::rename(place, &aside)?;
         fault::point("the old stands aside");
@@ -252,7 +315,7 @@ impl Restoring<'_> {
     fn exchange(&mut self, place: &Place, change: &Change, present: &State) -> io::Result<ItemOutcome> {
         let Some(number) = self.number(present) else { return Ok(too_large()) };
         let aside = self.aside(place)?;
-        let kept = with_number(present, number);
+        let kept = present.clone().stored_as(number);
         self.announce(&change.path, &kept, Some(&aside))?;
         self.make(&aside, &change.before)?;
         fault::point("the new stands aside");
@@ -282,7 +345,7 @@ impl Restoring<'_> {
         was: &FileState,
     ) -> io::Result<ItemOutcome> {
         let Some(number) = self.number(present) else { return Ok(too_large()) };
-        let kept = with_number(present, number);
+        let kept = present.clone().stored_as(number);
         let mut file = place.open_to_write()?;
         if let (Some(shelf), Some(number)) = (self.act.shelf(), number) {
             shelf.keep(&mut file, number, self.limit)?;
@@ -415,11 +478,15 @@ impl Restoring<'_> {
         self.next += 1;
         let Some(file) = present.file() else { return Some(None) };
         // What is moved there takes no more room than it had.
-        let is_moved = file.links <= 1 && self.act.shelf().is_some_and(|shelf| shelf.is_on(file.device));
-        if !is_moved {
+        if !self.is_movable(file) {
             self.room = self.room.checked_sub(file.bytes)?;
         }
         Some(Some(self.next))
+    }
+
+    /// Whether it can be kept by moving it: another name of the same file could change what is kept.
+    fn is_movable(&self, file: &FileState) -> bool {
+        file.links <= 1 && self.act.shelf().is_some_and(|shelf| shelf.is_on(file.device))
     }
 
     fn announce(&mut self, path: &Path, present: &State, aside: Option<&Place>) -> io::Result<()> {
@@ -433,6 +500,15 @@ impl Restoring<'_> {
     }
 
     fn tell_state(&mut self, path: &Path, before: &State, after: State) -> io::Result<()> {
-        self.act.brought(Change { path: path.to_path_buf(), before: before.clone(), after })
+        self.act.brought(vec![Change { path: path.to_path_buf(), before: before.clone(), after }])
+    }
+}
+
+fn remove_folder(place: &Place) -> io::Result<ItemOutcome> {
+    match unlinkat(&place.folder, &place.name, AtFlags::REMOVEDIR) {
+        Err(Errno::NOTEMPTY | Errno::EXIST) => {
+            Ok(ItemOutcome::Conflict { reason: "it holds something that came later".to_owned() })
+        }
+        removed => Ok(removed.map(|()| ItemOutcome::Done)?),
     }
 }

@@ -134,13 +134,8 @@ impl Settling<'_> {
     }
 
     fn steps(&self, steps: &[Step], done: &mut Joined) -> io::Result<()> {
-        let arrived: BTreeSet<&PathBuf> = steps
-            .iter()
-            .filter_map(|step| match step {
-                Step::Moving { to, .. } => Some(to),
-                Step::Creating { .. } | Step::Bringing { .. } | Step::Committing { .. } | Step::Done { .. } => None,
-            })
-            .collect();
+        let moved = steps.iter().filter_map(|step| if let Step::Moving { to, .. } = step { Some(to) } else { None });
+        let arrived: BTreeSet<&PathBuf> = moved.collect();
         let mut rest = steps.iter().peekable();
         while let Some(step) = rest.next() {
             let is_told = matches!(rest.peek(), Some(Step::Done { .. }));
@@ -154,6 +149,18 @@ impl Settling<'_> {
                 }
                 Step::Bringing { before, aside } => {
                     self.half_brought(before, aside.as_deref())?.into_iter().for_each(|told| done.push(told));
+                }
+                Step::Removing { all } => {
+                    let told: HashSet<&Path> = match rest.peek() {
+                        Some(Step::Done { done: Done::Changed { changes } }) => {
+                            changes.iter().map(|change| change.path.as_path()).collect()
+                        }
+                        _ => HashSet::new(),
+                    };
+                    for before in all.iter().filter(|before| !told.contains(before.path.as_path())) {
+                        self.half_removed(before)?;
+                        self.half_brought(before, None)?.into_iter().for_each(|told| done.add(told));
+                    }
                 }
                 Step::Committing { nonce, operations } => {
                     let created = |path: &Path| self.created(path, &arrived);
@@ -180,6 +187,16 @@ impl Settling<'_> {
             Ok(())
         })?;
         Ok(changes)
+    }
+
+    /// Puts a file back that was moved away although it was no longer what was looked at.
+    fn half_removed(&self, before: &Before) -> io::Result<()> {
+        let Some(number) = before.state.saved().filter(|number| self.shelf.holds(*number)) else { return Ok(()) };
+        let kept = self.shelf.place(number)?;
+        if before.state.same(&state::read(&kept, self.limit)?) {
+            return Ok(());
+        }
+        Ok(rename(&kept, &Place::of(&before.path)?)?)
     }
 
     /// A path that was being brought back when artoo ended.

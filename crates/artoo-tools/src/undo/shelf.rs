@@ -2,14 +2,19 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use rustix::io::Errno;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::facts::{OWNER, set_mode};
 use super::fault;
 use super::format::{Begun, Ended, Step};
+use super::state::{self, Identity, State};
+use super::walk::names;
+use crate::beneath::Place;
 use crate::files;
 use crate::limit::Limit;
 
@@ -63,13 +68,13 @@ impl Shelf {
     }
 
     /// The place of a content, to move a file there.
-    pub(super) fn place(&self, number: u64) -> io::Result<crate::beneath::Place> {
+    pub(super) fn place(&self, number: u64) -> io::Result<Place> {
         let folder = rustix::fs::open(
             self.folder.join(SAVED),
             rustix::fs::OFlags::DIRECTORY | rustix::fs::OFlags::CLOEXEC,
             rustix::fs::Mode::empty(),
         )?;
-        Ok(crate::beneath::Place { folder, name: number.to_string().into() })
+        Ok(Place { folder, name: number.to_string().into() })
     }
 
     /// The folder of things stored as they are, made where it is missing, as it really lies.
@@ -202,22 +207,28 @@ pub(super) fn is_stored(path: &Path) -> bool {
 
 /// Removes a folder of the journal with all in it, also what was stored there with modes that keep its owner out.
 pub(super) fn remove_tree(folder: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            open_folders(folder)?;
-            fs::remove_dir_all(folder)
+    discard(&Place::of(&folder.canonicalize()?)?)
+}
+
+/// Removes what stands at a place, folders too whose modes keep their owner out; nothing where nothing stands.
+pub(super) fn discard(place: &Place) -> io::Result<()> {
+    if Identity::at(place)?.is_none() {
+        return Ok(());
+    }
+    match files::remove(place) {
+        Err(error) if Errno::from_io_error(&error) == Some(Errno::ACCESS) => {
+            open_all(place)?;
+            files::remove(place)
         }
         removed => removed,
     }
 }
 
-fn open_folders(folder: &Path) -> io::Result<()> {
-    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            open_folders(&entry.path())?;
-        }
+fn open_all(place: &Place) -> io::Result<()> {
+    let State::Folder(facts) = state::read_facts(place)? else { return Ok(()) };
+    set_mode(place, facts.mode | OWNER)?;
+    for name in names(&place.open_folder()?)? {
+        open_all(&place.inside(&name)?)?;
     }
     Ok(())
 }

@@ -18,10 +18,11 @@ use crate::limit::Limit;
 const MODE_BITS: u32 = 0o7777;
 
 /// What stands at a path.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(crate) enum State {
     /// Nothing.
+    #[default]
     Absent,
     File(FileState),
     Folder(Facts),
@@ -104,10 +105,7 @@ impl State {
     }
 
     pub(crate) fn file(&self) -> Option<&FileState> {
-        match self {
-            Self::File(file) => Some(file),
-            Self::Absent | Self::Folder(_) | Self::Pipe(_) | Self::Link { .. } | Self::Odd { .. } => None,
-        }
+        if let Self::File(file) = self { Some(file) } else { None }
     }
 
     /// Mode, owner and time, where it has them.
@@ -120,9 +118,9 @@ impl State {
     }
 
     /// The same, the content of a file kept under a number.
-    pub(crate) fn stored_as(mut self, number: u64) -> Self {
+    pub(crate) fn stored_as(mut self, number: Option<u64>) -> Self {
         if let Self::File(file) = &mut self {
-            file.saved = Some(number);
+            file.saved = number;
         }
         self
     }
@@ -147,10 +145,7 @@ impl Identity {
 
     /// Of what stands at a place; `None` where nothing does.
     pub(crate) fn at(place: &Place) -> io::Result<Option<Self>> {
-        match statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW) {
-            Err(Errno::NOENT) => Ok(None),
-            found => Ok(Some(Self::of(&found?))),
-        }
+        Ok(stat(&place.folder, &place.name)?.as_ref().map(Self::of))
     }
 
     pub(crate) fn same_inode(&self, other: &Self) -> bool {
@@ -174,13 +169,17 @@ impl Facts {
     }
 }
 
+/// What stands at a name in an open folder; `None` where nothing does.
+pub(crate) fn stat(folder: impl AsFd, name: &OsStr) -> io::Result<Option<Stat>> {
+    match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Err(Errno::NOENT) => Ok(None),
+        found => Ok(Some(found?)),
+    }
+}
+
 /// What stands at a place, its content read.
 pub(super) fn read(place: &Place, limit: &Limit) -> io::Result<State> {
-    let found = match statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW) {
-        Err(Errno::NOENT) => return Ok(State::Absent),
-        found => found?,
-    };
-    let mut state = seen(place, &found)?;
+    let mut state = read_facts(place)?;
     if let State::File(file) = &mut state {
         file.digest = Some(digest::of_whole(&mut place.open_file()?, limit)?);
     }
@@ -189,10 +188,8 @@ pub(super) fn read(place: &Place, limit: &Limit) -> io::Result<State> {
 
 /// What stands at a place, its content not read.
 pub(super) fn read_facts(place: &Place) -> io::Result<State> {
-    match statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW) {
-        Err(Errno::NOENT) => Ok(State::Absent),
-        found => seen(place, &found?),
-    }
+    let found = stat(&place.folder, &place.name)?;
+    found.map_or(Ok(State::Absent), |found| of_stat(&place.folder, &place.name, &found))
 }
 
 /// What stands at a path, its content read; nothing where a folder on the way is missing.
@@ -206,11 +203,7 @@ pub(super) fn at(path: &Path, limit: &Limit) -> io::Result<State> {
 
 /// Whether anything is there.
 pub(super) fn stands(place: &Place) -> io::Result<bool> {
-    match statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(_) => Ok(true),
-        Err(Errno::NOENT) => Ok(false),
-        Err(error) => Err(error.into()),
-    }
+    Ok(stat(&place.folder, &place.name)?.is_some())
 }
 
 /// Whether a name on the way to a path is not there, or is no folder; a link there is something else.
@@ -221,11 +214,6 @@ pub(super) fn is_missing(path: &Path, error: &io::Error) -> bool {
         Some(Errno::NOTDIR) => !path.ancestors().skip(1).any(is_link),
         _ => false,
     }
-}
-
-/// What a stat tells; content is not read.
-pub(super) fn seen(place: &Place, found: &Stat) -> io::Result<State> {
-    of_stat(&place.folder, &place.name, found)
 }
 
 /// What a stat of a name in an open folder tells; content is not read.

@@ -189,18 +189,19 @@ impl UndoStore {
     /// # Errors
     /// When the entry is not there, was undone, or is still being written.
     pub fn preview(&self, id: &str) -> Result<Report, UndoError> {
-        let entry = self.ready(id)?;
+        let entries = self.entries()?;
+        let entry = ready(id, &entries)?;
         let limit = Limit::after(UNDO_TIMEOUT);
         let _lock = self.lock()?;
         self.journal.settle_open(&self.journal.config.folder.join(id), &limit)?;
         let mut preview = Preview::default();
-        let resumed = self.resumed(id)?;
+        let resumed = self.resumed(id, &entries)?;
         for (_, ended) in self.ended(id)?.into_iter().rev() {
             for done in ended.done.iter().rev() {
                 preview.add(done, &resumed, &limit);
             }
         }
-        Ok(Report { items: preview.items, not_undoable: entry.not_undoable, redo: None })
+        Ok(Report { items: preview.items, not_undoable: entry.not_undoable.clone(), redo: None })
     }
 
     /// Brings back what the entry changed, its last act first, as far as nothing has been changed since.
@@ -208,16 +209,16 @@ impl UndoStore {
     /// # Errors
     /// When the entry is not there, was undone, or is still being written.
     pub fn undo(&self, id: &str) -> Result<Report, UndoError> {
-        let entry = self.ready(id)?;
+        let entries = self.entries()?;
+        let entry = ready(id, &entries)?;
         let limit = Limit::after(UNDO_TIMEOUT);
         let lock = self.lock()?;
         let folder = &self.journal.config.folder;
         self.journal.settle_open(&folder.join(id), &limit)?;
-        let earlier = self.undos_of(id)?;
-        for undo in &earlier {
-            self.journal.settle_open(&folder.join(undo), &limit)?;
+        for undo in undos_of(id, &entries) {
+            self.journal.settle_open(&folder.join(&undo.id), &limit)?;
         }
-        let resumed = self.resumed(id)?;
+        let resumed = self.resumed(id, &entries)?;
         let own = self.next_undo()?;
         let header = Header {
             version: VERSION,
@@ -251,13 +252,7 @@ impl UndoStore {
         let is_left = |item: &Item| !matches!(item.outcome, ItemOutcome::Done | ItemOutcome::Already);
         act.close(&[], !items.iter().any(is_left), &limit)?;
         let redo = folder.join(&own).is_dir().then_some(own);
-        Ok(Report { items, not_undoable: entry.not_undoable, redo })
-    }
-
-    fn ready(&self, id: &str) -> Result<Entry, UndoError> {
-        let entry = self.entries()?.into_iter().find(|entry| entry.id == id);
-        let entry = entry.ok_or_else(|| UndoError::Unknown { given: id.to_owned() })?;
-        if entry.undone { Err(UndoError::Undone { id: entry.id }) } else { Ok(entry) }
+        Ok(Report { items, not_undoable: entry.not_undoable.clone(), redo })
     }
 
     fn lock(&self) -> Result<journal::Lock, UndoError> {
@@ -289,16 +284,10 @@ impl UndoStore {
         Ok(all)
     }
 
-    fn undos_of(&self, id: &str) -> Result<Vec<String>, UndoError> {
-        let entries = self.entries()?.into_iter();
-        Ok(entries.filter(|entry| entry.undoes.as_deref() == Some(id)).map(|entry| entry.id).collect())
-    }
-
     /// What undos of this entry did that were cut off, and still stands.
-    fn resumed(&self, id: &str) -> Result<Resumed, UndoError> {
+    fn resumed(&self, id: &str, entries: &[Entry]) -> Result<Resumed, UndoError> {
         let mut resumed = Resumed::default();
-        let entries = self.entries()?.into_iter().rev();
-        for undo in entries.filter(|entry| entry.undoes.as_deref() == Some(id) && !entry.undone) {
+        for undo in undos_of(id, entries).rev().filter(|undo| !undo.undone) {
             let cut_off = self.ended(&undo.id)?.into_iter().filter(|(_, ended)| ended.interrupted);
             cut_off.for_each(|(_, ended)| resumed.add(ended));
         }
@@ -310,6 +299,16 @@ impl UndoStore {
         let numbers = names.iter().filter_map(|name| name.strip_prefix(UNDO_PREFIX)?.parse::<u64>().ok());
         Ok(format!("{UNDO_PREFIX}{}", numbers.max().unwrap_or(0) + 1))
     }
+}
+
+fn ready<'a>(id: &str, entries: &'a [Entry]) -> Result<&'a Entry, UndoError> {
+    let entry = entries.iter().find(|entry| entry.id == id);
+    let entry = entry.ok_or_else(|| UndoError::Unknown { given: id.to_owned() })?;
+    if entry.undone { Err(UndoError::Undone { id: entry.id.clone() }) } else { Ok(entry) }
+}
+
+fn undos_of<'a>(id: &'a str, entries: &'a [Entry]) -> impl DoubleEndedIterator<Item = &'a Entry> {
+    entries.iter().filter(move |entry| entry.undoes.as_deref() == Some(id))
 }
 
 fn entry(id: String, acts: &[Ended]) -> Option<Entry> {

@@ -7,7 +7,7 @@ use rustix::io::Errno;
 
 use super::format::Change;
 use super::resumed::Resumed;
-use super::state::{FileState, State};
+use super::state::State;
 use super::store::ItemOutcome;
 
 /// What can be said without touching anything; `None` where it is to be brought back.
@@ -64,11 +64,4 @@ pub(super) fn changed_meanwhile() -> ItemOutcome {
 
 pub(super) fn too_large() -> ItemOutcome {
     ItemOutcome::Impossible { reason: "it is too large to keep a copy of, so it is not taken away".to_owned() }
-}
-
-pub(super) fn with_number(state: &State, number: Option<u64>) -> State {
-    match state {
-        State::File(file) => State::File(FileState { saved: number, ..file.clone() }),
-        State::Absent | State::Folder(_) | State::Pipe(_) | State::Link { .. } | State::Odd { .. } => state.clone(),
-    }
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, Dir, statat};
+use rustix::fs::Dir;
 
 use super::state::{self, State};
 use crate::beneath::Place;
@@ -66,11 +66,10 @@ impl Walk<'_> {
         if depth > DEPTH_MAX {
             return Err(io::Error::other(format!("folders are nested deeper than {DEPTH_MAX}")));
         }
-        let found = match statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW) {
-            Err(rustix::io::Errno::NOENT) => return Ok(()),
-            found => found?,
-        };
-        let state = state::seen(&place, &found)?;
+        let state = state::read_facts(&place)?;
+        if state == State::Absent {
+            return Ok(());
+        }
         if !matches!(state, State::Folder(_)) {
             return (self.visit)(Seen { path: &path, place: &place, state, is_closed: false });
         }
@@ -89,7 +88,8 @@ impl Walk<'_> {
     }
 }
 
-fn names(folder: &rustix::fd::OwnedFd) -> io::Result<Vec<OsString>> {
+/// Names in an open folder, sorted.
+pub(crate) fn names(folder: &rustix::fd::OwnedFd) -> io::Result<Vec<OsString>> {
     let mut names = Vec::new();
     for entry in Dir::read_from(folder)? {
         let name = entry?.file_name().to_bytes().to_owned();

@@ -1,35 +1,58 @@
-//! What a look and a commit cost beside the bare act; run by hand in a release build, the test itself only counts bytes.
+//! What a view, a look and a commit cost beside the bare act; figures are told by hand in a release build.
 
 use std::os::unix::fs::MetadataExt;
 use std::time::Instant;
 
+use super::random::Runner;
 use super::*;
+use crate::change::{Places, classify};
 
 /// Rounds of which the median is told.
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 5;
+
+/// Most bytes that a commit of one file writes, all of them to the journal.
+const JOURNAL_BYTES: u64 = 64 * 1024;
 
 const MANY: &str = "/usr/bin/python3 -c \"
 import os
-os.mkdir('ws/many') if NEW else None
+os.mkdir('many') if NEW else None
 for n in range(20000):
-    f = open(f'ws/many/f{n}', 'w'); f.write('line of some file\\n'); f.close()
+    f = open(f'many/f{n}', 'w'); f.write('line of some file\\n'); f.close()
 \"";
 
-#[test]
-fn a_large_new_file_is_renamed_into_place() {
+/// Bytes that this thread has written so far.
+fn written() -> u64 {
+    let told = fs::read_to_string("/proc/thread-self/io").unwrap();
+    told.lines().find_map(|line| line.strip_prefix("wchar: ")).unwrap().parse().unwrap()
+}
+
+/// Makes a file of so many megabytes in a view, commits it, deletes it, and takes that back; `false` without views.
+fn check_large(megabytes: u32) -> bool {
     let home = Home::new(false);
-    if !home.run_in_view("dd if=/dev/zero of=ws/large bs=1M count=64") {
-        return;
+    if !home.run_in_view(&format!("dd if=/dev/zero of=ws/large bs=1M count={megabytes}")) {
+        return false;
     }
     let inode = fs::metadata(home.root.join("upper/ws/large")).unwrap().ino();
-    home.commit_whole(&home.look());
+    let set = home.look();
+    let (before, start) = (written(), Instant::now());
+    home.commit_whole(&set);
+    let (bytes, time) = (written() - before, start.elapsed());
     let large = home.workspace().join("large");
     assert_eq!(fs::metadata(&large).unwrap().ino(), inode);
+    assert!(bytes < JOURNAL_BYTES, "{bytes} bytes were written");
     // A deletion moves it as well, and so does its undo.
     assert!(home.run_in_view("rm ws/large"));
     home.commit_whole(&home.look());
     home.undo();
     assert_eq!(fs::metadata(&large).unwrap().ino(), inode);
+    assert!(written() - before < 4 * JOURNAL_BYTES);
+    eprintln!("a new file of {megabytes} MB: committed in {time:?}, {bytes} bytes written");
+    true
+}
+
+#[test]
+fn a_large_new_file_is_renamed_into_place() {
+    check_large(64);
 }
 
 /// `cargo test --release -p artoo-tools --lib costs -- --ignored --nocapture`
@@ -38,52 +61,41 @@ fn a_large_new_file_is_renamed_into_place() {
 fn costs_of_many_files_and_of_a_large_one() {
     for (name, is_new) in [("in a new folder", "True"), ("in a folder that is there", "False")] {
         let script = MANY.replace("NEW", is_new);
-        let (mut bare, mut seen, mut committed, mut undone) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut all: [Vec<Duration>; 6] = Default::default();
         for _ in 0..ROUNDS {
-            let home = Home::new(false);
-            let other = Home::new(false);
+            let (home, other) = (Home::new(false), Home::new(false));
             if is_new == "False" {
-                fs::create_dir(home.workspace().join("many")).unwrap();
-                fs::create_dir(other.workspace().join("many")).unwrap();
+                let _ = [&home, &other].map(|home| fs::create_dir(home.home.join("many")).unwrap());
             }
-            let start = Instant::now();
-            other.run_bare(&script);
-            bare.push(start.elapsed());
-            if !home.run_in_view(&script) {
-                return;
-            }
-            let start = Instant::now();
-            let set = home.look();
-            seen.push(start.elapsed());
-            let start = Instant::now();
+            let (runner, places) = (Runner::new(&home), (home.workspace(), home.protected()));
+            let Some(view) = runner.view() else { return };
+            let mut times = Vec::new();
+            let mut start = Instant::now();
+            let mut lap = || times.push(std::mem::replace(&mut start, Instant::now()).elapsed());
+            runner.run(&script, &other.home, None);
+            lap();
+            runner.run(&script, &home.home, Some(&view));
+            lap();
+            let set = look(view.layers(), &view.renamed(), &limit()).unwrap();
+            lap();
+            classify(&set, &Places { workspace: &places.0, command_folders: &[], protected: &places.1 });
+            lap();
             home.commit_whole(&set);
-            committed.push(start.elapsed());
-            let start = Instant::now();
+            lap();
             home.undo();
-            undone.push(start.elapsed());
+            lap();
+            assert!(!home.home.join("many/f1").exists());
+            all.iter_mut().zip(times).for_each(|(all, time)| all.push(time));
         }
-        for times in [&mut bare, &mut seen, &mut committed, &mut undone] {
+        let [bare, run, seen, judged, committed, undone] = all.map(|mut times| {
             times.sort();
-        }
+            times[ROUNDS / 2]
+        });
+        let ratio = (run + seen + judged + committed).as_secs_f64() / bare.as_secs_f64();
         eprintln!(
-            "20000 files {name}: bare {:?}, look {:?}, commit {:?}, undo {:?}",
-            bare[ROUNDS / 2],
-            seen[ROUNDS / 2],
-            committed[ROUNDS / 2],
-            undone[ROUNDS / 2]
+            "20000 files {name}: bare {bare:?}, in a view {run:?}, look {seen:?}, classify {judged:?}, commit \
+             {committed:?}: {ratio:.2} times bare; undo {undone:?}"
         );
     }
-    let home = Home::new(false);
-    for script in ["dd if=/dev/zero of=ws/large bs=1M count=1024", "rm ws/large"] {
-        home.run_in_view(script);
-        let start = Instant::now();
-        let set = home.look();
-        let seen = start.elapsed();
-        let start = Instant::now();
-        home.commit_whole(&set);
-        eprintln!("{script}: look {seen:?}, commit {:?}", start.elapsed());
-    }
-    let start = Instant::now();
-    home.undo();
-    eprintln!("undo of rm: {:?}", start.elapsed());
+    check_large(1024);
 }

@@ -1,5 +1,6 @@
 //! The process ends at each step of a commit and of its undo: each entry is old or new, and undo restores all.
 
+use std::collections::BTreeSet;
 use std::process::Stdio;
 
 use super::*;
@@ -11,6 +12,9 @@ const KILL_AT: &str = "ARTOO_TEST_KILL_AT";
 /// In whose root the child acts, and what it does.
 const ROOT: &str = "ARTOO_TEST_CHANGE_ROOT";
 const ROLE: &str = "ARTOO_TEST_CHANGE_ROLE";
+
+/// What was not synced is lost with the process; see `undo/fault.rs`.
+const POWER: &str = "ARTOO_TEST_POWER";
 
 /// More moments than there are; the loop ends when a child comes to its end.
 const MOMENTS_MAX: u64 = 600;
@@ -24,19 +28,35 @@ fn child() {
         let last = home.store().last().unwrap().unwrap();
         home.store().undo(&last.id).unwrap();
     } else {
-        home.commit(&home.look());
+        home.commit(&look_at(&home));
     }
 }
 
-/// Runs the child; whether it came to its end.
-fn run(home: &Home, role: &str, kill_at: Option<u64>) -> bool {
+/// What the script changed, one folder by renaming.
+fn look_at(home: &Home) -> ChangeSet {
+    let pair = ["ws/k", "ws/k2"].map(|path| home.home.join(path));
+    look(&[home.layer()], &[pair.into()], &limit()).unwrap()
+}
+
+/// Runs the child; at which point it was killed, if it was. A kill at an odd moment takes what was not synced as well.
+fn run(home: &Home, role: &str, kill_at: Option<u64>) -> Option<String> {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "change::tests::kills::child", "--test-threads=1"]).env(ROOT, &home.root).env(ROLE, role);
-    command.envs(kill_at.map(|at| (KILL_AT, at.to_string()))).stdout(Stdio::null()).stderr(Stdio::null());
-    let status = command.status().unwrap();
-    let was_killed = std::os::unix::process::ExitStatusExt::signal(&status) == Some(9);
-    assert!(status.success() || was_killed, "the child failed: {status}");
-    status.success()
+    command.envs(kill_at.map(|at| (KILL_AT, at.to_string()))).stdout(Stdio::null());
+    command.envs(kill_at.filter(|at| at % 2 == 1).map(|_| (POWER, "1"))).arg("--nocapture");
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    let point = said.lines().find_map(|line| line.split_once("killed: ").map(|(_, point)| point.to_owned()));
+    let was_killed = std::os::unix::process::ExitStatusExt::signal(&output.status) == Some(9);
+    assert!(output.status.success() || was_killed && point.is_some(), "the child failed: {}: {said}", output.status);
+    point
+}
+
+/// Every point of this list was among those at which a child was killed.
+#[track_caller]
+fn check_points(points: &BTreeSet<String>, wanted: &[&str]) {
+    let missing: Vec<_> = wanted.iter().filter(|point| !points.contains(**point)).collect();
+    assert!(missing.is_empty(), "never killed at {missing:?}, but at {points:?}");
 }
 
 /// A home whose layer holds one change of each form and some more; `None` where there are no views.
@@ -45,7 +65,7 @@ fn changed(is_elsewhere: bool) -> Option<Home> {
     for n in 0..12 {
         home.file(&format!("ws/f{n}"), &format!("old {n}\n"));
     }
-    for path in ["ws/d/one", "ws/d/sub/two", "ws/e/x", "ws/shut/in", "ws/g/y"] {
+    for path in ["ws/d/one", "ws/d/sub/two", "ws/e/x", "ws/shut/in", "ws/g/y", "ws/k/z"] {
         home.file(path, path);
     }
     home.run_bare("ln -s f0 ws/link; chmod 500 ws/shut ws/d/sub; mkdir ws/h; echo h > ws/h/in");
@@ -56,7 +76,7 @@ fn changed(is_elsewhere: bool) -> Option<Home> {
         mkdir -p ws/n/e; echo n > ws/n/e/w; chmod 555 ws/n; chmod 600 ws/f7; ln -sfn f1 ws/link; rm -r ws/e; echo e > ws/e;
         rm ws/f8; mkdir ws/f8; echo 8 > ws/f8/in; chmod u+w ws/shut; echo x > ws/shut/new; rm ws/shut/in; chmod 500 ws/shut;
         echo more >> ws/f11; echo a > ws/new1; echo b > ws/new2; chmod 711 ws/g;
-        rm -r ws/h; mkdir ws/h; chmod 700 ws/h; echo again > ws/h/again";
+        rm -r ws/h; mkdir ws/h; chmod 700 ws/h; echo again > ws/h/again; cp -a ws/k ws/k2; rm -r ws/k";
     // No pipe is copied to another file system, and no file stays one under two names there.
     let more = if is_elsewhere { "" } else { "; mkfifo ws/pipe; ln ws/f9 ws/nine" };
     home.run_in_view(&format!("{script}{more}")).then_some(home)
@@ -100,21 +120,40 @@ fn check_each(home: &Home, before: &Tree, after: &Tree, moment: &str) -> bool {
     timeless(&found) != timeless(before) && timeless(&found) != timeless(after)
 }
 
+/// The points of every commit.
+const COMMIT_POINTS: [&str; 13] = [
+    "contents are kept",
+    "a note is made",
+    "a note is synced",
+    "a step is due",
+    "a step is written",
+    "a folder is renamed",
+    "the old is moved",
+    "old and new are exchanged",
+    "the old is stored",
+    "facts are set",
+    "the act is over",
+    "the act is settled",
+    "ended is written",
+];
+
 #[doc = "holds: law 1.12"]
 #[test]
 fn a_kill_at_any_step_of_a_commit_leaves_old_or_new() {
     for is_elsewhere in [false, true] {
         let Some(whole) = changed(is_elsewhere) else { return };
         let before = whole.tree();
-        assert!(run(&whole, "commit", None));
+        assert_eq!(run(&whole, "commit", None), None);
         let after = whole.tree();
         check_undone(&whole, &before, "not killed");
-        let mut in_the_middle = 0;
+        let (mut in_the_middle, mut points) = (0, BTreeSet::new());
         let last = (0..MOMENTS_MAX).find(|moment| {
             let home = changed(is_elsewhere).unwrap();
             let before = home.tree();
-            let is_ended = run(&home, "commit", Some(*moment));
-            let name = format!("killed at moment {moment} of the commit, elsewhere: {is_elsewhere}");
+            let point = run(&home, "commit", Some(*moment));
+            let name = format!("killed at moment {moment} of the commit, {point:?}, elsewhere: {is_elsewhere}");
+            let is_ended = point.is_none();
+            points.extend(point);
             in_the_middle += usize::from(check_each(&home, &before, &after, &name));
             check_undone(&home, &before, &name);
             is_ended
@@ -122,6 +161,8 @@ fn a_kill_at_any_step_of_a_commit_leaves_old_or_new() {
         let last = last.expect("the child comes to its end");
         eprintln!("{last} kills of a commit, {in_the_middle} of them in the middle, elsewhere: {is_elsewhere}");
         assert!(last > 40 && in_the_middle > 20, "{last} moments, {in_the_middle} in the middle");
+        check_points(&points, &COMMIT_POINTS);
+        check_points(&points, if is_elsewhere { &["the new stands aside"] } else { &["the new is put"] });
     }
 }
 
@@ -129,17 +170,25 @@ fn a_kill_at_any_step_of_a_commit_leaves_old_or_new() {
 #[test]
 fn a_kill_at_any_step_of_a_commits_undo_is_gone_on_from() {
     for (is_elsewhere, step) in [(false, 1), (true, 5)] {
+        let mut points = BTreeSet::new();
         let last = (0..MOMENTS_MAX).step_by(step).find(|moment| {
             let Some(home) = changed(is_elsewhere) else { return true };
             let before = home.tree();
-            assert!(run(&home, "commit", None));
-            let is_ended = run(&home, "undo", Some(*moment));
-            check_undone(&home, &before, &format!("killed at moment {moment} of the undo, elsewhere: {is_elsewhere}"));
+            assert_eq!(run(&home, "commit", None), None);
+            let point = run(&home, "undo", Some(*moment));
+            let name = format!("killed at moment {moment} of the undo, {point:?}, elsewhere: {is_elsewhere}");
+            check_undone(&home, &before, &name);
+            let is_ended = point.is_none();
+            points.extend(point);
             is_ended
         });
         eprintln!(
             "{} kills of an undo, elsewhere: {is_elsewhere}",
             last.expect("the child comes to its end") / step as u64
         );
+        if !is_elsewhere {
+            let exchanged = ["the new stands aside", "old and new are exchanged"];
+            check_points(&points, &[&exchanged[..], &["the old is kept", "a move back is due"]].concat());
+        }
     }
 }

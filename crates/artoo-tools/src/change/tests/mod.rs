@@ -213,6 +213,26 @@ fn shell(folder: &Path) -> Command {
     command
 }
 
+/// Root's test once more as an ordinary user.
+pub(super) fn also_as_user(test: &str) {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid", "4242", "--regid", "4242", "--clear-groups"]).arg(std::env::current_exe().unwrap());
+    let output = command.args(["--exact", &format!("change::tests::{test}"), "--nocapture"]).output();
+    let said = |output: &std::process::Output| {
+        [&output.stdout, &output.stderr].map(|said| String::from_utf8_lossy(said).into_owned()).concat()
+    };
+    match output {
+        Ok(output) if said(&output).contains("running 1 test") => {
+            assert!(output.status.success(), "as an ordinary user: {}", said(&output));
+            said(&output).lines().filter(|line| line.contains("skipped")).for_each(|line| eprintln!("{line}"));
+        }
+        output => eprintln!("skipped: {test} as an ordinary user: {output:?}"),
+    }
+}
+
 /// Everything below a folder by its path from there.
 pub(super) fn tree(root: &Path) -> Tree {
     let mut all = BTreeMap::new();
@@ -275,7 +295,11 @@ fn attributes(path: &Path) -> Vec<(Vec<u8>, Vec<u8>)> {
 pub(super) fn differences(one: &Tree, two: &Tree) -> Vec<String> {
     let paths: std::collections::BTreeSet<&PathBuf> = one.keys().chain(two.keys()).collect();
     let differ = paths.into_iter().filter(|path| one.get(*path) != two.get(*path));
-    differ.map(|path| format!("{}:\n  {:?}\n  {:?}", path.display(), one.get(path), two.get(path))).collect()
+    let told = |thing: Option<&Thing>| {
+        let content = thing.map(|thing| String::from_utf8_lossy(&thing.content).into_owned());
+        format!("{:?} {content:?}", thing.map(|thing| Thing { content: Vec::new(), ..thing.clone() }))
+    };
+    differ.map(|path| format!("{}:\n  {}\n  {}", path.display(), told(one.get(path)), told(two.get(path)))).collect()
 }
 
 /// Without times: what undo promises.

@@ -180,17 +180,22 @@ async fn what_somebody_writes_at_the_last_moment_is_not_lost() {
         ("echo x > a.txt", "the new stands aside", "a.txt"),
         // Gone: its name is taken before the old gets it.
         ("rm b.txt", "the new stands aside", "b.txt"),
-        // Made: it changes while it is taken away, by a handle or a name that is followed.
-        ("echo x > made", "the old stands aside", ".artoo-undo-2"),
+        // Made: it changes before it is taken away, or afterwards by a handle.
+        ("echo x > made", "a step is written", "made"),
+        ("echo x > made", "the old is kept", "made"),
     ] {
         let house = House::keeping_directly(|_| {});
         furnish(&house);
         let ws = house.workspace();
         house.allowed(&format!("cd {}; {command}", ws.display())).await;
         let target = ws.join(name);
+        let held = fs::OpenOptions::new().write(true).open(&target);
         crate::undo::fault::meanwhile(move |what| {
-            if what == moment && (!target.ends_with("made") || target.exists()) {
-                fs::write(&target, "mine").unwrap();
+            use std::os::unix::fs::FileExt;
+            if what == moment {
+                held.as_ref()
+                    .map_or_else(|_| fs::write(&target, "mine"), |held| held.write_all_at(b"mine", 0))
+                    .unwrap();
             }
         });
         let report = house.store().undo(&house.store().last().unwrap().unwrap().id).unwrap();
