@@ -10,8 +10,10 @@ mod describe;
 mod direct;
 mod staged;
 
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,10 +27,25 @@ use crate::view::{NoView, View};
 use artoo_proto::EffectClass;
 use decide::Run;
 
+/// What a transaction runs: a program to its end, or one call of a server.
+pub(crate) trait Work: fmt::Debug + Send + Sync {
+    /// Runs it once, for at most this long.
+    fn run<'a>(&'a self, call: &'a Call, fence: Fence, held: Held, time: Duration) -> End<'a>;
+}
+
+/// The end of a run.
+pub(crate) type End<'a> = Pin<Box<dyn Future<Output = io::Result<Ended>> + Send + 'a>>;
+
+impl Work for Invocation {
+    fn run<'a>(&'a self, call: &'a Call, fence: Fence, held: Held, time: Duration) -> End<'a> {
+        Box::pin(call.start(self.clone(), fence, held, time))
+    }
+}
+
 /// A program to run.
 #[derive(Debug, Clone)]
 pub(crate) struct Program {
-    pub(crate) invocation: Invocation,
+    pub(crate) work: Arc<dyn Work>,
     /// The call as a question shows it.
     pub(crate) shown: String,
     /// Folders that it may change besides the home, the working folder and the workspace.
@@ -63,7 +80,7 @@ impl Call {
         // What a program does to others is not done twice.
         if self.allowed == Allowed::default() {
             let fence = program.fence(&self.machine, Fence::of_reading_run(&self.machine.protected));
-            match self.start(program.invocation.clone(), fence, Held::Fenced, program.time).await {
+            match program.work.run(&self, fence, Held::Fenced, program.time).await {
                 Ok(ended) if !ended.denied.is_empty() => denied = ended.denied,
                 ended => return Ok(Box::new(move |machine, limit| Outcome::Done(unchanged(record, ended, machine, limit)))),
             }
@@ -86,7 +103,7 @@ impl Call {
         let reach = self.allowed.reach.clone();
         let fence = Fence { reach, ..program.fence(&self.machine, Fence::of_reading(&self.machine.protected, &[])) };
         let held = Held::InView(Arc::clone(&view));
-        let ended = self.start(program.invocation.clone(), fence, held, program.time).await;
+        let ended = program.work.run(&self, fence, held, program.time).await;
         let Self { allowed, confirm, source, .. } = self;
         let run = Run { program, allowed, confirm, source, view, record };
         Box::new(move |machine, limit| run.decide(ended, machine, limit))

@@ -137,7 +137,7 @@ impl Job for CustomCall {
     fn run(self: Box<Self>, call: Call) -> Running {
         let network = self.manifest.network;
         let program = Program {
-            invocation: self.invocation(),
+            work: Arc::new(self.invocation()),
             shown: self.shown(),
             folders: Vec::new(),
             readable: self.paths.clone(),

@@ -95,9 +95,8 @@ impl Ran {
                 let record = Record::denied(&format!("{} would be changed: {reason}", paths::line(path)));
                 return Outcome::Done(record.class(EffectClass::Unproven));
             }
-            _ if program.is_granted => None,
-            Class::Committable => confirm.then(|| CAUTION.to_owned()),
-            Class::Asks(entries) => Some(describe::reasons(&set, entries)),
+            Class::Asks(entries) if !program.is_granted => Some(describe::reasons(&set, entries)),
+            Class::Committable | Class::Asks(_) => confirm.then(|| CAUTION.to_owned()),
         };
         let is_creating = class == Class::Committable && allowed.reach == Reach::default();
         let class = if is_creating { EffectClass::Creating } else { EffectClass::Unproven };
