@@ -2,6 +2,7 @@
 //!
 //! It is never a proof of what a command does: a name that is computed at run time is not seen.
 
+mod tokens;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +14,9 @@ use crate::config::{CONSENTED_PATH, ToolConfig};
 use crate::effects::is_pattern;
 use crate::{guard, paths};
 
+pub(crate) use tokens::{Redirect, SUBSTITUTION};
 use words::Word;
+pub(crate) use words::{SHELLS, Simple};
 
 /// Names stored of one command.
 const NAMES_MAX: usize = 256;
@@ -31,8 +34,12 @@ pub(crate) struct CommandLine {
     pub(crate) names: Vec<PathBuf>,
     /// Hosts in addresses.
     pub(crate) hosts: BTreeSet<String>,
-    /// The simple commands, with existing paths made absolute.
+    /// The words of the simple commands, with existing paths made absolute.
     pub(crate) commands: Vec<Vec<String>>,
+    /// The simple commands as they are written.
+    pub(crate) simple: Vec<Simple>,
+    /// Whether a function starts itself over and over, several at a time.
+    pub(crate) is_fork_bomb: bool,
     words: Vec<Word>,
 }
 
@@ -50,7 +57,7 @@ pub(crate) fn read(config: &ToolConfig, command: &str) -> CommandLine {
     let environment = &config.environment;
     let variables = [("HOME", &environment.home), ("PWD", &environment.cwd)];
     let variables: BTreeMap<_, _> = variables.map(|(name, value)| (name.to_owned(), value.clone())).into();
-    let words::Words { words, commands } = words::read(command, &variables);
+    let words::Words { words, commands: simple, is_fork_bomb } = words::read(command, &variables);
     let at = |folder: &Path, text: &str| {
         let here = Environment { cwd: folder.to_string_lossy().into_owned(), ..environment.clone() };
         paths::absolute(&here, text).ok()
@@ -82,8 +89,12 @@ pub(crate) fn read(config: &ToolConfig, command: &str) -> CommandLine {
         Some(path) if word != "." && path.symlink_metadata().is_ok() => paths::line(&path),
         _ => word.clone(),
     };
-    line.commands = commands.iter().map(|words| words.iter().map(absolute).collect()).collect();
-    CommandLine { words, ..line }
+    let commands = simple.iter().map(|Simple { words, redirects, .. }| {
+        let redirects = redirects.iter().flat_map(|(how, file)| [how.operator().to_owned(), absolute(file)]);
+        words.iter().map(absolute).chain(redirects).collect()
+    });
+    line.commands = commands.collect();
+    CommandLine { words, simple, is_fork_bomb, ..line }
 }
 
 impl CommandLine {

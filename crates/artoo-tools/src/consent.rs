@@ -2,7 +2,6 @@
 
 pub(crate) mod denial;
 pub(crate) mod scope;
-pub(crate) mod survey;
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;

@@ -108,16 +108,14 @@ impl Protected {
         is_kept.then(|| format!("{} may hold secrets, and what it says goes to the model", paths::line(path)))
     }
 
-    /// Why the user is asked before this file is read, if they are. artoo's own data is never read.
-    pub(crate) fn question(&self, path: &Path) -> Option<String> {
-        let real = paths::real(path);
+    /// The place that a command must be allowed to read, if this path or pattern lies in one of the places. artoo's own
+    /// data is never read.
+    pub(crate) fn readable_place(&self, path: &Path) -> Option<PathBuf> {
+        let there = path.ancestors().find(|path| path.symlink_metadata().is_ok())?;
+        let real = paths::real(there);
         let is_own = self.own_data.iter().any(|own| real.starts_with(own));
-        if is_own || path.symlink_metadata().is_err() {
-            return None;
-        }
-        let is_kept = self.holds(path) || self.holds(&real);
-        let reason = || format!("{} is protected: it may hold keys", paths::line(path));
-        is_kept.then(reason).or_else(|| if real.is_dir() { None } else { self.secret(path) })
+        let is_kept = self.holds(there) || self.holds(&real);
+        (is_kept && !is_own).then_some(real)
     }
 
     /// Files that a command may not read, since they may hold secrets: below the home, the working folder, the workspace
@@ -127,7 +125,9 @@ impl Protected {
         let roots = own.iter().chain(named).map(|path| paths::real(path)).filter(|path| path.is_dir());
         let roots: BTreeSet<PathBuf> = roots.filter(|path| path != Path::new("/")).collect();
         let outermost = roots.iter().filter(|path| !path.ancestors().skip(1).any(|above| roots.contains(above)));
-        outermost.flat_map(|root| self.secrets_below(root, secret::SEARCHED_MAX).0).collect()
+        let found = outermost.flat_map(|root| self.secrets_below(root, secret::SEARCHED_MAX).0);
+        // git can't do without its settings; passwords in them are taken out of what it prints.
+        found.filter(|file| !file.ends_with(".git/config")).collect()
     }
 
     /// The files below a folder whose content is not for a model, and whether that is all of them.
@@ -137,21 +137,6 @@ impl Protected {
         }
         // Opening what the kernel shows as files may act.
         secret::below(folder, entries_max, |path| is_system(path) || self.holds(path))
-    }
-
-    /// The files that may hold secrets where an allowed command works, for the question about it: nothing keeps it from
-    /// reading them.
-    pub(crate) fn exposed<'a>(&self, places: impl Iterator<Item = &'a PathBuf>) -> Vec<String> {
-        let (mut found, mut is_all) = (BTreeSet::new(), true);
-        for place in places {
-            let (below, is_all_below) = self.secrets_below(place, EXPOSED_ENTRIES_MAX);
-            found.extend(below.into_iter().chain(self.secret(place).map(|_| place.clone())));
-            is_all &= is_all_below;
-        }
-        let line = |path: &PathBuf| format!("may read {}, which may hold secrets", paths::line(path));
-        let more = !is_all || found.len() > EXPOSED_MAX;
-        let more = more.then(|| "may read more files that may hold secrets".to_owned());
-        found.iter().take(EXPOSED_MAX).map(line).chain(more).collect()
     }
 
     /// Whether a walk over this folder that opens every file would open a protected one.

@@ -3,21 +3,25 @@
 mod check;
 mod run;
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use artoo_proto::{EffectClass, ToolClass, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::command_line::{self, CommandLine};
+use crate::command_line;
 use crate::config::ToolConfig;
-use crate::effects::{CallEffects, NetworkUse, UndoMethod};
+use crate::effects::{CallEffects, NetworkUse, UndoMethod, matches};
 use crate::input::{self, InputProblem};
-use crate::paths::PATH_MAX_BYTES;
+use crate::paths::{self, PATH_MAX_BYTES};
 use crate::process;
+use crate::protect::Protected;
 use crate::record::Record;
 use crate::risk;
+use crate::secret;
 use crate::tool::{Machine, Question, Request, Tool, UserContext, spec};
+use crate::transaction::Names;
 
 pub use check::{Classification, CommandGuard};
 
@@ -44,11 +48,11 @@ struct Wire {
 #[derive(Debug)]
 struct Command {
     text: String,
-    line: CommandLine,
+    /// Its simple commands.
+    commands: Vec<Vec<String>>,
+    names: Names,
     /// Folders that it may change besides the home, the working folder and the workspace.
     folders: Vec<PathBuf>,
-    /// Places that it names and that hold secrets, which the user is asked about.
-    secrets: Vec<PathBuf>,
     /// Whether it asks for the network.
     network: bool,
     /// Files that it may not read, since they may hold secrets.
@@ -89,34 +93,45 @@ fn read(machine: &Machine, input: &Value) -> Result<Request, InputProblem> {
     if let Some(reason) = assessment.refusal {
         return Err(InputProblem::Denied(reason));
     }
-    let mut secrets = Vec::new();
-    let mut reasons = Vec::new();
-    for (path, reason) in line.names.iter().filter_map(|path| Some((path, protected.question(path)?))) {
-        secrets.push(path.clone());
-        reasons.push(reason);
-    }
-    if asks_network {
-        reasons.push("it asks for the network".to_owned());
-    }
-    let command = Command { text: command, line, folders, secrets, network: asks_network, left_out: Vec::new() };
+    let left_out = protected.left_out(&config.environment, &line.names);
+    let names = Names { secrets: secrets(protected, &line.names, &left_out), hosts: line.hosts, paths: line.names };
+    let reason = shown_by_git(&line.commands).or_else(|| asks_network.then(|| "it asks for the network".to_owned()));
     let network = if asks_network { NetworkUse::Possible } else { NetworkUse::Blocked };
     let effects = CallEffects {
-        hosts: command.line.hosts.clone(),
-        commands: command.line.commands.clone(),
+        hosts: names.hosts.clone(),
+        commands: line.commands.clone(),
         is_destructive: false,
         undo: UndoMethod::Commit,
-        lines: reasons.clone(),
-        ..CallEffects::new(EffectClass::Unproven, command.line.names.clone(), network)
+        lines: assessment.risks,
+        ..CallEffects::new(EffectClass::Unproven, names.paths.clone(), network)
     };
-    let question = reasons.first().cloned().map(|reason| Question {
-        text: format!("{}\0{asks_network}", command.text),
-        files: command.secrets.clone(),
-        shown: command.text.clone(),
+    let question = reason.map(|reason| Question {
+        text: format!("{command}\0{asks_network}"),
+        files: names.paths.clone(),
+        shown: command.clone(),
         reason,
-        details: reasons,
+        details: Vec::new(),
     });
+    let command =
+        Command { text: command, commands: line.commands, names, folders, network: asks_network, left_out };
     let target = command.text.trim().to_owned();
     Ok(Request { target, effects, question, job: Box::new(command) })
+}
+
+/// The places with secrets among these names, which may be patterns.
+fn secrets(protected: &Protected, names: &[PathBuf], left_out: &[PathBuf]) -> Vec<PathBuf> {
+    let closed = left_out.iter().filter(|file| names.iter().any(|name| matches(name, file))).cloned();
+    let kept = names.iter().filter_map(|name| protected.readable_place(name));
+    let secrets: BTreeSet<PathBuf> = closed.chain(kept).collect();
+    secrets.into_iter().collect()
+}
+
+/// Why a command of git is asked about: it shows versions of a file that may hold secrets, which nothing closes.
+fn shown_by_git(commands: &[Vec<String>]) -> Option<String> {
+    let of_git = commands.iter().filter(|words| words.first().is_some_and(|program| program.ends_with("git")));
+    let named = of_git.flat_map(|words| words.iter().skip(1)).filter_map(|word| word.rsplit(':').next());
+    let file = named.map(Path::new).find(|file| secret::is_named_so(file))?;
+    Some(format!("{} may hold secrets, and what git says of it goes to the model", paths::line(file)))
 }
 
 /// The schema for models.

@@ -128,6 +128,8 @@ pub(crate) struct Allowed {
     pub(crate) reach: Reach,
     /// Files and folders that it may change directly; `None` for a run in a view.
     pub(crate) places: Option<Vec<PathBuf>>,
+    /// Places with secrets that it may read.
+    pub(crate) readable: Vec<PathBuf>,
 }
 
 /// Changes that can be applied.

@@ -10,6 +10,7 @@ mod describe;
 mod direct;
 mod staged;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,7 +22,7 @@ use crate::fence::{Denial, Fence, Reach};
 use crate::limit::{Limit, Stopped};
 use crate::process::{Ended, Invocation};
 use crate::record::Record;
-use crate::tool::{Allowed, Call, Held, Look, Machine, Outcome};
+use crate::tool::{Allowed, CAUTION, Call, Held, Look, Machine, Outcome};
 use crate::undo::Account;
 use crate::view::{NoView, View};
 use artoo_proto::EffectClass;
@@ -48,17 +49,27 @@ pub(crate) struct Program {
     pub(crate) work: Arc<dyn Work>,
     /// The call as a question shows it.
     pub(crate) shown: String,
+    pub(crate) names: Names,
     /// Folders that it may change besides the home, the working folder and the workspace.
     pub(crate) folders: Vec<PathBuf>,
-    /// Hidden places that it may read, as the user approved.
-    pub(crate) readable: Vec<PathBuf>,
     /// Files that it may not read, since they may hold secrets.
     pub(crate) left_out: Vec<PathBuf>,
     /// What the user lets it reach without a question.
     pub(crate) reach: Reach,
     /// Whether the user approved its changes beforehand.
     pub(crate) is_granted: bool,
+    /// Why every change needs approval, if it does.
+    pub(crate) caution: Option<String>,
     pub(crate) time: Duration,
+}
+
+/// What the words of a call name. They only help to ask: what it does is seen from its run.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Names {
+    pub(crate) paths: Vec<PathBuf>,
+    pub(crate) hosts: BTreeSet<String>,
+    /// Places with secrets, which it may read once the user allows it.
+    pub(crate) secrets: Vec<PathBuf>,
 }
 
 /// Makes the record of a program that has ended.
@@ -68,7 +79,7 @@ impl Call {
     /// Runs a program as a transaction. `record` is called once, with the end of its last run.
     pub(crate) async fn run(
         mut self,
-        program: Program,
+        mut program: Program,
         record: impl FnOnce(io::Result<Ended>, &Machine, &Limit) -> Record + Send + 'static,
     ) -> Result<Look, Stopped> {
         let record: MakeRecord = Box::new(record);
@@ -76,17 +87,25 @@ impl Call {
             return Ok(direct::run(self, program, record).await);
         }
         self.allowed.reach.add(&program.reach);
+        if self.confirm {
+            program.caution.get_or_insert_with(|| CAUTION.to_owned());
+        }
         let mut denied = Vec::new();
         // What a program does to others is not done twice.
-        if self.allowed == Allowed::default() {
-            let fence = program.fence(&self.machine, Fence::of_reading_run(&self.machine.protected));
+        if self.allowed.reach == Reach::default() {
+            let fence = program.fence(&self.allowed, Fence::of_reading_run(&self.machine.protected));
             match program.work.run(&self, fence, Held::Fenced, program.time).await {
                 Ok(ended) if !ended.denied.is_empty() => denied = ended.denied,
-                ended => return Ok(Box::new(move |machine, limit| Outcome::Done(unchanged(record, ended, machine, limit)))),
+                ended => {
+                    return Ok(Box::new(move |machine, limit| {
+                        decide::ask_for_secrets(&program, &self.allowed, &ended)
+                            .unwrap_or_else(|| Outcome::Done(unchanged(record, ended, machine, limit)))
+                    }));
+                }
             }
             let wanted = Reach::of(&denied);
             if wanted != Reach::default() {
-                return Ok(Box::new(move |_, _| decide::ask_for_reach(&program, &self.allowed.reach, &denied)));
+                return Ok(Box::new(move |_, _| decide::ask_for_reach(&program, &self.allowed, &denied)));
             }
         }
         let folders = [program.folders.clone(), denied.iter().filter_map(changed_folder).collect()].concat();
@@ -101,21 +120,21 @@ impl Call {
     async fn run_in_view(self, program: Program, view: View, record: MakeRecord) -> Look {
         let view = Arc::new(view);
         let reach = self.allowed.reach.clone();
-        let fence = Fence { reach, ..program.fence(&self.machine, Fence::of_reading(&self.machine.protected, &[])) };
+        let fence = Fence { reach, ..program.fence(&self.allowed, Fence::of_reading(&self.machine.protected, &[])) };
         let held = Held::InView(Arc::clone(&view));
         let ended = program.work.run(&self, fence, held, program.time).await;
-        let Self { allowed, confirm, source, .. } = self;
-        let run = Run { program, allowed, confirm, source, view, record };
+        let Self { allowed, source, .. } = self;
+        let run = Run { program, allowed, source, view, record };
         Box::new(move |machine, limit| run.decide(ended, machine, limit))
     }
 }
 
 impl Program {
     /// A fence with what this program may and may not read.
-    fn fence(&self, machine: &Machine, fence: Fence) -> Fence {
-        let Fence { readable, .. } = Fence::of_reading(&machine.protected, &[]);
-        let readable = readable.into_iter().chain(self.readable.iter().cloned()).collect();
-        Fence { readable, left_out: self.left_out.clone(), ..fence }
+    fn fence(&self, allowed: &Allowed, fence: Fence) -> Fence {
+        let is_closed = |file: &&PathBuf| !allowed.readable.iter().any(|readable| file.starts_with(readable));
+        let left_out = self.left_out.iter().filter(is_closed).cloned().collect();
+        Fence { readable: allowed.readable.clone(), left_out, ..fence }
     }
 }
 

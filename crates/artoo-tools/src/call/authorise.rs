@@ -8,7 +8,6 @@ use super::record::now;
 use super::undoable::Undoability;
 use super::{Context, EarlyOutcome};
 use crate::consent::scope::{self, ApprovalScope};
-use crate::consent::survey::survey;
 use crate::consent::{self, Grant};
 use crate::effects::{CallEffects, EffectSet, UndoMethod};
 use crate::limit::Limit;
@@ -83,10 +82,8 @@ fn ask(
 ) -> EarlyOutcome {
     let machine = &context.machine;
     let offers = effects.all_changes().map(|changes| machine.offers(changes, context.order.confirm));
-    let has_size = !effects.is_read_only() && !effects.is_complete;
-    let size = has_size.then(|| survey(&effects.names).message("names, and may touch,")).flatten();
     let network = effects.network_message(machine.fence().holds);
-    let lines = effects.lines.iter().cloned().chain(size).chain([network]).chain(undo.message()).collect();
+    let lines = effects.lines.iter().cloned().chain([network]).chain(undo.message()).collect();
     context.registry.tasks().asked(&context.order.task_id, &hash, effects.clone());
     let Question { shown, reason, .. } = question;
     let offers = offers.unwrap_or_default();

@@ -3,6 +3,7 @@
 use artoo_proto::{Approval, ToolOutcome};
 
 use super::authorise::authorise;
+use super::tasks::PENDING_TIME;
 use super::undoable::Undoability;
 use super::{Context, EarlyOutcome};
 use crate::consent::Grant;
@@ -38,9 +39,20 @@ pub(super) fn commit(
         (Err(EarlyOutcome::Question(question)), pending) => {
             if let ToolOutcome::NeedsConsent { hash, .. } = &*question {
                 context.registry.tasks().hold(&context.order.task_id, hash, pending);
+                discard_later(context);
             }
             Err(EarlyOutcome::Question(question))
         }
         (Err(denied), _) => Err(denied),
     }
+}
+
+/// The folders of a view are not kept for a user who doesn't answer.
+fn discard_later(context: &Context) {
+    let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+    let registry = context.registry.clone();
+    runtime.spawn(async move {
+        tokio::time::sleep(PENDING_TIME).await;
+        registry.tasks().discard_old();
+    });
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use artoo_proto::{ConsentHash, TaskId};
 
@@ -16,6 +17,9 @@ const TASKS_MAX: usize = 256;
 
 /// Open questions of one task; more than its subtasks run in parallel.
 const QUESTIONS_MAX: usize = 64;
+
+/// How long the changes of a run wait for an answer.
+pub(super) const PENDING_TIME: Duration = Duration::from_secs(30 * 60);
 
 /// The state of all tasks. Its lock is never held across an await.
 #[derive(Debug, Default)]
@@ -44,8 +48,8 @@ struct TaskState {
 struct OpenQuestion {
     hash: ConsentHash,
     effects: CallEffects,
-    /// The changes that the question is about, if the call has run already.
-    pending: Option<Pending>,
+    /// The changes that the question is about, if the call has run already, and since when they are kept.
+    pending: Option<(Pending, Instant)>,
 }
 
 impl Tasks {
@@ -65,14 +69,27 @@ impl Tasks {
     pub(crate) fn hold(&self, task: &TaskId, hash: &ConsentHash, pending: Pending) {
         self.with(task, |state| {
             if let Some(question) = state.questions.iter_mut().find(|known| known.hash == *hash) {
-                question.pending = Some(pending);
+                question.pending = Some((pending, Instant::now()));
             }
         });
     }
 
     /// Takes the changes that wait for an approval with this digest.
     pub(crate) fn take_pending(&self, task: &TaskId, hash: &ConsentHash) -> Option<Pending> {
-        self.with(task, |state| state.questions.iter_mut().find(|known| known.hash == *hash)?.pending.take())
+        self.discard_old();
+        let pending =
+            self.with(task, |state| state.questions.iter_mut().find(|known| known.hash == *hash)?.pending.take());
+        pending.map(|(pending, _)| pending)
+    }
+
+    /// Discards changes that have waited for [`PENDING_TIME`]; the question about them can still be answered, and the
+    /// call then runs again.
+    pub(crate) fn discard_old(&self) {
+        let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        let questions = states.by_id.values_mut().flat_map(|state| &mut state.questions);
+        for question in questions {
+            question.pending.take_if(|(_, since)| since.elapsed() >= PENDING_TIME);
+        }
     }
 
     /// Closes a question that was answered with no, and discards its pending changes.

@@ -1,6 +1,7 @@
 //! The list of changes that one command made, and its digest.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use crate::digest;
 use crate::paths;
@@ -102,6 +103,18 @@ impl Entry {
 }
 
 impl ChangeSet {
+    /// Whether all that differs is new.
+    pub(crate) fn only_creates(&self) -> bool {
+        self.retimed().next().is_none() && self.entries.iter().all(|entry| entry.kind == Kind::Created)
+    }
+
+    /// Paths of which the times alone differ, without folders in which something else does.
+    fn retimed(&self) -> impl Iterator<Item = &Path> {
+        let folders: BTreeSet<&Path> = self.entries.iter().filter_map(|entry| entry.path.parent()).collect();
+        let paths = self.touched.iter().map(|touched| touched.path.as_path());
+        paths.filter(move |path| !folders.contains(path))
+    }
+
     /// Whether nothing is to be committed, not even a time.
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty() && self.touched.is_empty()
@@ -134,7 +147,9 @@ impl ChangeSet {
             let before = if gone.is_some() { nothing } else { &entry.before };
             gone.into_iter().chain([(entry.path.as_path(), before, &entry.after)])
         });
-        Account::of_changes(changes, true)
+        let mut account = Account::of_changes(changes, true);
+        account.add_times(self.retimed());
+        account
     }
 }
 

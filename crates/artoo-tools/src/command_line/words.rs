@@ -1,8 +1,10 @@
-//! The words of a command line: quotes and escapes removed, its own variables expanded, commands inside words read too.
+//! The words of a command line, and its simple commands without wrappers; commands inside words are read too.
 //!
 //! The reader accepts any text in linear time. A grammar would not: code of other languages inside quotes is no shell.
 
 use std::collections::BTreeMap;
+
+use super::tokens::{Redirect, Token, braced, is_name, tokens};
 
 /// Nesting of commands inside words; deeper ones are read as plain words.
 const DEPTH_MAX: usize = 4;
@@ -10,17 +12,73 @@ const DEPTH_MAX: usize = 4;
 /// Words stored of one command line.
 const WORDS_MAX: usize = 512;
 
-/// Words that one brace expansion may give.
-const BRACES_MAX: usize = 64;
+/// Programs that run the command in their arguments: the letters of their options with a separate value, and the number
+/// of operands before the command.
+const WRAPPERS: [(&str, &str, usize); 31] = [
+    ("builtin", "", 0),
+    ("busybox", "", 0),
+    ("caffeinate", "tw", 0),
+    ("chroot", "", 1),
+    ("chronic", "", 0),
+    ("chrt", "TPD", 1),
+    ("command", "", 0),
+    ("doas", "Cu", 0),
+    ("env", "uC", 0),
+    ("exec", "a", 0),
+    ("flock", "wE", 1),
+    ("ionice", "cnpPu", 0),
+    ("ltrace", "aeElnopsux", 0),
+    ("nice", "n", 0),
+    ("nohup", "", 0),
+    ("nsenter", "tSG", 0),
+    ("parallel", "jaSN", 0),
+    ("pkexec", "", 0),
+    ("setsid", "", 0),
+    ("stdbuf", "ioe", 0),
+    ("strace", "abeEIoOpPsSuUX", 0),
+    ("sudo", "CDghpRrTtUu", 0),
+    ("systemd-run", "EHMpu", 0),
+    ("taskset", "", 1),
+    ("time", "fo", 0),
+    ("timeout", "ks", 1),
+    ("toybox", "", 0),
+    ("unbuffer", "", 0),
+    ("unshare", "RSG", 0),
+    ("watch", "n", 0),
+    ("xargs", "aEdILnPs", 0),
+];
 
-/// Programs that run the command in their arguments.
-const WRAPPERS: [&str; 18] = [
-    "command", "builtin", "exec", "env", "nohup", "nice", "ionice", "time", "timeout", "stdbuf", "setsid", "sudo",
-    "doas", "xargs", "busybox", "chronic", "unbuffer", "eval",
+/// Long options of wrappers that are often given with a separate value.
+const LONG_VALUES: [&str; 10] = [
+    "--user",
+    "--group",
+    "--chdir",
+    "--unset",
+    "--signal",
+    "--kill-after",
+    "--adjustment",
+    "--unit",
+    "--max-args",
+    "--max-procs",
 ];
 
 /// Programs that run the argument after `-c` as a command.
-const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "ksh", "ash", "fish"];
+pub(crate) const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "ksh", "ash", "fish"];
+
+/// Other programs that take a command as one text, and the option before it.
+const TEXT_RUNNERS: [(&str, &str); 7] = [
+    ("env", "-S"),
+    ("env", "--split-string"),
+    ("flock", "-c"),
+    ("runuser", "-c"),
+    ("script", "-c"),
+    ("su", "-c"),
+    ("su", "--command"),
+];
+
+/// Words of the shell's language that a command may follow.
+const KEYWORDS: [&str; 13] =
+    ["!", "if", "then", "elif", "else", "while", "until", "do", "coproc", "fi", "done", "esac", "time"];
 
 /// Words followed by a folder that other paths may be relative to.
 const FOLDER_WORDS: [&str; 4] = ["cd", "pushd", "-C", "--directory"];
@@ -33,13 +91,25 @@ pub(crate) struct Word {
     pub(crate) is_folder: bool,
 }
 
+/// A simple command.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Simple {
+    /// The name of the program without its folder, and the arguments.
+    pub(crate) words: Vec<String>,
+    pub(crate) redirects: Vec<(Redirect, String)>,
+    /// Programs that run it, such as `sudo`.
+    pub(crate) wrappers: Vec<String>,
+}
+
 /// The words and commands of a command line.
 #[derive(Debug, Default)]
 pub(crate) struct Words {
     /// Every word, with those of nested commands.
     pub(crate) words: Vec<Word>,
-    /// The simple commands in order, without wrappers.
-    pub(crate) commands: Vec<Vec<String>>,
+    /// The simple commands in order.
+    pub(crate) commands: Vec<Simple>,
+    /// Whether a function starts itself over and over, several at a time.
+    pub(crate) is_fork_bomb: bool,
 }
 
 /// Reads a command line; `variables` are those of its environment.
@@ -57,51 +127,106 @@ struct Reader<'a> {
     left: usize,
 }
 
-/// A word, or the end of a simple command.
-#[derive(Debug, PartialEq)]
-enum Token {
-    Word(String),
-    End,
+/// The functions whose bodies are being read, and the commands of a pipeline, to tell a fork bomb.
+struct Bodies {
+    /// Names, with the depth of braces outside the body.
+    open: Vec<(String, usize)>,
+    depth: usize,
+    /// A function that was defined and whose body begins with the next brace.
+    defined: Option<String>,
+    /// The program that writes to the pipe which the next command reads.
+    piped: Option<String>,
+}
+
+impl Bodies {
+    /// Removes keywords before a command and notes the functions that it begins or ends.
+    fn strip(&mut self, words: &mut Vec<String>) {
+        while let Some(first) = words.first().map(String::as_str) {
+            match first {
+                "{" => {
+                    self.open.extend(self.defined.take().map(|name| (name, self.depth)));
+                    self.depth += 1;
+                }
+                "}" => {
+                    self.depth = self.depth.saturating_sub(1);
+                    self.open.retain(|(name, depth)| *depth < self.depth || name == "$0");
+                }
+                "function" if words.len() > 1 => self.defined = Some(words.remove(1)),
+                keyword if KEYWORDS.contains(&keyword) => {}
+                _ => return,
+            }
+            words.remove(0);
+        }
+    }
+
+    /// Whether a command inside the body of a function runs this function once more beside itself.
+    fn is_bomb(&mut self, words: &[String], end: char) -> bool {
+        let program = words.first().filter(|program| self.open.iter().any(|(name, _)| name == *program)).cloned();
+        let is_bomb = program.is_some() && (program == self.piped || end == '&' && words.len() == 1);
+        self.piped = program.filter(|_| end == '|');
+        is_bomb
+    }
 }
 
 impl Reader<'_> {
     fn command(&mut self, command: &str, depth: usize) {
-        let mut simple: Vec<String> = Vec::new();
-        for token in tokens(command, &mut self.variables) {
+        let mut bodies = Bodies { open: vec![("$0".to_owned(), 0)], depth: 0, defined: None, piped: None };
+        let mut simple = Simple::default();
+        let mut documents = Vec::new();
+        let mut redirect: Option<Redirect> = None;
+        let mut tokens = tokens(command, &mut self.variables).into_iter().chain([Token::End(';')]).peekable();
+        while let Some(token) = tokens.next() {
             match token {
-                Token::End => self.simple(std::mem::take(&mut simple), depth),
-                Token::Word(word) => simple.extend(braced(&word)),
+                Token::Redirect(found) => redirect = Some(found),
+                Token::Word(word) => match redirect.take() {
+                    Some(found) => simple.redirects.push((found, word)),
+                    None => simple.words.extend(braced(&word)),
+                },
+                Token::Substitution(text) if depth < DEPTH_MAX => self.command(&text, depth + 1),
+                Token::Substitution(text) => self.add(&text, false, depth),
+                Token::Document(text) => documents.push(text),
+                Token::End('(') if tokens.next_if_eq(&Token::End(')')).is_some() => {
+                    bodies.strip(&mut simple.words);
+                    bodies.defined = simple.words.pop().or(bodies.defined.take());
+                }
+                Token::End(end) => {
+                    let mut simple = std::mem::take(&mut simple);
+                    bodies.strip(&mut simple.words);
+                    self.words.is_fork_bomb |= bodies.is_bomb(&simple.words, end);
+                    self.simple(simple, &documents, depth);
+                    documents.clear();
+                    redirect = None;
+                }
             }
         }
-        self.simple(simple, depth);
     }
 
-    fn simple(&mut self, words: Vec<String>, depth: usize) {
+    fn simple(&mut self, simple: Simple, documents: &[String], depth: usize) {
+        let Simple { words, redirects, .. } = simple;
         let mut previous: Option<&str> = None;
         for word in &words {
             let is_folder = previous.is_some_and(|previous| FOLDER_WORDS.contains(&previous));
             self.add(word, is_folder, depth);
             previous = Some(word);
         }
-        let bare = unwrapped(&words);
-        let inner = bare.split_first().and_then(|(program, rest)| {
-            let at = rest.iter().position(|word| word == "-c" || is_cluster_with_c(word))?;
-            SHELLS.contains(&base_name(program)).then(|| rest.get(at + 1)).flatten()
-        });
-        match inner {
-            Some(inner) if depth < DEPTH_MAX => {
-                let inner = inner.clone();
-                // The words of this text are stored a second time; its commands only here.
-                self.command(&inner, depth + 1);
-            }
-            _ if bare.is_empty() => {}
+        redirects.iter().map(|(_, file)| file).chain(documents).for_each(|text| self.add(text, false, depth));
+        let (bare, wrappers) = unwrapped(&words);
+        // The words of an inner command are stored a second time; its commands only here.
+        match inner_text(bare, documents) {
+            Some(inner) if depth < DEPTH_MAX => self.command(&inner, depth + 1),
+            _ if bare.is_empty() && redirects.is_empty() => {}
             _ => {
-                let mut bare = bare.to_vec();
-                if let Some(program) = bare.first_mut() {
+                let mut words = bare.to_vec();
+                if let Some(program) = words.first_mut() {
                     *program = base_name(program).to_owned();
                 }
-                self.words.commands.push(bare);
+                self.words.commands.push(Simple { words, redirects, wrappers });
             }
+        }
+        let execs = ["-exec", "-execdir", "-ok", "-okdir"];
+        for (at, _) in bare.iter().enumerate().filter(|(_, word)| execs.contains(&word.as_str()) && depth < DEPTH_MAX) {
+            let inner = bare.iter().skip(at + 1).take_while(|word| *word != ";" && *word != "+").cloned().collect();
+            self.simple(Simple { words: inner, ..Simple::default() }, &[], depth + 1);
         }
     }
 
@@ -126,28 +251,61 @@ impl Reader<'_> {
     }
 }
 
-/// The command without assignments and wrappers before it.
-fn unwrapped(words: &[String]) -> &[String] {
+/// The command without assignments and wrappers before it, and the names of the wrappers.
+fn unwrapped(words: &[String]) -> (&[String], Vec<String>) {
     let mut rest = words;
-    let mut is_behind_wrapper = false;
-    while let Some((first, behind)) = rest.split_first() {
-        let is_own = WRAPPERS.contains(&base_name(first));
-        let is_of_wrapper = is_behind_wrapper && (first.starts_with('-') || first.parse::<f64>().is_ok());
-        if !(is_own || is_of_wrapper || is_assignment(first)) {
+    let mut wrappers = Vec::new();
+    loop {
+        rest = behind(rest, rest.iter().take_while(|word| is_assignment(word)).count());
+        let Some((first, arguments)) = rest.split_first() else { return (rest, wrappers) };
+        let found = WRAPPERS.iter().find(|(name, ..)| *name == base_name(first));
+        let Some((name, letters, operands)) = found.filter(|_| inner_text(rest, &[]).is_none()) else { break };
+        let mut count = 0;
+        while let Some(word) = arguments.get(count).filter(|word| word.len() > 1 && word.starts_with('-')) {
+            let has_value = LONG_VALUES.contains(&word.as_str())
+                || !word.starts_with("--") && word.ends_with(|letter| letters.contains(letter));
+            count += 1 + usize::from(has_value);
+        }
+        let options = arguments.get(..count).unwrap_or(arguments);
+        let is_question = *name == "command" && options.iter().any(|word| word == "-v" || word == "-V");
+        let count = count + operands;
+        if is_question || behind(arguments, count).is_empty() {
             break;
         }
-        is_behind_wrapper |= is_own;
-        rest = behind;
+        wrappers.push((*name).to_owned());
+        rest = behind(arguments, count);
     }
-    rest
+    (rest, wrappers)
+}
+
+fn behind(words: &[String], count: usize) -> &[String] {
+    words.get(count..).unwrap_or_default()
+}
+
+/// The text that a program runs as a command: that of `sh -c`, of `eval`, of a here-document.
+fn inner_text(words: &[String], documents: &[String]) -> Option<String> {
+    let (program, arguments) = words.split_first()?;
+    let program = base_name(program);
+    let after = |is_option: &dyn Fn(&str) -> bool| {
+        let at = arguments.iter().position(|word| is_option(word))?;
+        arguments.get(at + 1).cloned()
+    };
+    if SHELLS.contains(&program) {
+        let is_quiet = arguments.iter().all(|word| word.starts_with('-'));
+        return after(&is_cluster_with_c).or_else(|| documents.first().filter(|_| is_quiet).cloned());
+    }
+    match program {
+        "eval" => Some(arguments.join(" ")),
+        "trap" => arguments.iter().find(|word| !word.starts_with('-')).cloned(),
+        _ => TEXT_RUNNERS
+            .iter()
+            .filter(|(name, _)| *name == program)
+            .find_map(|(_, option)| after(&|word| word == *option)),
+    }
 }
 
 fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| is_name(name))
-}
-
-fn is_name(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 fn is_cluster_with_c(word: &str) -> bool {
@@ -156,154 +314,8 @@ fn is_cluster_with_c(word: &str) -> bool {
     })
 }
 
-fn base_name(program: &str) -> &str {
+pub(crate) fn base_name(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
-}
-
-/// Splits a command line into words. An open quote ends with the text.
-fn tokens(command: &str, variables: &mut BTreeMap<String, String>) -> Vec<Token> {
-    let mut tokens = Vec::new();
-    let mut word: Option<String> = None;
-    let mut chars = command.chars().peekable();
-    while let Some(c) = chars.next() {
-        let mut end = |word: &mut Option<String>, is_end: bool| {
-            if let Some(word) = word.take() {
-                if let Some((name, value)) = word.split_once('=').filter(|(name, _)| is_name(name)) {
-                    variables.insert(name.to_owned(), value.to_owned());
-                }
-                tokens.push(Token::Word(word));
-            }
-            if is_end {
-                tokens.push(Token::End);
-            }
-        };
-        match c {
-            '\n' | ';' | '|' | '&' | '(' | ')' | '`' => end(&mut word, true),
-            '<' | '>' => end(&mut word, false),
-            c if c.is_whitespace() => end(&mut word, false),
-            '#' if word.is_none() => {
-                while chars.peek().is_some_and(|c| *c != '\n') {
-                    chars.next();
-                }
-            }
-            '\'' => {
-                let word = word.get_or_insert_default();
-                word.extend(chars.by_ref().take_while(|c| *c != '\''));
-            }
-            '"' => double_quoted(&mut chars, word.get_or_insert_default(), variables),
-            '\\' => match chars.next() {
-                None | Some('\n') => {}
-                Some(c) => word.get_or_insert_default().push(c),
-            },
-            '$' if chars.peek() == Some(&'\'') => {
-                chars.next();
-                word.get_or_insert_default().push_str(&ansi_quoted(&mut chars));
-            }
-            '$' if chars.peek() == Some(&'(') => end(&mut word, true),
-            '$' => word.get_or_insert_default().push_str(&variable(&mut chars, variables)),
-            c => word.get_or_insert_default().push(c),
-        }
-    }
-    if let Some(word) = word {
-        tokens.push(Token::Word(word));
-    }
-    tokens
-}
-
-type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;
-
-fn double_quoted(chars: &mut Chars<'_>, word: &mut String, variables: &BTreeMap<String, String>) {
-    while let Some(c) = chars.next() {
-        match c {
-            '"' => return,
-            '\\' => match chars.next() {
-                Some(c @ ('"' | '\\' | '$' | '`')) => word.push(c),
-                Some('\n') | None => {}
-                Some(c) => word.extend(['\\', c]),
-            },
-            '$' if chars.peek() == Some(&'(') => word.push('$'),
-            '$' => word.push_str(&variable(chars, variables)),
-            c => word.push(c),
-        }
-    }
-}
-
-/// The value of a variable; an unknown one is left as it is.
-fn variable(chars: &mut Chars<'_>, variables: &BTreeMap<String, String>) -> String {
-    let is_braced = chars.next_if_eq(&'{').is_some();
-    let mut name = String::new();
-    while let Some(c) = chars.next_if(|c| c.is_ascii_alphanumeric() || *c == '_') {
-        name.push(c);
-    }
-    if is_braced {
-        // Operators on the value are ignored.
-        let _operator: String = chars.by_ref().take_while(|c| *c != '}').collect();
-    }
-    variables.get(&name).cloned().unwrap_or(format!("${name}"))
-}
-
-/// The text of `$'…'`, its escapes decoded.
-fn ansi_quoted(chars: &mut Chars<'_>) -> String {
-    let mut bytes = Vec::new();
-    while let Some(c) = chars.next() {
-        match c {
-            '\'' => break,
-            '\\' => match chars.next() {
-                Some('n') => bytes.push(b'\n'),
-                Some('t') => bytes.push(b'\t'),
-                Some('x') => bytes.extend(coded(chars, 16, 2).and_then(|code| u8::try_from(code).ok())),
-                Some(kind @ ('u' | 'U')) => {
-                    let code = coded(chars, 16, if kind == 'u' { 4 } else { 8 });
-                    let c = code.and_then(char::from_u32).unwrap_or(char::REPLACEMENT_CHARACTER);
-                    bytes.extend(c.encode_utf8(&mut [0; 4]).bytes());
-                }
-                Some(first @ '0'..='7') => {
-                    let rest = coded(chars, 8, 2);
-                    let digits = first.to_digit(8).unwrap_or_default();
-                    let code = rest.map_or(digits, |rest| digits * 64 + rest);
-                    bytes.push(u8::try_from(code & 0xff).unwrap_or_default());
-                }
-                Some(c) => bytes.extend(c.encode_utf8(&mut [0; 4]).bytes()),
-                None => break,
-            },
-            c => bytes.extend(c.encode_utf8(&mut [0; 4]).bytes()),
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
-fn coded(chars: &mut Chars<'_>, radix: u32, max: usize) -> Option<u32> {
-    let mut digits = String::new();
-    while digits.len() < max
-        && let Some(c) = chars.next_if(|c| c.is_digit(radix))
-    {
-        digits.push(c);
-    }
-    u32::from_str_radix(&digits, radix).ok()
-}
-
-/// The words that `a{b,c}d` expands to; the word itself if it has no such braces or expands to too many.
-fn braced(word: &str) -> Vec<String> {
-    let mut open = vec![word.to_owned()];
-    let mut done = Vec::new();
-    while let Some(word) = open.pop() {
-        if done.len() + open.len() > BRACES_MAX {
-            return vec![word];
-        }
-        let inner = word.rfind('{').and_then(|start| {
-            let (before, rest) = word.split_at(start);
-            let (inside, after) = rest.get(1..)?.split_once('}')?;
-            inside.contains(',').then_some((before, inside, after))
-        });
-        match inner {
-            Some((before, inside, after)) => {
-                open.extend(inside.split(',').map(|part| format!("{before}{part}{after}")));
-            }
-            None => done.push(word),
-        }
-    }
-    done.sort();
-    done
 }
 
 #[cfg(test)]
@@ -314,7 +326,7 @@ mod tests {
 
     fn commands(command: &str) -> Vec<String> {
         let variables = BTreeMap::from([("HOME".to_owned(), "/home/u".to_owned())]);
-        read(command, &variables).commands.iter().map(|words| words.join(" ")).collect()
+        read(command, &variables).commands.iter().map(|simple| simple.words.join(" ")).collect()
     }
 
     #[test]
@@ -340,11 +352,35 @@ mod tests {
             "rm keep.txt # and no more",
             "(rm keep.txt)",
             "eval 'rm' keep.txt",
+            "timeout -s KILL 5s sudo -u root --group x rm keep.txt",
+            "if true; then rm keep.txt; fi",
+            "while :; do rm keep.txt; done > log",
+            "tidy() { rm keep.txt; }; tidy",
+            "case a in a) rm keep.txt;; esac",
+            "echo \"$(rm keep.txt)\" $(date) `id`",
+            "rm keep.txt 2>&1 >/dev/null | cat",
+            "bash <<'EOF'\nrm keep.txt\nEOF",
+            "find . -exec rm keep.txt \\;",
+            "env -S 'rm keep.txt'",
+            "su root -c 'rm keep.txt'",
+            "chroot /mnt rm keep.txt",
+            "tee >(rm keep.txt) < a",
+            "! rm keep.txt &>/dev/null",
         ] {
             assert!(commands(spelled).contains(&"rm keep.txt".to_owned()), "{spelled}: {:?}", commands(spelled));
         }
         assert_eq!(commands("rm $HOME/{a,b}.txt"), ["rm /home/u/a.txt /home/u/b.txt"]);
         assert_eq!(commands("a | b && c"), ["a", "b", "c"]);
+        for (command, expected) in [
+            ("cat <<EOF >> b\nrm a\nEOF\nls", vec!["cat", "ls"]),
+            ("echo $(date) rm x", vec!["date", "echo $() rm x"]),
+            ("command -v rm", vec!["command -v rm"]),
+            ("for x in rm ls; do echo $x; done", vec!["for x in rm ls", "echo $x"]),
+            ("ls 2>&1 3<a", vec!["ls"]),
+            ("env", vec!["env"]),
+        ] {
+            assert_eq!(commands(command), expected, "{command}");
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use artoo_proto::{ToolClass, ToolSpec, escape};
 use serde_json::{Map, Value};
 
-use crate::custom::manifest::{self, Manifest};
+use crate::custom::manifest::{self, Effect, Manifest};
 use crate::effects::{CallEffects, NetworkUse, UndoMethod};
 use crate::fence::Reach;
 use crate::input;
@@ -17,7 +17,7 @@ use crate::paths;
 use crate::process::{Ended, Invocation};
 use crate::record::Record;
 use crate::tool::{Call, Job, Machine, Question, Request, Running, Tool, UserContext};
-use crate::transaction::Program;
+use crate::transaction::{Names, Program};
 use crate::undo::Act;
 
 /// Tried after artoo's own tools and before shell commands.
@@ -130,20 +130,26 @@ impl CustomCall {
 
 impl Job for CustomCall {
     fn prepare(&mut self, machine: &Machine, _: &Act, _: &Limit) {
+        if self.manifest.effect != Effect::ReadOnly {
+            // Where it can't be made, the program tells.
+            let _ = std::fs::create_dir_all(&machine.config.environment.workspace);
+        }
         self.left_out = machine.protected.left_out(&machine.config.environment, &self.paths);
         self.left_out.retain(|file| !self.paths.contains(file));
     }
 
     fn run(self: Box<Self>, call: Call) -> Running {
         let network = self.manifest.network;
+        let is_reading = self.manifest.effect == Effect::ReadOnly;
         let program = Program {
             work: Arc::new(self.invocation()),
             shown: self.shown(),
+            names: Names { paths: self.paths.clone(), ..Names::default() },
             folders: Vec::new(),
-            readable: self.paths.clone(),
             left_out: self.left_out.clone(),
             reach: Reach { network, ..Reach::default() },
-            is_granted: self.manifest.granted,
+            is_granted: self.manifest.granted && self.manifest.effect == Effect::Changing,
+            caution: is_reading.then(|| "its manifest says that it changes nothing".to_owned()),
             time: self.manifest.timeout(),
         };
         let record = move |ended: io::Result<Ended>, machine: &Machine, _: &Limit| match ended {

@@ -21,7 +21,7 @@ use crate::paths;
 use crate::process::{Ended, Verdict, capture};
 use crate::record::Record;
 use crate::tool::{CAUTION, Call, Held, Job, Machine, Question, Request, Running, Tool, UserContext};
-use crate::transaction::{End, Program, Work};
+use crate::transaction::{End, Names, Program, Work};
 use crate::undo::Act;
 
 /// Tried after the user's own tools and before shell commands.
@@ -169,13 +169,15 @@ impl Job for RemoteCall {
 
     fn run(self: Box<Self>, call: Call) -> Running {
         let manifest = Arc::clone(&self.manifest);
+        let is_reading = class(&manifest, &self.name) == EffectClass::ReadOnly;
         let program = Program {
             shown: self.shown.clone(),
+            names: Names { paths: self.paths.clone(), ..Names::default() },
             folders: Vec::new(),
-            readable: self.paths.clone(),
             left_out: self.left_out.clone(),
             reach: manifest.reach(),
-            is_granted: manifest.granted.contains(&self.name),
+            is_granted: !is_reading && manifest.granted.contains(&self.name),
+            caution: is_reading.then(|| "its manifest says that it changes nothing".to_owned()),
             time: manifest.timeout,
             work: Arc::new(*self),
         };

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use artoo_proto::CallStatus;
+use artoo_proto::redact::redact;
 use rustix::fs::{Access, access};
 
 use super::Command;
@@ -33,12 +34,11 @@ const ECHOING: &str = "echo printf true false : seq yes expr bc dc basename dirn
 impl Job for Command {
     fn prepare(&mut self, machine: &Machine, _: &Act, _: &Limit) {
         let workspace = Path::new(&machine.config.environment.workspace);
-        if self.line.names.iter().any(|name| name.starts_with(workspace)) {
+        let name = workspace.file_name().and_then(|name| name.to_str());
+        if name.is_some_and(|name| self.text.contains(name)) {
             // Where it can't be made, the command tells.
             let _ = fs::create_dir_all(workspace);
         }
-        self.left_out = machine.protected.left_out(&machine.config.environment, &self.line.names);
-        self.left_out.retain(|file| !self.secrets.iter().any(|allowed| file.starts_with(allowed)));
     }
 
     fn run(self: Box<Self>, call: Call) -> Running {
@@ -50,16 +50,17 @@ impl Job for Command {
         let transaction = Program {
             work: Arc::new(invocation),
             shown: self.text.clone(),
+            names: self.names.clone(),
             folders: self.folders.clone(),
-            readable: self.secrets.clone(),
             left_out: self.left_out.clone(),
             reach: Reach { network: self.network, ..Reach::default() },
             is_granted: false,
+            caution: None,
             time: call.deadline.left(),
         };
         let record = move |ended: io::Result<Ended>, machine: &Machine, _: &Limit| match ended {
             Err(error) => not_started(&program, &cwd, &error),
-            Ok(ended) => self.record(ended, machine.config.output_max_chars),
+            Ok(ended) => self.record(Path::new(&cwd), ended, machine.config.output_max_chars),
         };
         Box::pin(call.run(transaction, record))
     }
@@ -77,9 +78,12 @@ impl Command {
     }
 
     /// The record of a command that ran.
-    fn record(&self, mut ended: Ended, max_chars: usize) -> Record {
-        let measures = self.line.commands.is_empty() || self.programs().any(|name| !is_listed(ECHOING, name));
+    fn record(&self, cwd: &Path, mut ended: Ended, max_chars: usize) -> Record {
+        let measures = self.commands.is_empty() || self.programs().any(|name| !is_listed(ECHOING, name));
         let mut record = Record { measures, ..Record::of_program(&mut ended, max_chars) };
+        if self.programs().any(|name| name == "git") {
+            record.text = without_passwords(record.text);
+        }
         if ended.timed_out.is_some() {
             return record;
         }
@@ -94,7 +98,7 @@ impl Command {
         if let Some(denied) = ended.kept() {
             record.text.push_str(&format!("\n[{denied}; {REMEDY}]"));
         }
-        let alternatives = if succeeded || is_part { None } else { self.environmental_cause(&ended) };
+        let alternatives = if succeeded || is_part { None } else { self.environmental_cause(cwd, &ended) };
         Record {
             status: match (succeeded, is_part) {
                 (true, _) => CallStatus::Ok,
@@ -110,7 +114,7 @@ impl Command {
 
     /// The names of its programs, in order.
     fn programs(&self) -> impl Iterator<Item = &str> {
-        let first = self.line.commands.iter().filter_map(|words| words.first());
+        let first = self.commands.iter().filter_map(|words| words.first());
         first.filter_map(|program| Path::new(program).file_name()?.to_str())
     }
 
@@ -130,15 +134,26 @@ impl Command {
 
     /// Whether the environment explains a failure: a missing program, or a path that is missing or can't be read. Gives
     /// similar existing paths. Error messages are not considered.
-    fn environmental_cause(&self, ended: &Ended) -> Option<Vec<String>> {
+    fn environmental_cause(&self, cwd: &Path, ended: &Ended) -> Option<Vec<String>> {
         if matches!(ended.exit_code, Some(126 | 127)) {
             return Some(Vec::new());
         }
-        self.line.names.iter().find_map(|path| match fs::metadata(path) {
-            Err(_) => Some(nearby::alternatives(path)),
-            Ok(_) => access(path, Access::READ_OK).is_err().then(Vec::new),
-        })
+        let is_path = |word: &&String| !word.starts_with('-') && word.contains(['.', '/']);
+        let words = self.commands.iter().flat_map(|words| words.iter().skip(1)).filter(is_path);
+        let missing = words.map(|word| cwd.join(word)).find(|path| path.symlink_metadata().is_err());
+        let alternatives = missing.map(|path| nearby::alternatives(&path));
+        let is_closed = |path: &&PathBuf| path.exists() && access(*path, Access::READ_OK).is_err();
+        alternatives.or_else(|| self.names.paths.iter().find(is_closed).map(|_| Vec::new()))
     }
+}
+
+/// The text without passwords in addresses: the settings of a repository hold some, and git reads them.
+fn without_passwords(text: String) -> String {
+    if !text.contains("://") {
+        return text;
+    }
+    let line = |line: &str| if line.contains("://") { redact(line).into_owned() } else { line.to_owned() };
+    text.split_inclusive('\n').map(line).collect()
 }
 
 /// The record of a program that could not be started.

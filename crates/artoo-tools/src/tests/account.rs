@@ -43,8 +43,6 @@ async fn check(command: &str, expected: Option<&[&str]>) -> ToolCall {
 async fn a_command_that_changed_nothing_is_known_to_have_changed_nothing() {
     for command in [
         "cp a.txt no/such/folder 2>/dev/null || true",
-        "touch \"$(dirname \"$PWD\")/stray\" 2>/dev/null; echo created a.txt",
-        "python3 -c 'import os; open(os.path.dirname(os.getcwd()) + chr(47) + \"stray\", \"w\")' 2>/dev/null; true",
         "rm -f gone.txt",
         "rm -f gone.txt > /dev/null 2>&1",
         "sed -i s/three/four/ gone.txt 2>/dev/null || echo done",
@@ -61,6 +59,7 @@ async fn a_command_that_changed_nothing_is_known_to_have_changed_nothing() {
 #[tokio::test]
 async fn what_a_command_changed_is_told_however_it_was_spelled() {
     check("echo new > a.txt", Some(&["work/a.txt"])).await;
+    check("touch \"$(dirname \"$PWD\")/stray\" 2>/dev/null; echo created a.txt", Some(&["home/stray"])).await;
     check("rm a.txt sub/b.txt; rmdir sub", Some(&["work/a.txt", "work/sub", "work/sub/b.txt"])).await;
     check(
         "cd ~/artoo_workspace; for i in 1 2; do echo $i > f$i; done",

@@ -90,7 +90,7 @@ impl House {
         config.kill_grace = Duration::from_millis(200);
         change(&mut config);
         let is_one_task = config.undo.is_some();
-        let data = config.data_dir.get_or_insert_with(|| home.join(".artoo")).clone();
+        let data = config.data_dir.get_or_insert_with(|| dir.path().canonicalize().unwrap().join("data")).clone();
         fs::create_dir_all(&data).unwrap();
         config.undo.get_or_insert_with(|| UndoConfig::new(data.join("undo")));
         Self { _dir: dir, home, registry: Registry::detect(config.clone()), config, is_one_task }

@@ -47,8 +47,8 @@ async fn a_command_that_changes_nothing_runs_unasked() {
             let found = (call.status, call.class, call.output.as_str(), call.changes_known);
             assert_eq!(found, (CallStatus::Ok, EffectClass::ReadOnly, output, true), "{command}");
         }
-        let call = called(house.outcome(&order("cat ~/.ssh/*"), None).await);
-        assert!(call.status != CallStatus::Ok && !call.output.contains("KEY"), "{call:?}");
+        let question = asked(&house, "cat ~/.ssh/*").await;
+        assert!(question.reason.contains(".ssh may hold secrets"), "{}", question.reason);
         assert_eq!(snapshot(&house.home.join("work")), before);
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use artoo_proto::{CallStatus, EffectClass};
+use rustix::process::geteuid;
 
 use super::describe;
 use super::staged::StagedChanges;
@@ -17,8 +18,12 @@ use crate::limit::Limit;
 use crate::paths;
 use crate::process::Ended;
 use crate::record::Record;
-use crate::tool::{Allowed, CAUTION, Machine, Next, Outcome, Pending, Question, Source};
+use crate::secret;
+use crate::tool::{Allowed, Machine, Next, Outcome, Pending, Question, Source};
 use crate::view::View;
+
+/// Characters of the errors of a program that are looked at.
+const ERRORS_MAX_CHARS: usize = 4000;
 
 /// Folders of the user's own programs, in the home folder.
 const OWN_PROGRAMS: [&str; 3] = ["bin", ".local/bin", ".cargo/bin"];
@@ -27,8 +32,6 @@ const OWN_PROGRAMS: [&str; 3] = ["bin", ".local/bin", ".cargo/bin"];
 pub(super) struct Run {
     pub(super) program: Program,
     pub(super) allowed: Allowed,
-    /// Whether every change needs approval.
-    pub(super) confirm: bool,
     pub(super) source: Source,
     pub(super) view: Arc<View>,
     pub(super) record: MakeRecord,
@@ -42,8 +45,13 @@ impl Run {
         };
         let wanted = Reach::of(&ended.denied);
         if !self.allowed.reach.holds(&wanted) {
-            return ask_for_reach(&self.program, &self.allowed.reach, &ended.denied);
+            return ask_for_reach(&self.program, &self.allowed, &ended.denied);
         }
+        let ended = Ok(ended);
+        if let Some(question) = ask_for_secrets(&self.program, &self.allowed, &ended) {
+            return question;
+        }
+        let Ok(ended) = ended else { return Outcome::Done(unchanged(self.record, ended, machine, limit)) };
         let reached = self.allowed.reach != Reach::default();
         if ended.timed_out.is_some() || ended.struck.is_some() {
             let record = (self.record)(Ok(ended), machine, limit);
@@ -61,9 +69,13 @@ impl Run {
             let record = unchanged(self.record, Ok(ended), machine, limit);
             return Outcome::Done(if reached { record.class(EffectClass::Unproven) } else { record });
         }
-        let Self { program, allowed, confirm, source, view, record } = self;
-        let record = record(Ok(ended), machine, limit);
-        Ran { program, allowed, confirm, source, view, record, set }.judge(machine)
+        let Self { program, allowed, source, view, record } = self;
+        let mut record = record(Ok(ended), machine, limit);
+        if let Some(closed) = secret::left_out(&program.left_out).filter(|_| geteuid().is_root()) {
+            // In a view, root finds such a file empty, and no error tells of it.
+            record.text.push_str(&format!("\n[{closed}; name a file to be asked about it]"));
+        }
+        Ran { program, allowed, source, view, record, set }.judge(machine)
     }
 }
 
@@ -71,7 +83,6 @@ impl Run {
 struct Ran {
     program: Program,
     allowed: Allowed,
-    confirm: bool,
     source: Source,
     view: Arc<View>,
     record: Record,
@@ -81,7 +92,7 @@ struct Ran {
 impl Ran {
     /// Whether the changes need a question.
     fn judge(self, machine: &Machine) -> Outcome {
-        let Self { program, allowed, confirm, source, view, record, set } = self;
+        let Self { program, allowed, source, view, record, set } = self;
         let environment = &machine.config.environment;
         let workspace = paths::real(environment.workspace.as_ref());
         let own = OWN_PROGRAMS.iter().map(|folder| PathBuf::from(&environment.home).join(folder));
@@ -96,9 +107,9 @@ impl Ran {
                 return Outcome::Done(record.class(EffectClass::Unproven));
             }
             Class::Asks(entries) if !program.is_granted => Some(describe::reasons(&set, entries)),
-            Class::Committable | Class::Asks(_) => confirm.then(|| CAUTION.to_owned()),
+            Class::Committable | Class::Asks(_) => program.caution.clone(),
         };
-        let is_creating = class == Class::Committable && allowed.reach == Reach::default();
+        let is_creating = class == Class::Committable && set.only_creates() && allowed.reach == Reach::default();
         let class = if is_creating { EffectClass::Creating } else { EffectClass::Unproven };
         let effects = CallEffects {
             changes: effects(&set),
@@ -109,7 +120,7 @@ impl Ran {
             ..CallEffects::new(class, Vec::new(), allowed.reach.network_use())
         };
         let question = reason.map(|reason| Question {
-            text: set.digest(),
+            text: format!("{}\0{}", program.shown, set.digest()),
             files: Vec::new(),
             shown: program.shown.clone(),
             reason,
@@ -122,29 +133,50 @@ impl Ran {
 }
 
 /// The question whether the program may reach what it was denied.
-pub(super) fn ask_for_reach(program: &Program, allowed: &Reach, denied: &[Denial]) -> Outcome {
-    let mut reach = allowed.clone();
+pub(super) fn ask_for_reach(program: &Program, allowed: &Allowed, denied: &[Denial]) -> Outcome {
+    let mut reach = allowed.reach.clone();
     reach.add(&Reach::of(denied));
     let wanted: Vec<String> = denied.iter().filter(|denial| denial.is_reach()).map(ToString::to_string).collect();
+    let reason = format!("it tried to {}", wanted.first().map_or("reach other programs", String::as_str));
     let hosts = denied.iter().filter_map(|denial| match denial {
         Denial::Connection(address) => Some(address.to_string()),
         _ => None,
     });
     let effects = CallEffects {
-        hosts: hosts.collect(),
-        undo: UndoMethod::Commit,
+        hosts: hosts.chain(program.names.hosts.iter().cloned()).collect(),
         lines: wanted.iter().map(|what| format!("will {what}")).collect(),
         ..CallEffects::new(EffectClass::Unproven, Vec::new(), reach.network_use())
     };
-    let question = Question {
-        text: format!("{}\0{reach:?}", program.shown),
-        files: Vec::new(),
-        shown: program.shown.clone(),
-        reason: format!("it tried to {}", wanted.first().map_or("reach other programs", String::as_str)),
-        details: wanted,
+    ask_again(program, effects, reason, Allowed { reach, ..allowed.clone() })
+}
+
+/// The question whether the program may read the secrets that it names, if it failed without them.
+pub(super) fn ask_for_secrets(program: &Program, allowed: &Allowed, ended: &io::Result<Ended>) -> Option<Outcome> {
+    let ended = ended.as_ref().ok()?;
+    let closed: Vec<&PathBuf> =
+        program.names.secrets.iter().filter(|secret| !allowed.readable.contains(secret)).collect();
+    let has_failed = ended.exit_code != Some(0) || ended.stderr.text(ERRORS_MAX_CHARS).0.contains("ermission denied");
+    let first = closed.first().filter(|_| has_failed && ended.timed_out.is_none())?;
+    let reason = format!("{} may hold secrets, and what it says goes to the model", paths::line(first));
+    let effects = CallEffects {
+        lines: closed.iter().map(|path| format!("will read {}, which may hold secrets", paths::line(path))).collect(),
+        ..CallEffects::new(EffectClass::Unproven, Vec::new(), allowed.reach.network_use())
     };
-    let next = Next::RunAgain(Allowed { reach, places: None });
-    Outcome::Pending(Pending { effects, question: Some(question), next })
+    let readable = allowed.readable.iter().chain(closed).cloned().collect();
+    Some(ask_again(program, effects, reason, Allowed { readable, ..allowed.clone() }))
+}
+
+/// The question whether the program may run again with this allowed.
+fn ask_again(program: &Program, effects: CallEffects, reason: String, allowed: Allowed) -> Outcome {
+    let effects = CallEffects { undo: UndoMethod::Commit, is_destructive: false, ..effects };
+    let question = Question {
+        text: format!("{}\0{allowed:?}", program.shown),
+        files: program.names.paths.clone(),
+        shown: program.shown.clone(),
+        reason,
+        details: effects.lines.clone(),
+    };
+    Outcome::Pending(Pending { effects, question: Some(question), next: Next::RunAgain(allowed) })
 }
 
 /// The changes that the layers of a view show; an error in words.

@@ -15,16 +15,17 @@ use crate::view::NoView;
 /// The question about a program that no view holds. It runs once more without being allowed anything, to find all the
 /// places that it would change.
 pub(super) async fn ask(call: Call, program: Program, why: &NoView) -> Look {
-    let reach = call.allowed.reach.clone();
-    let fence = program.fence(&call.machine, Fence::of_reading(&call.machine.protected, &[]));
+    let fence = program.fence(&call.allowed, Fence::of_reading(&call.machine.protected, &[]));
     let ended = program.work.run(&call, fence, Held::Fenced, program.time).await;
     let denied = ended.map(|ended| ended.denied).unwrap_or_default();
     let own = call.machine.protected.own_data();
-    let places: BTreeSet<PathBuf> = denied.iter().filter_map(place).chain(program.folders.iter().cloned()).collect();
+    let places: BTreeSet<PathBuf> = denied.iter().filter_map(place).collect();
+    let named = program.names.paths.iter().filter(|path| path.symlink_metadata().is_ok());
+    let places = places.iter().chain(named).chain(&program.folders).cloned().collect::<BTreeSet<_>>();
     let places: Vec<PathBuf> =
         places.into_iter().filter(|place| !own.iter().any(|own| own.starts_with(place) || place.starts_with(own))).collect();
     let reason = format!("it would change files directly, since no view can be made: {why}");
-    question(&program, Allowed { reach, places: Some(places) }, reason)
+    question(&program, Allowed { places: Some(places), ..call.allowed }, reason)
 }
 
 /// Runs a program in the places that were approved, or asks about it where nothing holds programs at all.
@@ -35,11 +36,11 @@ pub(super) async fn run(mut call: Call, program: Program, record: MakeRecord) ->
         let places = program.folders.iter().cloned().chain([workspace]).collect();
         let reason = "nothing on this machine holds a running command".to_owned();
         let reach = Reach { network: true, ..program.reach.clone() };
-        return question(&program, Allowed { reach, places: Some(places) }, reason);
+        return question(&program, Allowed { reach, places: Some(places), ..call.allowed }, reason);
     };
     call.allowed.reach.add(&program.reach);
     let reach = call.allowed.reach.clone();
-    let fence = program.fence(&call.machine, Fence::of_reading(&call.machine.protected, &[]));
+    let fence = program.fence(&call.allowed, Fence::of_reading(&call.machine.protected, &[]));
     let granted = places.iter().map(|place| paths::real(place)).collect();
     let fence = Fence { reach, granted, ..fence };
     let held = if call.is_held { Held::Fenced } else { Held::Not };
@@ -63,7 +64,7 @@ fn question(program: &Program, allowed: Allowed, reason: String) -> Look {
     };
     let question = Question {
         text: format!("{}\0{allowed:?}", program.shown),
-        files: Vec::new(),
+        files: program.names.paths.clone(),
         shown: program.shown.clone(),
         reason,
         details: lines,

@@ -40,6 +40,18 @@ impl Account {
         Self { changed, is_whole }
     }
 
+    /// Adds paths of which the times alone differ.
+    pub(crate) fn add_times<'a>(&mut self, paths: impl Iterator<Item = &'a Path>) {
+        for path in paths {
+            if self.changed.len() == LISTED_MAX {
+                self.is_whole = false;
+                return;
+            }
+            let (before, after) = (Some("its times".to_owned()), Some("other times".to_owned()));
+            self.changed.push(FileChange { path: paths::line(path), before, after });
+        }
+    }
+
     /// Without a folder that artoo itself made during the act, and those it made on the way.
     pub(crate) fn without(self, own: Option<&Path>) -> Self {
         let Some(own) = own else { return self };
