@@ -1,6 +1,8 @@
 //! A server that stays: its process and its connection, on a thread of their own.
 
 use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -10,7 +12,7 @@ use tokio::sync::{mpsc as channel, oneshot};
 
 use crate::fence::Fence;
 use crate::mcp::manifest::ServerManifest;
-use crate::mcp::session::{Offered, ReadAccess, Session};
+use crate::mcp::session::{Offered, Session};
 use crate::process::{Ended, REMARKS_CHARS};
 use crate::tool::{Held, Machine};
 use crate::view::View;
@@ -85,6 +87,32 @@ impl Server {
     }
 }
 
+/// What decides which files a server may read; the rules of one that runs stay as they were at its start.
+#[derive(Debug, PartialEq, Eq)]
+struct ReadAccess {
+    version: u64,
+    readable: Vec<PathBuf>,
+    left_out: Vec<PathBuf>,
+    /// Folders with a file that is left out below them, and when an entry of theirs changed last.
+    folders: Vec<(PathBuf, i64, i64)>,
+}
+
+impl ReadAccess {
+    fn of(machine: &Machine, Fence { readable, left_out, .. }: &Fence) -> Self {
+        let mut folders: Vec<PathBuf> =
+            left_out.iter().flat_map(|file| file.ancestors().skip(1)).map(PathBuf::from).collect();
+        folders.sort();
+        folders.dedup();
+        let changed = |folder: PathBuf| {
+            let found = folder.metadata().ok()?;
+            Some((folder, found.ctime(), found.ctime_nsec()))
+        };
+        let folders = folders.into_iter().filter_map(changed).collect();
+        let version = machine.sight.version();
+        Self { version, readable: readable.clone(), left_out: left_out.clone(), folders }
+    }
+}
+
 /// Starts the server, lists its tools, forwards calls and ends it. It is started again for a call after it has ended.
 async fn serve_calls(
     machine: &Arc<Machine>,
@@ -92,23 +120,22 @@ async fn serve_calls(
     mut orders: channel::Receiver<Order>,
     listing: &mpsc::SyncSender<Result<Vec<Offered>, String>>,
 ) {
-    let (session, listed) = first(machine, manifest).await;
-    let mut session = session.map(Arc::new);
+    let (mut session, listed) = first(machine, manifest).await;
     // The list may have come too late; calls are accepted all the same.
     drop(listing.send(listed));
     while let Some(Order { fence, held, tool, input, mut reply }) = orders.recv().await {
         let access = ReadAccess::of(machine, &fence);
-        let current = match session.take().filter(|session| session.serves(&access)) {
-            Some(session) => session,
+        let current = match session.take().filter(|(known, session)| session.is_open() && *known == access) {
+            Some((_, session)) => session,
             None => match Session::begin(machine, manifest, fence, held).await {
                 Ok(session) => Arc::new(session),
                 Err(ended) => {
-                    drop(reply.send(ended));
+                    drop(reply.send(ended.map(|ended| *ended)));
                     continue;
                 }
             },
         };
-        session = Some(Arc::clone(&current));
+        session = Some((access, Arc::clone(&current)));
         tokio::spawn(async move {
             tokio::select! {
                 ended = current.call(&tool, input, true) => drop(reply.send(ended)),
@@ -117,22 +144,26 @@ async fn serve_calls(
             }
         });
     }
-    if let Some(session) = session {
+    if let Some((_, session)) = session {
         session.end().await;
     }
 }
 
 /// The tools of the server, and the server itself if it can be called: if it only reads as it starts, and has no network.
-async fn first(machine: &Arc<Machine>, manifest: &ServerManifest) -> (Option<Session>, Result<Vec<Offered>, String>) {
+async fn first(
+    machine: &Arc<Machine>,
+    manifest: &ServerManifest,
+) -> (Option<(ReadAccess, Arc<Session>)>, Result<Vec<Offered>, String>) {
     let Machine { config, protected, .. } = &**machine;
     let left_out = protected.left_out(&config.environment, &[]);
     let holds = machine.fence().holds;
     let (fence, held) =
         if holds { (Fence::of_reading_run(protected), Held::Fenced) } else { (Fence::default(), Held::Not) };
     let fence = Fence { left_out: left_out.clone(), ..fence };
+    let access = ReadAccess::of(machine, &fence);
     let mut stays = !(holds && manifest.network);
     let mut begun = Session::begin(machine, manifest, fence, held).await;
-    let is_denied = |ended: &io::Result<Ended>| match ended {
+    let is_denied = |ended: &io::Result<Box<Ended>>| match ended {
         Ok(_) => true,
         Err(error) => error.kind() == io::ErrorKind::Unsupported,
     };
@@ -150,7 +181,7 @@ async fn first(machine: &Arc<Machine>, manifest: &ServerManifest) -> (Option<Ses
             if !stays {
                 session.end().await;
             }
-            (stays.then_some(session), listed)
+            (stays.then(|| (access, Arc::new(session))), listed)
         }
         Err(Ok(ended)) => {
             let denied = ended.kept().map(|kept| format!("; {kept}")).unwrap_or_default();

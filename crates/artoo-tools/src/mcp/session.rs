@@ -1,7 +1,6 @@
 //! A connection to a started server, and how its calls end.
 
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -40,34 +39,6 @@ pub(super) struct Session {
     service: RunningService<RoleClient, ()>,
     serving: Mutex<Serving>,
     machine: Arc<Machine>,
-    /// What it may read.
-    access: ReadAccess,
-}
-
-/// What decides which files a server may read; the rules of one that runs stay as they were at its start.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct ReadAccess {
-    version: u64,
-    readable: Vec<PathBuf>,
-    left_out: Vec<PathBuf>,
-    /// Folders with a file that is left out below them, and when an entry of theirs changed last.
-    folders: Vec<(PathBuf, i64, i64)>,
-}
-
-impl ReadAccess {
-    pub(super) fn of(machine: &Machine, Fence { readable, left_out, .. }: &Fence) -> Self {
-        let mut folders: Vec<PathBuf> =
-            left_out.iter().flat_map(|file| file.ancestors().skip(1)).map(PathBuf::from).collect();
-        folders.sort();
-        folders.dedup();
-        let changed = |folder: PathBuf| {
-            let found = folder.metadata().ok()?;
-            Some((folder, found.ctime(), found.ctime_nsec()))
-        };
-        let folders = folders.into_iter().filter_map(changed).collect();
-        let version = machine.sight.version();
-        Self { version, readable: readable.clone(), left_out: left_out.clone(), folders }
-    }
 }
 
 impl Session {
@@ -77,14 +48,13 @@ impl Session {
         manifest: &ServerManifest,
         fence: Fence,
         held: Held,
-    ) -> Result<Self, io::Result<Ended>> {
+    ) -> Result<Self, io::Result<Box<Ended>>> {
         let invocation = Invocation {
             program: manifest.program.clone(),
             name: manifest.program.clone().into_os_string(),
             arguments: manifest.arguments.clone(),
             environment: manifest.environment.clone(),
         };
-        let access = ReadAccess::of(machine, &fence);
         let order = machine.order(invocation, fence, held);
         let started = serve(Order { cwd: PathBuf::from(&machine.config.environment.home), ..order }).await;
         let failed = |error: io::Error| Err(io::Error::new(error.kind(), format!("it can't be started: {error}")));
@@ -92,17 +62,17 @@ impl Session {
         let transport = AsyncRwTransport::new_client(output, input).with_max_line_length(LINE_MAX_BYTES);
         let reason = match timeout(START_TIME, ().serve(transport)).await {
             Ok(Ok(service)) => {
-                return Ok(Self { service, serving: Mutex::new(serving), machine: Arc::clone(machine), access });
+                return Ok(Self { service, serving: Mutex::new(serving), machine: Arc::clone(machine) });
             }
             Ok(Err(error)) => format!("it does not speak the protocol: {}", one_line(&error)),
             Err(_) => "it did not start in time".to_owned(),
         };
-        Err(failure(machine, serving.end(machine.config.kill_grace).await, &reason))
+        Err(failure(machine, serving.end(machine.config.kill_grace).await, &reason).map(Box::new))
     }
 
-    /// Whether it can be called again by one who may read this.
-    pub(super) fn serves(&self, access: &ReadAccess) -> bool {
-        !self.service.is_closed() && !self.service.is_transport_closed() && self.access == *access
+    /// Whether it can be called again.
+    pub(super) fn is_open(&self) -> bool {
+        !self.service.is_closed() && !self.service.is_transport_closed()
     }
 
     /// Lists its tools.

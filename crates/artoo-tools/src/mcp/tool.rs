@@ -133,9 +133,10 @@ impl Remote {
 
     /// Why a call needs approval before it is made, if it does. `secret`: why its files do.
     fn needs_approval(&self, class: EffectClass, user: &UserContext<'_>, secret: Option<String>) -> Option<String> {
-        let sends = match self.manifest.granted.contains(&self.name) {
-            false => Some("what it is given may leave this machine"),
-            true => (class != EffectClass::ReadOnly && user.confirm).then_some(CAUTION),
+        let sends = if self.manifest.granted.contains(&self.name) {
+            (class != EffectClass::ReadOnly && user.confirm).then_some(CAUTION)
+        } else {
+            Some("what it is given may leave this machine")
         };
         secret.or_else(|| sends.filter(|_| self.manifest.network).map(str::to_owned))
     }
@@ -163,6 +164,10 @@ fn collect_paths(machine: &Machine, value: &Value, found: &mut Vec<PathBuf>) {
 
 impl Job for RemoteCall {
     fn prepare(&mut self, machine: &Machine, _: &Act, _: &Limit) {
+        if class(&self.manifest, &self.name) != EffectClass::ReadOnly {
+            // Where it can't be made, the server tells.
+            let _ = std::fs::create_dir_all(&machine.config.environment.workspace);
+        }
         self.left_out = machine.protected.left_out(&machine.config.environment, &self.paths);
         self.left_out.retain(|file| !self.paths.contains(file));
     }
@@ -205,7 +210,7 @@ impl Work for RemoteCall {
             }
             match Session::begin(&call.machine, &self.manifest, fence, held).await {
                 Ok(session) => session.call(&self.name, input, false).await,
-                Err(ended) => ended,
+                Err(ended) => ended.map(|ended| *ended),
             }
         };
         Box::pin(async move {

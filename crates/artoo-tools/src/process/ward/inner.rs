@@ -160,8 +160,7 @@ fn execute(
 fn take_files(streams: &Streams, nothing: &File) -> io::Result<()> {
     let moved = |number: RawFd| rustix::io::fcntl_dupfd_cloexec(kernel::borrowed(number), ABOVE_STANDARD);
     let stdin = streams.stdin.as_ref().map_or(nothing.as_raw_fd(), |stdin| stdin.as_raw_fd());
-    let [stdin, stdout, stderr] =
-        [stdin, streams.stdout.as_raw_fd(), streams.stderr.as_raw_fd()].map(moved);
+    let [stdin, stdout, stderr] = [stdin, streams.stdout.as_raw_fd(), streams.stderr.as_raw_fd()].map(moved);
     let (stdin, stdout, stderr) = (stdin?, stdout?, stderr?);
     rustix::stdio::dup2_stdin(&stdin)?;
     rustix::stdio::dup2_stdout(&stdout)?;
