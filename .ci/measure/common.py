@@ -24,7 +24,7 @@ def run(command, environment=None, cwd=None, yes=True, timeout_s=30):
                 output += data
             else:
                 errors += data
-                if yes and errors.rstrip().endswith(b"[y/N]"):
+                if yes and errors.rstrip().endswith(b"? details:"):
                     os.write(primary, b"y\n")
         if child.poll() is not None and child.stdout.fileno() not in watched:
             break

@@ -28,6 +28,7 @@ Environment (options win over it):
   ARTOO_PRICES      NAME=IN/OUT, NAME=IN/CACHED/OUT or NAME=IN/CACHED/WRITTEN/OUT in dollars a million tokens
   ARTOO_DATA_DIR    as --data-dir
   ARTOO_WORKSPACE   as --workspace
+  ARTOO_VIEWS       false: commands change files directly once approved, not in a view of them first
   ARTOO_DEADLINE    as --deadline
   ARTOO_SEARCH      off, or duckduckgo: your own words may go there unasked
   ARTOO_SEARXNG_URL, ARTOO_BRAVE_KEY, ARTOO_GOOGLE_KEY with ARTOO_GOOGLE_ENGINE: to search with
@@ -40,6 +41,7 @@ Exit codes:
   2 usage or configuration    7 model can't be used
   3 delivered, not all met    8 time limit
   4 words only, unverified
+artoo try ends as its command does, or with 6 if that was not approved and 9 if it did not run.
 
 The answer goes to standard output, everything else to standard error. Whatever is not verified stands under a heading \
 that says so.";
@@ -86,13 +88,23 @@ pub(crate) enum Command {
         #[arg(allow_hyphen_values = true)]
         command: String,
     },
+    /// Runs a command, shows what it would change, and asks before that is done
+    Try {
+        /// The command, in quotes, or as several words; what follows the first word belongs to it
+        #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true)]
+        words: Vec<String>,
+    },
     /// Language models in files on this machine: what there is, fetching one, choosing one
     Model {
         #[command(subcommand)]
         command: ModelCommand,
     },
     /// Verifies the audit log and shows what it counts
-    Audit,
+    Audit {
+        /// Stops reporting the lines that are missing now; the log records that
+        #[arg(long)]
+        accept_gap: bool,
+    },
     /// Brings back what a task changed: what it deleted, overwrote, moved or made
     Undo(UndoOptions),
     /// Shows what you allowed beyond one call, and takes it back

@@ -14,6 +14,7 @@ mod evidence;
 mod exit;
 mod failure;
 mod heap;
+mod leftovers;
 mod logging;
 mod memory;
 mod model;
@@ -32,6 +33,7 @@ mod suggest;
 mod task;
 mod terminal;
 mod tool_config;
+mod try_command;
 mod undo;
 mod variables;
 
@@ -43,5 +45,5 @@ use exit::Exit;
 fn main() -> ExitCode {
     heap::use_one_heap();
     // A panic at start or exit is an internal failure with its own exit code, not a crash.
-    catch_unwind(start::start).unwrap_or(Exit::Internal).into()
+    catch_unwind(start::start).unwrap_or(Exit::Internal.code()).into()
 }

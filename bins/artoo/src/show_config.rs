@@ -53,14 +53,11 @@ fn shown(options: &Options, variables: &Variables, with_origin: bool) -> Result<
     let settings = Settings::resolve(options, variables)?;
     let is_shown = |setting: &Setting| !matches!(setting.kind(), Kind::KeyVariable | Kind::KeyCommand);
     let line = |setting: Setting| {
-        let line = match setting.kind() {
-            Kind::KeyFile => of_key(setting, &settings, variables),
-            Kind::Text | Kind::Path | Kind::KeyVariable | Kind::KeyCommand => {
-                match value(setting, &settings, variables) {
-                    Some(value) => format!("{} = {}", setting.name(), toml::Value::String(value)),
-                    None => format!("# {} is not set", setting.name()),
-                }
-            }
+        let line = match (setting.kind(), value(setting, &settings, variables)) {
+            (Kind::KeyFile, _) => of_key(setting, &settings, variables),
+            (Kind::Flag, Some(value)) => format!("{} = {value}", setting.name()),
+            (_, Some(value)) => format!("{} = {}", setting.name(), toml::Value::String(value)),
+            (_, None) => format!("# {} is not set", setting.name()),
         };
         if !with_origin {
             return Line::plain(line);
@@ -102,6 +99,7 @@ fn value(setting: Setting, settings: &Settings, variables: &Variables) -> Option
             let kinds: Vec<String> = settings.model.fallback.iter().map(ToString::to_string).collect();
             Some(kinds.join(", ")).filter(|kinds| !kinds.is_empty())
         }
+        Setting::Views => Some(settings.tools.views.to_string()),
         Setting::DataDir => Some(settings.data_dir.display().to_string()),
         Setting::Workspace => Some(settings.environment.workspace.clone()),
         Setting::Deadline => Some(settings.limit_ms.map_or_else(|| "30m".to_owned(), |ms| format!("{}s", ms / 1000))),

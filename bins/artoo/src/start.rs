@@ -16,7 +16,7 @@ use crate::settings::Settings;
 use crate::variables::Variables;
 use crate::{
     audit, check_command, config, doctor, estimate, evidence, logging, memory, model_files, repl, rules, setup,
-    show_config, task, terminal, undo,
+    show_config, task, terminal, try_command, undo,
 };
 
 /// Number of worker threads of the async runtime.
@@ -36,7 +36,7 @@ const UNREAD: &str = "standard input was not read: a request on the command line
 const SHORT_USAGE: &str = "Usage: artoo \"<what you want done>\"\n       artoo            (a prompt, on a terminal)\n       artoo doctor\n       artoo --help";
 
 /// Runs the program's command line and returns the exit code.
-pub(crate) fn start() -> Exit {
+pub(crate) fn start() -> u8 {
     let variables = Variables::of_process();
     let is_dumb = variables.raw("TERM").is_some_and(|term| term == "dumb");
     let has_colour = !is_dumb && variables.raw("NO_COLOR").is_none();
@@ -49,11 +49,11 @@ pub(crate) fn start() -> Exit {
         Err(error) => {
             let screen = Screen::new(has_colour, false);
             let exit = usage(&error, &screen);
-            (screen, false, Ok(exit))
+            (screen, false, Ok(exit.code()))
         }
     };
-    let exit = ended.unwrap_or_else(|failure| show(&failure, is_json, &screen));
-    screen.unwritten().map_or(exit, |error| show(&unwritten(&error), false, &screen))
+    let code = ended.unwrap_or_else(|failure| show(&failure, is_json, &screen).code());
+    screen.unwritten().map_or(code, |error| show(&unwritten(&error), false, &screen).code())
 }
 
 fn unwritten(error: &io::Error) -> Failure {
@@ -74,7 +74,8 @@ fn show(failure: &Failure, is_json: bool, screen: &Screen) -> Exit {
     failure.exit
 }
 
-fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit, Failure> {
+/// Runs a subcommand or a request; returns the exit code, which may be that of a command of the user.
+fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<u8, Failure> {
     logging::start(variables, screen)?;
     let with_file;
     let variables = match line.command {
@@ -88,35 +89,40 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit
         }
     };
     let settings = || Settings::resolve(&line.options, variables);
-    let is_beside = line.command.is_some() || !line.words.is_empty();
-    let words = match line.command {
-        Some(Command::Doctor { probe }) => return block_on(doctor::run(&line.options, probe, variables, screen)),
-        Some(Command::Classify { command }) => return check_command::run(&command, &settings()?, screen),
-        Some(Command::Setup) => return block_on(setup::run(settings, variables, screen)),
-        Some(Command::Config { command }) => return show_config::run(command, &line.options, variables, screen),
-        Some(Command::Model { command }) => {
-            return block_on(model_files::run(command, &settings()?, variables, screen));
-        }
-        Some(Command::Audit) => return audit::run(&settings()?, screen),
-        Some(Command::Undo(asked)) => return undo::run(&asked, &settings()?, screen),
-        Some(Command::Rules { command }) => return rules::run(&command, &settings()?, screen),
-        Some(Command::Memory { command }) => return memory::run(&command, &settings()?, screen),
-        Some(Command::Evidence { command }) => return evidence::run(&command, &settings()?, screen),
-        Some(Command::Run { words }) => words.join(" "),
-        None if line.words.is_empty() && terminal::is_there() => return live(&line.options, variables, screen),
-        None if line.words.is_empty() => piped()?,
-        None => line.words.join(" "),
+    let words = (!line.words.is_empty()).then(|| line.words.join(" "));
+    let ended = match line.command {
+        Some(Command::Try { words }) => return block_on(try_command::run(&words, &settings()?, screen)),
+        Some(Command::Doctor { probe }) => block_on(doctor::run(&line.options, probe, variables, screen)),
+        Some(Command::Classify { command }) => check_command::run(&command, &settings()?, screen),
+        Some(Command::Setup) => block_on(setup::run(settings, variables, screen)),
+        Some(Command::Config { command }) => show_config::run(command, &line.options, variables, screen),
+        Some(Command::Model { command }) => block_on(model_files::run(command, &settings()?, variables, screen)),
+        Some(Command::Audit { accept_gap }) => audit::run(&settings()?, accept_gap, screen),
+        Some(Command::Undo(asked)) => undo::run(&asked, &settings()?, screen),
+        Some(Command::Rules { command }) => rules::run(&command, &settings()?, screen),
+        Some(Command::Memory { command }) => memory::run(&command, &settings()?, screen),
+        Some(Command::Evidence { command }) => evidence::run(&command, &settings()?, screen),
+        Some(Command::Run { words }) => request(Some(words.join(" ")), &line.options, variables, screen),
+        None if words.is_none() && terminal::is_there() => live(&line.options, variables, screen),
+        None => request(words, &line.options, variables, screen),
     };
+    ended.map(Exit::code)
+}
+
+/// Runs a request from the command line; `None` reads it from standard input.
+fn request(words: Option<String>, options: &Options, variables: &Variables, screen: &Screen) -> Result<Exit, Failure> {
+    let is_beside = words.is_some();
+    let words = words.map_or_else(piped, Ok)?;
     if words.trim().is_empty() {
         screen.insist(&[Line::plain(SHORT_USAGE)]);
         return Ok(Exit::Usage);
     }
-    if line.options.json {
+    if options.json {
         screen.json(&json::schema());
     }
-    let settings = settings()?;
+    let settings = Settings::resolve(options, variables)?;
     let models = Models::build(&settings, variables)?;
-    if line.options.estimate {
+    if options.estimate {
         return estimate::run(&settings, &models.spending, &words, screen);
     }
     let ended = block_on(task::run(&settings, models, &words, screen));
@@ -160,7 +166,7 @@ fn is_unread() -> bool {
     !stdin.is_terminal() && ioctl_fionread(&stdin).is_ok_and(|bytes| bytes > 0)
 }
 
-fn block_on(work: impl Future<Output = Result<Exit, Failure>>) -> Result<Exit, Failure> {
+fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(THREADS)
         .max_blocking_threads(WAITING_THREADS)

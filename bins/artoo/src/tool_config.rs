@@ -21,6 +21,8 @@ pub(crate) fn tools(environment: &Environment, variables: &Variables) -> Result<
     }
     // The configuration folder decides what tools may do, so it is protected from them, wherever it is.
     config.protected.push(folder);
+    config.views =
+        variables.one_of("ARTOO_VIEWS", &[("true", true), ("false", false)], "give true or false")?.unwrap_or(true);
     let words = [("off", Search::Off), ("duckduckgo", Search::DuckDuckGo)];
     let search = variables.one_of("ARTOO_SEARCH", &words, "give off or duckduckgo, or leave it out")?;
     #[cfg(feature = "web")]
@@ -111,6 +113,7 @@ mod tests {
         ];
         check(&all, Ok(&["SearXNG at localhost", "Brave", "Google", "DuckDuckGo"]));
         check(&[("ARTOO_BRAVE_KEY", "k")], Ok(&["Brave"]));
+        check(&[("ARTOO_VIEWS", "maybe")], Err("ARTOO_VIEWS can't be used: give true or false"));
         check(&[("ARTOO_SEARCH", "on")], Err("ARTOO_SEARCH can't be used: give off or duckduckgo"));
         check(&[("ARTOO_GOOGLE_KEY", "g")], Err("needs the engine's id"));
         check(&[("ARTOO_BRAVE_KEY", "canary key")], Err("holds characters that no key has"));

@@ -1,24 +1,26 @@
 //! `artoo undo`: shows a task's changes, asks, reverts them, and lists those that can't be reverted.
 
-use artoo_audit::{AuditConfig, Note, REPORT_EVERY};
+use artoo_audit::Note;
 use artoo_proto::escape;
 use artoo_roles::runtime::UNDO;
 use artoo_tools::undo::{Entry, Item, ItemOutcome, Report, UndoConfig, UndoError, UndoStore};
 use serde_json::{Value, json};
 
 use crate::args::UndoOptions;
-use crate::clock;
+use crate::audit;
 use crate::display::Line;
 use crate::display::json::undo_entry;
 use crate::display::writer::Screen;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::settings::Settings;
-use crate::terminal;
-use crate::terminal::person::Person;
+use crate::terminal::person::approves;
 
 /// Name of the schema of `artoo undo`'s JSON output, which is not stable yet.
 const SCHEMA: &str = "artoo.undo/0";
+
+/// Why nothing was undone if nobody was asked.
+const UNATTENDED: &str = "nothing was undone: there is nobody to ask; artoo undo --yes does it unasked";
 
 /// Maximum number of paths listed in the preview of an undo.
 const SHOWN_MAX: usize = 40;
@@ -51,7 +53,7 @@ pub(crate) fn run(asked: &UndoOptions, settings: &Settings, screen: &Screen) -> 
     if !settings.json {
         screen.tell(&before(&entry, &preview));
     }
-    if is_anything && !asked.yes && !approves(settings, screen) {
+    if is_anything && !asked.yes && !approves("Bring this back?", UNATTENDED, settings.json, screen) {
         show_outcome(&entry, &preview, false, settings, screen);
         return Ok(Exit::ConsentNeeded);
     }
@@ -60,23 +62,15 @@ pub(crate) fn run(asked: &UndoOptions, settings: &Settings, screen: &Screen) -> 
         return Ok(if is_whole(&preview) { Exit::Accepted } else { Exit::NotAchieved });
     }
     let report = store.undo(&entry.id)?;
-    note(&entry, &report, settings, screen);
+    let is_noted = note(&entry, &report, settings, screen);
     show_outcome(&entry, &report, true, settings, screen);
     let is_done = report.items.iter().any(|item| item.outcome == ItemOutcome::Done);
     Ok(match (is_whole(&report), is_done) {
+        _ if !is_noted => Exit::Internal,
         (true, _) => Exit::Accepted,
         (false, true) => Exit::Partial,
         (false, false) => Exit::NotAchieved,
     })
-}
-
-/// Asks the user to approve the undo; denied if there is no terminal or the output is JSON.
-fn approves(settings: &Settings, screen: &Screen) -> bool {
-    if settings.json || !terminal::is_there() {
-        screen.insist(&[Line::warning("nothing was undone: there is nobody to ask; artoo undo --yes does it unasked")]);
-        return false;
-    }
-    Person { screen }.approves("Bring this back?", false)
 }
 
 /// Whether a path's change could not be reverted, because of a conflict or because it is impossible.
@@ -129,7 +123,7 @@ fn left(report: &Report) -> Vec<Line> {
 }
 
 /// Shortens a list of lines to the maximum number of listed paths; a last line says how many more there are.
-fn capped(mut lines: Vec<Line>) -> Vec<Line> {
+pub(crate) fn capped(mut lines: Vec<Line>) -> Vec<Line> {
     let more = lines.len().saturating_sub(SHOWN_MAX);
     lines.truncate(SHOWN_MAX);
     lines.extend((more > 0).then(|| Line::plain(format!("  and {more} more"))));
@@ -191,8 +185,8 @@ fn of_item(item: &Item) -> Value {
     json!({"path": item.path, "action": item.action, "outcome": outcome, "reason": reason})
 }
 
-/// Records a finished undo in the audit log; if that fails, only a warning is shown.
-fn note(entry: &Entry, report: &Report, settings: &Settings, screen: &Screen) {
+/// Records a finished undo in the audit log; if that fails, shows a warning and returns false.
+fn note(entry: &Entry, report: &Report, settings: &Settings, screen: &Screen) -> bool {
     let count = |wanted: fn(&Item) -> bool| report.items.iter().filter(|item| wanted(item)).count() as u64;
     let note = Note::Undone {
         entry: entry.id.clone(),
@@ -200,16 +194,11 @@ fn note(entry: &Entry, report: &Report, settings: &Settings, screen: &Screen) {
         brought_back: count(|item| item.outcome == ItemOutcome::Done),
         left: count(is_left),
     };
-    let (_bus, tap) = artoo_bus::tap(1);
-    let config =
-        AuditConfig { dir: settings.data_dir.clone(), clock: Box::new(clock::now), report_every: REPORT_EVERY };
-    let noted = artoo_audit::spawn(tap, config).and_then(|service| {
-        service.note(note)?;
-        service.close()
-    });
-    if let Err(error) = noted {
-        screen.insist(&[Line::warning(format!("the undo is not in the audit log: {error}"))]);
+    let noted = audit::record(&settings.data_dir, [note]);
+    if let Err(error) = &noted {
+        screen.insist(&[Line::warning(format!("the undo is not in the audit log: {error}; {}", audit::MAKE_ROOM))]);
     }
+    noted.is_ok()
 }
 
 impl From<UndoError> for Failure {

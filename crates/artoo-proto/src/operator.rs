@@ -59,8 +59,11 @@ pub struct ConsentRequest {
     pub hash: ConsentHash,
     /// The call as it would run, escaped for display.
     pub shown: String,
-    /// What the call would change or reach, one line each.
+    /// What the call would change or reach, one line each: first what it changes, last whether it can be undone.
     pub effects: Vec<String>,
+    /// Every entry that would change with its kind and size, and what its content would become, one line each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub details: Vec<String>,
     /// Why the call needs approval.
     pub reason: String,
     /// Wider approvals that the user may give instead of one for this call only.

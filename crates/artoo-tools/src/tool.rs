@@ -130,6 +130,8 @@ pub(crate) struct Allowed {
     pub(crate) places: Option<Vec<PathBuf>>,
     /// Places with secrets that it may read.
     pub(crate) readable: Vec<PathBuf>,
+    /// Whether it may fill the disk.
+    pub(crate) fills_disk: bool,
 }
 
 /// Changes that can be applied.
@@ -245,8 +247,16 @@ impl Call {
         held: Held,
         time: Duration,
     ) -> io::Result<Ended> {
-        let order = self.machine.order(invocation, fence, held);
-        process::run(&self.machine.config, order, time.min(self.deadline.left())).await
+        process::run(&self.machine.config, self.order(invocation, fence, held), time.min(self.deadline.left())).await
+    }
+
+    /// A program of this call, held like this.
+    pub(crate) fn order(&self, invocation: Invocation, fence: Fence, held: Held) -> Order {
+        let mut order = self.machine.order(invocation, fence, held);
+        if self.allowed.fills_disk {
+            order.limits.disk_bytes = u64::MAX;
+        }
+        order
     }
 }
 

@@ -25,6 +25,8 @@ const KEY_FILE_MAX_BYTES: u64 = 16 * 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Text,
+    /// `true` or `false`.
+    Flag,
     /// A path, absolute or beginning with `~/`.
     Path,
     /// The name of an environment variable that holds a key.
@@ -82,6 +84,7 @@ settings! {
     Threads "threads" "ARTOO_THREADS" Text "threads that a model file is run with",
     TrustLocal "trust_local" "ARTOO_TRUST_LOCAL" Text
         "yes: a model on this machine may read files that may hold secrets, unasked",
+    Views "views" "ARTOO_VIEWS" Flag "true: commands change files in a view first; false: directly, once approved",
     DataDir "data_dir" "ARTOO_DATA_DIR" Path "where memory and the audit log are kept",
     Workspace "workspace" "ARTOO_WORKSPACE" Path "where new files go",
     Deadline "deadline" "ARTOO_DEADLINE" Text "when a task ends at the latest: 90s, 5m or 1h",

@@ -78,16 +78,18 @@ fn parse(path: &Path, home: &Path, text: &str) -> Result<ConfigFile, ConfigProbl
     for (name, value) in table {
         let at = name.span().start;
         let key = key_of(name.get_ref()).map_err(|problem| wrong(at, problem))?;
-        let Some(text) = value.get_ref().as_str() else {
-            let found = value.get_ref().type_str();
-            return Err(wrong(at, format!("{} is to be a text in quotes, and is {found}", key.name())));
+        let (value, is_flag) = (value.get_ref(), key.kind() == Kind::Flag);
+        let flag = value.as_bool().filter(|_| is_flag).map(|flag| if flag { "true" } else { "false" });
+        let Some(text) = value.as_str().or(flag) else {
+            let wanted = if is_flag { "true or false" } else { "a text in quotes" };
+            return Err(wrong(at, format!("{} is to be {wanted}, and is {}", key.name(), value.type_str())));
         };
         if text.trim().is_empty() {
             return Err(wrong(at, format!("{} is empty; remove the line", key.name())));
         }
         let value = match key.kind() {
             Kind::Path | Kind::KeyFile => whole_path(home, text, key).map_err(|problem| wrong(at, problem))?,
-            Kind::Text | Kind::KeyVariable | Kind::KeyCommand => text.to_owned(),
+            Kind::Text | Kind::Flag | Kind::KeyVariable | Kind::KeyCommand => text.to_owned(),
         };
         if entries.insert(key, Entry { value, line: line_at(at) }).is_some() {
             return Err(wrong(at, format!("{} is set twice, the other time by its earlier name", key.name())));
@@ -164,7 +166,7 @@ impl ConfigFile {
             }
             let value =
                 match key.kind() {
-                    Kind::Text | Kind::Path => entry.value.clone(),
+                    Kind::Text | Kind::Flag | Kind::Path => entry.value.clone(),
                     Kind::KeyFile => key_in(Path::new(&entry.value))?,
                     Kind::KeyVariable => {
                         let named = set.raw(&entry.value).and_then(|value| value.to_str());

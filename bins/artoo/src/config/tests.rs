@@ -49,6 +49,7 @@ fn what_is_wrong_is_told_with_file_and_line() {
     check("api_key = \"sk-canary\"", "1: api_key is no key; a key is never kept here");
     check("model = 3", "1: model is to be a text in quotes, and is integer");
     check("# fine\nmodel = [\"reflex\"]", "2: model is to be a text in quotes, and is array");
+    check("views = 0", "1: views is to be true or false, and is integer");
     check("model = \"\"", "1: model is empty");
     check("model = \"a\"\nmodel = \"b\"", "2: duplicate key");
     check("model = ", "1: ");

@@ -38,6 +38,7 @@ pub(crate) fn event(event: &TapEvent) -> Value {
                     set(&mut line, "event", json!("consent_asked"));
                     set(&mut line, "action", json!(asked.shown));
                     set(&mut line, "effects", json!(asked.effects));
+                    set(&mut line, "details", json!(asked.details));
                     set(&mut line, "reason", json!(asked.reason));
                     set(&mut line, "offers", json!(asked.offers));
                 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use artoo_bus::TapEvent;
-use artoo_proto::{ConsentAnswer, EffectId, EffectKind, Envelope, Message, OutcomeStatus, Plan, PlanDirective, escape};
+use artoo_proto::{ConsentAnswer, EffectId, EffectKind, Envelope, Message, OutcomeStatus, Plan, escape};
 
 use super::Line;
 
@@ -46,7 +46,8 @@ impl Live {
             }
             TapEvent::EffectFinished(finished) => {
                 let was_waiting = self.waiting.remove(&finished.effect_id).is_some();
-                let failed = was_waiting && !finished.ok;
+                // A question about the call follows, or that it was not allowed.
+                let failed = was_waiting && !finished.ok && !finished.digest.starts_with("needs consent: ");
                 failed.then(|| faint(&format!("  ✗ {}", finished.digest))).into_iter().collect()
             }
             TapEvent::Panicked { address, .. } => vec![Line::warning(format!("{} failed inside", address.role))],
@@ -78,7 +79,9 @@ fn of_message(envelope: &Envelope) -> Vec<Line> {
             let number = signal.attempt_number;
             vec![line(&format!("correction, attempt {number}: {}", signal.what_was_wrong))]
         }
-        Message::PlanDirective(directive) => vec![of_directive(directive)],
+        Message::PlanDirective(directive) => {
+            vec![line(&format!("replan {}: {}", directive.round, directive.rationale))]
+        }
         Message::SubTaskOutcome(outcome) if outcome.status == OutcomeStatus::Failed => {
             let reason = outcome.failure_reason.as_deref().unwrap_or("it was not verified");
             vec![line(&format!("fell short: {reason}"))]
@@ -105,16 +108,6 @@ fn of_plan(plan: &Plan) -> Vec<Line> {
         }
     }
     lines
-}
-
-/// Progress line for a directive to plan again: its round, the change of directive, and why.
-fn of_directive(directive: &PlanDirective) -> Line {
-    let name = |value: serde_json::Result<serde_json::Value>| {
-        value.ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
-    };
-    let from = name(serde_json::to_value(directive.prev_directive));
-    let to = name(serde_json::to_value(directive.directive));
-    line(&format!("replan {}, {from}→{to}: {}", directive.round, directive.rationale))
 }
 
 fn shortened(text: &str) -> String {

@@ -11,6 +11,9 @@ const COLUMNS_MIN: usize = 20;
 /// Number of columns that a tab is counted as.
 const TAB_COLUMNS: usize = 8;
 
+/// Number of columns reserved for the mark of what [`shorten`] leaves out.
+const GAP_COLUMNS: usize = 18;
+
 /// Wraps a text to rows of at most `columns` columns: quoted text may break anywhere, other text breaks at spaces.
 pub(crate) fn rows(text: &str, columns: usize) -> Vec<String> {
     text.split('\n').flat_map(|line| rows_of(line, columns)).collect()
@@ -66,8 +69,31 @@ fn fill<'a>(pieces: impl Iterator<Item = &'a str>, first: &str, next: &str, colu
     rows
 }
 
+/// Shortens a line to at most `columns` columns and says how many characters are left out; one part in `end` of what is
+/// shown is its end, and with 0 none.
+pub(crate) fn shorten(line: &str, columns: usize, end: usize) -> String {
+    if width(line) <= columns {
+        return line.to_owned();
+    }
+    let room = columns.saturating_sub(GAP_COLUMNS);
+    let at_end = room.checked_div(end).unwrap_or(0);
+    let head = bytes_within(room - at_end, line.graphemes(true));
+    let tail = line.len() - bytes_within(at_end, line.graphemes(true).rev());
+    let part = |bytes| line.get(bytes).unwrap_or_default();
+    format!("{} […{} more…]{}", part(0..head), part(head..tail).chars().count(), part(tail..line.len()))
+}
+
+/// Length in bytes of the first pieces that fit into this many columns.
+fn bytes_within<'a>(columns: usize, pieces: impl Iterator<Item = &'a str>) -> usize {
+    let fitting = pieces.scan(0, |used, piece| {
+        *used += width(piece);
+        (*used <= columns).then_some(piece.len())
+    });
+    fitting.sum()
+}
+
 /// Width of a text on a terminal, in columns. Joined emoji count as their parts, as simple terminals show them.
-fn width(text: &str) -> usize {
+pub(crate) fn width(text: &str) -> usize {
     text.chars().map(|c| if c == '\t' { TAB_COLUMNS } else { c.width().unwrap_or(0) }).sum()
 }
 

@@ -18,8 +18,10 @@ use crate::failure::Failure;
 use crate::model::file::HAS_ENGINE;
 use crate::settings::{Settings, Variables};
 use crate::signals::Signals;
-use crate::terminal;
-use crate::terminal::person::Person;
+use crate::terminal::person::approves;
+
+/// Why nothing was fetched if nobody was asked.
+const UNATTENDED: &str = "there is no terminal to ask on; artoo model pull --yes fetches without asking";
 
 /// Runs `artoo model pull`: installs a model file; asks before a download unless `--yes` is given.
 pub(crate) async fn run(
@@ -51,7 +53,8 @@ pub(crate) async fn run(
         (false, true) => screen.tell(&lines),
         (false, false) => screen.insist(&lines),
     }
-    if !options.yes && !is_approved(settings, screen) {
+    if !options.yes && !approves("Fetch it?", UNATTENDED, settings.json, screen) {
+        screen.tell(&[Line::plain("Nothing was fetched.")]);
         return Ok(Exit::ConsentNeeded);
     }
     let mut signals = Signals::listen()?;
@@ -109,20 +112,6 @@ fn question(offer: &Offer, (verification, style): (&str, fn(String) -> Line), se
     ]);
     lines.extend((!HAS_ENGINE).then(|| Line::warning(format!("  {NO_ENGINE}"))));
     lines
-}
-
-/// Asks the user to approve a download; denied if there is no terminal or the output is JSON.
-fn is_approved(settings: &Settings, screen: &Screen) -> bool {
-    if settings.json || !terminal::is_there() {
-        let why = "nothing was fetched: there is no terminal to ask on; artoo model pull --yes fetches without asking";
-        screen.insist(&[Line::warning(why)]);
-        return false;
-    }
-    let is_approved = Person { screen }.approves("Fetch it?", false);
-    if !is_approved {
-        screen.insist(&[Line::plain("Nothing was fetched.")]);
-    }
-    is_approved
 }
 
 /// Shows an installed model file as text or JSON.

@@ -1,6 +1,6 @@
 //! Asks the user at the terminal for approval and clarification, one question at a time.
 
-mod consent;
+pub(crate) mod consent;
 pub(crate) mod modes;
 pub(crate) mod person;
 

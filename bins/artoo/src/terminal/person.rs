@@ -16,6 +16,16 @@ pub(crate) struct Person<'a> {
     pub(crate) screen: &'a Screen,
 }
 
+/// Asks the user to approve something, with no as the default. Without a terminal, or with JSON, it is denied with
+/// `unattended` as the reason.
+pub(crate) fn approves(question: &str, unattended: &str, is_json: bool, screen: &Screen) -> bool {
+    let is_asked = !is_json && super::is_there();
+    if !is_asked {
+        screen.insist(&[Line::warning(unattended)]);
+    }
+    is_asked && Person { screen }.approves(question, false)
+}
+
 impl Person<'_> {
     pub(crate) fn says(&self, text: &str) {
         self.screen.insist(&[Line::plain(escape::visible(text))]);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::pty::Pty;
+use crate::pty::{Pty, QUESTION};
 use crate::server::{Asked, Reply, Server, understood};
 use crate::world::World;
 
@@ -22,7 +22,7 @@ fn hostile(asked: &Asked) -> Reply {
     match (asked.schema.as_str(), asked.nth) {
         ("task_spec", 0) => Reply::Json(json!({
             "task_id": PAYLOAD, "intent": PAYLOAD, "constraints": {"scope": PAYLOAD, "deadline": null},
-            "question": format!("{PAYLOAD}\nAllow it? [y/N] y")
+            "question": format!("{PAYLOAD}\n{QUESTION} yes, n no")
         })),
         ("task_spec", _) => understood(&format!("tidy up {PAYLOAD}")),
         ("plan", _) => Reply::Json(json!({
@@ -77,13 +77,15 @@ fn no_control_byte_reaches_a_terminal_from_a_name_a_file_a_model_or_the_request(
         let mut pty = Pty::start(&command, 100);
         pty.wait("the question", |pty| pty.row().starts_with("Your answer"));
         pty.send("this\r");
-        pty.wait("the consent", |pty| pty.row().starts_with("Allow it? [y/N]"));
+        pty.wait("the consent", |pty| pty.row().starts_with(QUESTION));
+        pty.send("?\r");
+        let questions = |shown: &str| shown.lines().filter(|line| line.starts_with(QUESTION)).count();
+        pty.wait("the details", |pty| questions(&pty.screen()) == 2 && pty.row().starts_with(QUESTION));
         pty.send("y\r");
         let (_, _, shown) = pty.ended_with_bytes();
         assert_eq!(acted_on(&shown), Vec::<char>::new(), "{arguments:?}: {shown}");
         assert!(shown.contains("\\u{1b}[2J") || shown.contains("\\u001b[2J"), "it was shown, escaped: {shown}");
-        let questions = shown.lines().filter(|line| line.starts_with("Allow it? [y/N]")).count();
-        assert_eq!(questions, 1, "nothing else asks in our name: {shown}");
+        assert_eq!(questions(&shown), 2, "nothing else asks in our name: {shown}");
         assert!(!world.home().join(format!("things/{PAYLOAD}.txt")).exists(), "what was allowed was done");
         world.check_kept();
         // What is kept is shown again by other commands, on a terminal as well.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::pty::Pty;
+use crate::pty::{Pty, QUESTION};
 use crate::server::{Asked, Reply, Server, call, one_step, pass, prose, said, understood};
 use crate::world::{Ran, World};
 
@@ -265,7 +265,7 @@ fn an_allowed_command_that_changed_nothing_is_no_act() {
         let mut pty = Pty::start(&world.with_model(&server, &[REQUESTS[0]]), 160);
         let mut answered = 0;
         while !pty.has_ended() {
-            let asked = pty.screen().matches("Allow it? [y/N]").count();
+            let asked = pty.screen().matches(QUESTION).count();
             if asked > answered {
                 answered = asked;
                 pty.send("y\r");

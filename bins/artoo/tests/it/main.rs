@@ -9,6 +9,7 @@
 )]
 
 mod answers;
+mod audit_log;
 mod canary;
 mod costs;
 mod dead_endpoint;
@@ -33,6 +34,7 @@ mod strict_schemas;
 mod terminal_output;
 mod tool_calls;
 mod transcript;
+mod try_command;
 mod undo;
 mod weak;
 mod world;

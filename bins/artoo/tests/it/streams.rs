@@ -198,7 +198,7 @@ fn on_a_terminal(
     let mut open = true;
     while let Ok(read @ 1..) = stdout.read(&mut bytes) {
         shown.push_str(&String::from_utf8_lossy(&bytes[..read]));
-        let questions = shown.matches("[y/N] ").count();
+        let questions = shown.matches("? details: ").count();
         while open && asked < questions {
             asked += 1;
             match typed {

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::time::{Duration, SystemTime};
 
-use crate::pty::{CTRL_D, Pty};
+use crate::pty::{CTRL_D, Pty, QUESTION};
 use crate::world::World;
 
 const BEGIN: &str = "<!-- a first session: begin -->\n```text\n";
@@ -44,7 +44,7 @@ fn transcript() -> String {
     ask(&mut pty, "how many pdfs are in ~/Papers", 1);
     ask(&mut pty, "which of them is the largest", 2);
     pty.enter("delete the tmp files in ~/Papers");
-    pty.see("Allow it? [y/N]");
+    pty.see(QUESTION);
     pty.send("y\r");
     pty.wait("the task's end", |pty| pty.screen().matches("model calls:").count() == 3);
     pty.prompt("");

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::pty::Pty;
+use crate::pty::{Pty, QUESTION};
 use crate::server::{Server, running};
 use crate::world::World;
 
@@ -10,7 +10,7 @@ use crate::world::World;
 fn allowed(world: &World, command: &str) {
     let server = Server::start(running(command.to_owned()));
     let mut pty = Pty::start(&world.with_model(&server, &["tidy up"]), 160);
-    pty.see("Allow it? [y/N]");
+    pty.see(QUESTION);
     pty.send("y\r");
     let (_, screen) = pty.ended();
     assert!(screen.contains("artoo undo brings back what this changed"), "{screen}");
@@ -70,7 +70,7 @@ fn an_act_without_a_model_is_undone_and_the_result_says_how() {
     let before = world.snapshot();
     let mut pty = Pty::start(&world.command(&["delete the files in ~/things ending in .txt"]), 160);
     pty.see("it can be undone with artoo undo");
-    pty.see("Allow it? [y/N]");
+    pty.see(QUESTION);
     pty.send("y\r");
     let (code, screen) = pty.ended();
     assert_eq!(code, 0, "{screen}");

@@ -5,9 +5,12 @@ use artoo_proto::{
     ToolOrder, ToolOutcome, ToolRequest,
 };
 
-use super::{Effect, Executor, PendingCall, Phase};
+use super::{Effect, Executor, PendingCall, PendingQuestion, Phase};
 use crate::blocked;
 use crate::machine::Context;
+
+/// Questions about one call: what it reaches, what it reads and what it changes are known one after the other.
+const QUESTIONS_MAX: u32 = 4;
 
 impl Executor {
     /// Fills in the `paths` of a recipe's call from the output of the earlier step that lists them; other calls are
@@ -33,12 +36,12 @@ impl Executor {
         cx: &mut Context<'_>,
         request: ToolRequest,
         consent: Option<(ConsentHash, ConsentScope)>,
+        approved: u32,
     ) -> Vec<Effect> {
         // The dispatcher has reported this subtask as missing, so no round would contain this call.
         if cx.now.uptime_ms >= self.until_ms {
             return self.fail("the time of this step was over before the call");
         }
-        let has_consent = consent.is_some();
         let (consent, scope) = consent.map_or((None, ConsentScope::Once), |(hash, scope)| (Some(hash), scope));
         let subtask = &self.subtask;
         let order = ToolOrder {
@@ -53,7 +56,7 @@ impl Executor {
             scope,
         };
         let id = cx.ids.next_effect();
-        self.phase = Phase::Calling(PendingCall { id, request, has_consent });
+        self.phase = Phase::Calling(PendingCall { id, request, approved });
         vec![Effect::CallTool(id, order)]
     }
 
@@ -64,22 +67,25 @@ impl Executor {
                 self.evidence_drawn += 1;
                 self.recorded(cx, call)
             }
-            // The call differs from the approved one; an approval never covers more than was shown (fault H11).
-            ToolOutcome::NeedsConsent { shown, .. } if pending.has_consent => {
-                self.refused(pending.request, &shown, "what was allowed has changed before it ran".to_owned(), false)
+            // A run shows what it needs bit by bit: a host first, then the files it would change.
+            ToolOutcome::NeedsConsent { shown, .. } if pending.approved == QUESTIONS_MAX => {
+                self.refused(pending.request, &shown, "it asked for more after each approval".to_owned(), false)
             }
             // The user is not asked twice: a denial holds for the rest of the task (decision D10).
             ToolOutcome::NeedsConsent { shown, .. } if self.was_refused(&pending.request.tool, &shown) => {
                 self.refused(pending.request, &shown, "it was refused before in this task".to_owned(), false)
             }
-            ToolOutcome::NeedsConsent { hash, shown, effects, reason, offers } => {
-                self.phase = Phase::AwaitingConsent(hash.clone(), pending.request, shown.clone());
+            ToolOutcome::NeedsConsent { hash, shown, effects, details, reason, offers } => {
+                let question =
+                    PendingQuestion { request: pending.request, shown: shown.clone(), approved: pending.approved };
+                self.phase = Phase::AwaitingConsent(hash.clone(), question);
                 vec![Effect::AskConsent(ConsentRequest {
                     task_id: self.subtask.parent_task_id.clone(),
                     subtask_id: self.subtask.subtask_id,
                     hash,
                     shown,
                     effects,
+                    details,
                     reason,
                     offers,
                 })]
@@ -137,13 +143,13 @@ impl Executor {
     pub(super) fn consent(
         &mut self,
         cx: &mut Context<'_>,
-        request: ToolRequest,
-        shown: String,
+        question: PendingQuestion,
         answer: ConsentAnswer,
     ) -> Vec<Effect> {
+        let PendingQuestion { request, shown, approved } = question;
         if answer.allowed {
             self.confirm = false;
-            return self.call(cx, request, Some((answer.hash, answer.scope)));
+            return self.call(cx, request, Some((answer.hash, answer.scope)), approved + 1);
         }
         let by_person = answer.note.is_none();
         let reason = answer.note.unwrap_or_else(|| "you did not allow it".to_owned());

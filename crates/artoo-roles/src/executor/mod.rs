@@ -66,7 +66,7 @@ enum Phase {
     /// The outcome of a tool call.
     Calling(PendingCall),
     /// The user's approval of this tool call, with the text that the user was shown.
-    AwaitingConsent(ConsentHash, ToolRequest, String),
+    AwaitingConsent(ConsentHash, PendingQuestion),
     /// The attempt was reported; a correction may start another.
     Reported,
     /// Nothing: the task was aborted.
@@ -79,8 +79,18 @@ enum Phase {
 struct PendingCall {
     id: EffectId,
     request: ToolRequest,
-    /// Whether the call runs with the user's approval, which is valid for one call.
-    has_consent: bool,
+    /// Questions about this call that the user has approved.
+    approved: u32,
+}
+
+/// A question about a call whose answer is awaited.
+#[derive(Debug)]
+struct PendingQuestion {
+    request: ToolRequest,
+    /// The call as the user was shown it.
+    shown: String,
+    /// Questions about this call that the user has approved before.
+    approved: u32,
 }
 
 /// One attempt at the subtask.
@@ -185,7 +195,7 @@ impl Executor {
     fn next_call(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
         match self.attempt.queue.pop_front() {
             Some(request) if self.attempt.calls_left() > 0 => match self.with_listed_paths(request) {
-                Ok(request) => self.call(cx, request, None),
+                Ok(request) => self.call(cx, request, None, 0),
                 Err(problem) => self.fail(problem),
             },
             Some(_) => self.fail("too many calls"),
@@ -344,8 +354,8 @@ impl Machine for Executor {
                 Answer::Abstained(_) => self.fail("the embedded parser can't carry out a step"),
             },
             (Phase::Calling(call), Input::Called(id, outcome)) if call.id == id => self.called(cx, call, *outcome),
-            (Phase::AwaitingConsent(hash, request, shown), Input::Answered(answer)) if answer.hash == hash => {
-                self.consent(cx, request, shown, answer)
+            (Phase::AwaitingConsent(hash, question), Input::Answered(answer)) if answer.hash == hash => {
+                self.consent(cx, question, answer)
             }
             (_, Input::Abort) => Vec::new(),
             (

@@ -88,6 +88,7 @@ fn needs_consent(hash: &str) -> ToolOutcome {
         hash: ConsentHash(hash.to_owned()),
         shown: "rm x".to_owned(),
         effects: vec!["deletes x".to_owned()],
+        details: vec!["file, 2 bytes: x".to_owned()],
         reason: "rm removes".to_owned(),
         offers: artoo_proto::ConsentOffers::default(),
     }
@@ -270,6 +271,7 @@ fn a_yes_runs_exactly_that_call_once() {
     let effects = called(&mut bench, &effects, |_| needs_consent("h"));
     let Message::ConsentRequest(request) = only(&effects) else { panic!() };
     assert_eq!((request.hash.0.as_str(), request.shown.as_str()), ("h", "rm x"));
+    assert_eq!(request.details, ["file, 2 bytes: x"]);
     assert!(bench.step(answer("another", true)).is_empty(), "a yes to something else is no yes");
     let effects = bench.step(answer("h", true));
     let (_, order) = ordered(&effects);

@@ -169,10 +169,7 @@ impl Builder {
         let (mut tap, mut audit, mut store) = (None, None, None);
         let mut memory = Memory::new(artoo_mkct::Engine::new());
         if let Some(dir) = &self.data_dir {
-            make_private_dir(dir)?;
-            tool_config.protected.push(dir.clone());
-            tool_config.undo.get_or_insert_with(|| UndoConfig::new(dir.join(UNDO)));
-            tool_config.data_dir = Some(dir.clone());
+            tool_config = tools_in(dir, tool_config)?;
             let (sender, receiver) = artoo_bus::tap(TAP_CAPACITY);
             let config = AuditConfig {
                 dir: dir.clone(),
@@ -222,6 +219,18 @@ impl Builder {
 fn is_disk_full(error: &(dyn Error + 'static)) -> bool {
     let is_full = |error: &io::Error| matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded);
     error.downcast_ref::<io::Error>().is_some_and(is_full) || error.source().is_some_and(is_disk_full)
+}
+
+/// Adds a data folder, which is created if missing, to the configuration of the tools: for undo, evidence and rules.
+///
+/// # Errors
+/// [`RuntimeError::DataDir`] if the folder can't be created or made private.
+pub fn tools_in(dir: &Path, mut config: ToolConfig) -> Result<ToolConfig, RuntimeError> {
+    make_private_dir(dir)?;
+    config.protected.push(dir.to_owned());
+    config.undo.get_or_insert_with(|| UndoConfig::new(dir.join(UNDO)));
+    config.data_dir = Some(dir.to_owned());
+    Ok(config)
 }
 
 /// Creates a folder with its parents if missing, and lets only the owner use it.

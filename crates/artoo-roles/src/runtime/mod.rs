@@ -12,13 +12,15 @@ mod handle;
 mod operator;
 mod perform;
 mod reflex;
+mod single;
 mod store;
 
-pub use builder::{Builder, CloseReport, OUTPUT_CHARS, RuntimeError, System, UNDO};
+pub use builder::{Builder, CloseReport, OUTPUT_CHARS, RuntimeError, System, UNDO, tools_in};
 pub use environment::{EnvironmentError, detect_environment};
 pub use handle::{Progress, TaskHandle, TaskOutcome};
 pub use operator::{Operator, Unattended};
 pub use reflex::Reflex;
+pub use single::{SingleCall, call_once};
 pub use store::{MemoryIndexError, export_memory_index};
 
 pub use crate::memory::{MemoryView, RememberedIntent};

@@ -125,6 +125,7 @@ pub fn needs_consent() -> ToolOutcome {
         hash: ConsentHash("h".to_owned()),
         shown: "rm -rf /home/u/keep".to_owned(),
         effects: vec!["deletes /home/u/keep".to_owned()],
+        details: Vec::new(),
         reason: "rm removes".to_owned(),
         offers: ConsentOffers::default(),
     }

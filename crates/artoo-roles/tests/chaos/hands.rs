@@ -51,7 +51,7 @@ pub(super) fn call(rng: &mut Rng, weather: &Weather, errand: Option<&Errand>, or
         };
         let (effects, reason) = (vec!["changes something".to_owned()], "it could not be proven harmless".to_owned());
         let offers = ConsentOffers { task: effects.clone(), path: Vec::new() };
-        return ToolOutcome::NeedsConsent { hash, shown, effects, reason, offers };
+        return ToolOutcome::NeedsConsent { hash, shown, effects, details: Vec::new(), reason, offers };
     }
     if rng.chance(weather.trouble) {
         return ToolOutcome::Called { call: trouble(rng, base) };

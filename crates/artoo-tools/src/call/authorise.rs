@@ -85,9 +85,10 @@ fn ask(
     let network = effects.network_message(machine.fence().holds);
     let lines = effects.lines.iter().cloned().chain([network]).chain(undo.message()).collect();
     context.registry.tasks().asked(&context.order.task_id, &hash, effects.clone());
-    let Question { shown, reason, .. } = question;
+    let Question { shown, reason, details, .. } = question;
     let offers = offers.unwrap_or_default();
-    EarlyOutcome::Question(Box::new(ToolOutcome::NeedsConsent { hash, shown, effects: lines, reason, offers }))
+    let question = ToolOutcome::NeedsConsent { hash, shown, effects: lines, details, reason, offers };
+    EarlyOutcome::Question(Box::new(question))
 }
 
 /// Stores an approval as wide as it was offered. If that fails, it is an approval of this call alone.

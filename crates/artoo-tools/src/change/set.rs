@@ -108,9 +108,9 @@ impl ChangeSet {
         self.retimed().next().is_none() && self.entries.iter().all(|entry| entry.kind == Kind::Created)
     }
 
-    /// Paths of which the times alone differ, without folders in which something else does.
+    /// Paths of which the times alone differ, without folders that hold something else that does.
     fn retimed(&self) -> impl Iterator<Item = &Path> {
-        let folders: BTreeSet<&Path> = self.entries.iter().filter_map(|entry| entry.path.parent()).collect();
+        let folders: BTreeSet<&Path> = self.entries.iter().flat_map(|entry| entry.path.ancestors().skip(1)).collect();
         let paths = self.touched.iter().map(|touched| touched.path.as_path());
         paths.filter(move |path| !folders.contains(path))
     }

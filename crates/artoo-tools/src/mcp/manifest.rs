@@ -9,6 +9,7 @@ use serde::Deserialize;
 use crate::config::ToolConfig;
 use crate::custom::{ManifestProblem, check_keys, find_program, from_toml, is_name, read_toml, timeout};
 use crate::fence::Reach;
+use crate::process::Invocation;
 
 const KEYS: [&str; 7] = ["name", "command", "pass", "network", "read_only", "granted", "timeout_s"];
 
@@ -71,8 +72,18 @@ impl ServerManifest {
         })
     }
 
+    /// Its program with its arguments.
+    pub(super) fn invocation(&self) -> Invocation {
+        Invocation {
+            program: self.program.clone(),
+            name: self.program.clone().into_os_string(),
+            arguments: self.arguments.clone(),
+            environment: self.environment.clone(),
+        }
+    }
+
     /// What the user lets it reach.
     pub(super) fn reach(&self) -> Reach {
-        Reach { network: self.network, ..Reach::default() }
+        Reach::of_network(self.network)
     }
 }

@@ -127,7 +127,7 @@ async fn serve_calls(
         let access = ReadAccess::of(machine, &fence);
         let current = match session.take().filter(|(known, session)| session.is_open() && *known == access) {
             Some((_, session)) => session,
-            None => match Session::begin(machine, manifest, fence, held).await {
+            None => match Session::begin(machine, machine.order(manifest.invocation(), fence, held)).await {
                 Ok(session) => Arc::new(session),
                 Err(ended) => {
                     drop(reply.send(ended.map(|ended| *ended)));
@@ -162,7 +162,7 @@ async fn first(
     let fence = Fence { left_out: left_out.clone(), ..fence };
     let access = ReadAccess::of(machine, &fence);
     let mut stays = !(holds && manifest.network);
-    let mut begun = Session::begin(machine, manifest, fence, held).await;
+    let mut begun = Session::begin(machine, machine.order(manifest.invocation(), fence, held)).await;
     let is_denied = |ended: &io::Result<Box<Ended>>| match ended {
         Ok(_) => true,
         Err(error) => error.kind() == io::ErrorKind::Unsupported,
@@ -173,7 +173,7 @@ async fn first(
         let view = View::prepare(config, protected, &[]);
         let held = view.map_or(Held::Fenced, |view| Held::InView(Arc::new(view)));
         let fence = Fence { left_out, reach: manifest.reach(), ..Fence::of_reading(protected, &[]) };
-        begun = Session::begin(machine, manifest, fence, held).await;
+        begun = Session::begin(machine, machine.order(manifest.invocation(), fence, held)).await;
     }
     match begun {
         Ok(session) => {

@@ -13,11 +13,9 @@ use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use crate::fence::Fence;
-use crate::mcp::manifest::ServerManifest;
 use crate::mcp::{START_TIME, TOOLS_MAX};
-use crate::process::{Ended, Invocation, Order, Serving, Verdict, capture, serve};
-use crate::tool::{Held, Machine};
+use crate::process::{Ended, Order, Serving, Verdict, capture, serve};
+use crate::tool::Machine;
 
 /// Longest line of a server, in bytes.
 const LINE_MAX_BYTES: usize = 4 * 1024 * 1024;
@@ -43,19 +41,7 @@ pub(super) struct Session {
 
 impl Session {
     /// Starts the server and connects to it. `Err` is how a call of it ends.
-    pub(super) async fn begin(
-        machine: &Arc<Machine>,
-        manifest: &ServerManifest,
-        fence: Fence,
-        held: Held,
-    ) -> Result<Self, io::Result<Box<Ended>>> {
-        let invocation = Invocation {
-            program: manifest.program.clone(),
-            name: manifest.program.clone().into_os_string(),
-            arguments: manifest.arguments.clone(),
-            environment: manifest.environment.clone(),
-        };
-        let order = machine.order(invocation, fence, held);
+    pub(super) async fn begin(machine: &Arc<Machine>, order: Order) -> Result<Self, io::Result<Box<Ended>>> {
         let started = serve(Order { cwd: PathBuf::from(&machine.config.environment.home), ..order }).await;
         let failed = |error: io::Error| Err(io::Error::new(error.kind(), format!("it can't be started: {error}")));
         let (mut serving, input, output) = started.map_err(failed)?;

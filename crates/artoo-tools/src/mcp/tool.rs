@@ -208,7 +208,7 @@ impl Work for RemoteCall {
             if stays {
                 return self.server.call(&self.name, input, fence, held).await;
             }
-            match Session::begin(&call.machine, &self.manifest, fence, held).await {
+            match Session::begin(&call.machine, call.order(self.manifest.invocation(), fence, held)).await {
                 Ok(session) => session.call(&self.name, input, false).await,
                 Err(ended) => ended.map(|ended| *ended),
             }

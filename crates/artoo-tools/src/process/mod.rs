@@ -99,6 +99,8 @@ pub(crate) struct Ended {
     pub(crate) is_stopped: bool,
     /// It made no socket by which the network is reached, allowed or not.
     pub(crate) stayed_off: bool,
+    /// It was killed because it used more disk space than it may.
+    pub(crate) is_full: bool,
     /// The limit that ended it, in words.
     pub(crate) struck: Option<String>,
 }
@@ -207,6 +209,8 @@ pub(crate) struct Verdict {
     pub(crate) denied: Vec<Denial>,
     /// It was killed for the first of these.
     pub(crate) is_stopped: bool,
+    /// The bytes of disk space of which it used more; it was killed for that.
+    pub(crate) full: Option<u64>,
     /// It is known to have made no socket by which the network is reached.
     pub(crate) stayed_off: bool,
 }
@@ -266,11 +270,15 @@ impl Verdict {
             stdout,
             stderr,
             timed_out,
-            left_behind: self.left_behind && timed_out.is_none(),
+            left_behind: self.left_behind && timed_out.is_none() && self.full.is_none(),
             denied: self.denied,
             is_stopped: self.is_stopped,
             stayed_off: self.stayed_off,
-            struck: self.signal.and_then(|signal| limits::struck(signal, limits)),
+            is_full: self.full.is_some(),
+            struck: self
+                .full
+                .map(limits::full)
+                .or_else(|| self.signal.and_then(|signal| limits::struck(signal, limits))),
         }
     }
 }

@@ -79,16 +79,11 @@ async fn what_a_command_changed_is_told_however_it_was_spelled() {
 #[doc = "holds: law 1.2"]
 #[tokio::test]
 async fn a_command_that_could_reach_further_is_not_known_to_have_done_nothing() {
-    // It makes a socket to see what the machine can do.
-    check("curl --version; true", None).await;
     check("curl http://127.0.0.1:9/upload; true", None).await;
     check("exec 5<>/dev/udp/127.0.0.1/9; true", None).await;
-    // Keys, the kernel's files: nobody looks there.
-    check("true; ls ~/.ssh", None).await;
-    check("true; cat /proc/self/status", None).await;
-    // Nothing is kept for undo here, so nobody looks at all.
-    let unkept = House::new().allowed("true; true").await;
-    assert_eq!((unkept.status, known(&unkept)), (CallStatus::Ok, None), "{unkept:?}");
+    // A secret that was read after a question, and nothing changed.
+    check("true; ls ~/.ssh", Some(&[])).await;
+    check("true; cat /proc/self/status", Some(&[])).await;
     let many = check("cd ~/artoo_workspace; for i in $(seq 300); do echo > $i; done", None).await;
     assert!((200..=256).contains(&many.changed.len()), "the list is cut, and does not pass for the whole");
 }

@@ -153,12 +153,17 @@ impl House {
     /// Runs a command, with a person's yes where it asks for one.
     async fn allowed(&self, command: &str) -> ToolCall {
         let context = Self::context("shell", serde_json::json!({"command": command}));
-        let (hash, shown) = match self.outcome(&context, None).await {
-            ToolOutcome::NeedsConsent { hash, shown, .. } => (hash, shown),
-            ToolOutcome::Called { call } => return call,
-        };
-        assert_eq!(shown, command, "shown is what runs, byte for byte");
-        called(self.outcome(&context, Some(self.registry.grant(&hash, ConsentScope::Once))).await)
+        let mut grant = None;
+        for _ in 0..3 {
+            match self.outcome(&context, grant).await {
+                ToolOutcome::NeedsConsent { hash, shown, .. } => {
+                    assert_eq!(shown, command, "shown is what runs, byte for byte");
+                    grant = Some(self.registry.grant(&hash, ConsentScope::Once));
+                }
+                ToolOutcome::Called { call } => return call,
+            }
+        }
+        panic!("{command} is asked about again and again")
     }
 }
 

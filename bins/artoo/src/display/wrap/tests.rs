@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{rows, width};
+use super::{rows, shorten, width};
 
 fn check(text: &str, columns: usize, expected: &[&str]) {
     assert_eq!(rows(text, columns), expected, "{text:?} at {columns}");
@@ -52,6 +52,22 @@ proptest! {
                 .map(|(number, row)| letters(if quote == "  | " && number > 0 { &row[4..] } else { row }))
                 .collect();
             prop_assert_eq!(kept, letters(&line));
+        }
+    }
+}
+
+#[test]
+fn a_shortened_line_keeps_its_ends_and_its_width() {
+    assert_eq!(shorten("short", 5, 3), "short");
+    let long = format!("begin{}end", "x".repeat(100));
+    assert_eq!(shorten(&long, 40, 3), "beginxxxxxxxxxx […86 more…]xxxxend");
+    assert_eq!(shorten(&long, 40, 0), "beginxxxxxxxxxxxxxxxxx […86 more…]");
+    for columns in 0..60 {
+        for text in ["漢字".repeat(40), "e\u{301}".repeat(90), "\t x".repeat(30)] {
+            for end in [0, 3] {
+                let short = shorten(&text, columns, end);
+                assert!(width(&short) <= columns.max(18), "{columns}: {short}");
+            }
         }
     }
 }

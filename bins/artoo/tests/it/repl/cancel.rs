@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::{COUNT, open_with, requests, running};
-use crate::pty::{CTRL_C, CTRL_D};
+use crate::pty::{CTRL_C, CTRL_D, QUESTION};
 use crate::server::{Reply, Server};
 use crate::world::{World, wait_for};
 
@@ -47,7 +47,7 @@ fn repl_11_95_during_a_tool_whose_children_go_with_it() {
     let server = Server::start(running(command));
     let mut pty = open_with(&world, &server);
     pty.enter("wait a little");
-    pty.wait("the tool or the question", |pty| runs(&argument) || pty.screen().contains("[y/N]"));
+    pty.wait("the tool or the question", |pty| runs(&argument) || pty.screen().contains(QUESTION));
     if !runs(&argument) {
         pty.send("y\r");
     }

@@ -43,6 +43,7 @@ pub(crate) fn consent_request() -> BoxedStrategy<ConsentRequest> {
         hash: consent_hash(),
         shown: text(),
         effects: texts(),
+        details: texts(),
         reason: text(),
         offers: record!(ConsentOffers { task: texts(), path: texts() }),
     })

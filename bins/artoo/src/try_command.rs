@@ -1,0 +1,113 @@
+//! `artoo try`: runs a command without a model, shows what it would change, and asks before that is done.
+
+use std::time::Duration;
+
+use artoo_proto::{CallStatus, EffectClass, FileChange, ToolCall, ToolRequest, escape};
+use artoo_roles::runtime::{Operator, SingleCall, Unattended, call_once};
+use artoo_tools::EvidenceStore;
+use serde_json::json;
+
+use crate::display::writer::Screen;
+use crate::display::{Line, result};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::settings::Settings;
+use crate::signals::Signals;
+use crate::terminal::{Terminal, consent};
+use crate::undo;
+
+/// Name of the schema of `artoo try`'s JSON output, which is not stable yet.
+const SCHEMA: &str = "artoo.try/0";
+
+/// Time limit of a command if the user gives none, in milliseconds: that of a task.
+const LIMIT_MS: u64 = 30 * 60 * 1_000;
+
+/// Why nothing was approved if nobody was asked.
+const UNATTENDED: &str = "There is no terminal to ask on; in one, artoo try asks you.";
+
+/// Added to the number of the signal that ended a command, as shells do.
+const SIGNALLED: i32 = 128;
+
+/// Runs the command to its end, or until a signal ends artoo; returns the exit code.
+pub(crate) async fn run(words: &[String], settings: &Settings, screen: &Screen) -> Result<u8, Failure> {
+    let (mut signals, command) = (Signals::listen()?, command(words));
+    let mut tools = settings.tools.clone();
+    // No model sees the output.
+    tools.trusts_model = true;
+    tools.call_timeout = Duration::from_millis(settings.limit_ms.unwrap_or(LIMIT_MS));
+    let request = ToolRequest { tool: "shell".to_owned(), input: json!({"command": command}) };
+    let person = Terminal::detect(screen).filter(|_| !settings.json);
+    let operator: &dyn Operator = person.as_ref().map_or(&Unattended, |person| person);
+    let label = format!("try {command}");
+    let ended = tokio::select! {
+        ended = call_once(tools, &settings.data_dir, operator, request, &label) => ended?,
+        () = signals.stop() => return Ok(Exit::Cancelled.code()),
+    };
+    let (call, task_id) = match ended {
+        SingleCall::Called { call, task_id } => (call, task_id),
+        SingleCall::NotApproved(asked) => {
+            if person.is_none() {
+                screen.report(settings.json, SCHEMA, json!({"ran": false, "asked": asked}), &consent::in_full(&asked));
+            }
+            let why = if person.is_some() { "You said no." } else { UNATTENDED };
+            screen.insist(&[Line::plain(format!("{why} Nothing was changed."))]);
+            return Ok(Exit::ConsentNeeded.code());
+        }
+    };
+    let (exit, has_run) = (exit(&call), call.status != CallStatus::Denied);
+    if settings.json {
+        let value = json!({"ran": has_run, "exit_code": exit, "task_id": task_id, "call": call});
+        screen.report(true, SCHEMA, value, &[]);
+    } else if has_run {
+        let whole = if call.truncated { call.kept.as_slice() } else { &[] };
+        let output = call.output.strip_suffix('\n').unwrap_or(&call.output);
+        let lines: Vec<Line> = (!call.output.is_empty()).then(|| Line::answer(output)).into_iter().collect();
+        screen.answer_with(&lines, whole, &EvidenceStore::new(&settings.data_dir));
+        screen.tell(&changes(&call));
+        let entry = undo::store(settings).find(task_id.as_str()).ok();
+        screen.tell(&entry.iter().flat_map(result::undoable).collect::<Vec<_>>());
+    } else {
+        screen.insist(&[Line::warning(format!("It did not run: {}", call.output))]);
+    }
+    Ok(exit)
+}
+
+/// The command line: a single word as it is; of several, each stays one word.
+fn command(words: &[String]) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-+=:,./@%".contains(c);
+    let quoted = |word: &String| match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.clone(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    };
+    match words {
+        [one] => one.clone(),
+        several => several.iter().map(quoted).collect::<Vec<_>>().join(" "),
+    }
+}
+
+/// Lines that name each change.
+fn changes(call: &ToolCall) -> Vec<Line> {
+    if call.changed.is_empty() {
+        let is_known = call.changes_known || call.class == EffectClass::ReadOnly;
+        return vec![Line::plain(if is_known { "It changed nothing." } else { "No change by it was found." })];
+    }
+    let line = |change: &FileChange| {
+        let verb = match (&change.before, &change.after) {
+            (None, _) => "created",
+            (_, None) => "deleted",
+            _ => "changed",
+        };
+        Line::plain(format!("{verb} {}", escape::one_line(&change.path)))
+    };
+    undo::capped(call.changed.iter().map(line).collect())
+}
+
+/// The exit code of the command if it ran; a signal is added to 128.
+fn exit(call: &ToolCall) -> u8 {
+    let code = call.exit_code.or(call.signal.map(|signal| SIGNALLED + signal));
+    match (call.status, code.map(u8::try_from)) {
+        (CallStatus::TimedOut, _) => Exit::Deadline.code(),
+        (_, Some(Ok(code))) => code,
+        _ => Exit::NotAchieved.code(),
+    }
+}

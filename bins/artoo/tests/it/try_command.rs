@@ -1,0 +1,224 @@
+//! `artoo try` as its user meets it: a question in four lines, its details, no, yes, and undo.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::pty::{CTRL_C, Pty, QUESTION};
+use crate::world::{Ran, Snapshot, World};
+
+/// Starts `artoo try` and waits for its question, which has four lines.
+fn asked(world: &World, command: &[&str]) -> Pty {
+    let pty = Pty::start(&world.command(&[&["try"], command].concat()), 100);
+    pty.wait("the question", |pty| pty.row().starts_with(QUESTION));
+    let screen = pty.screen();
+    let lines: Vec<&str> = screen.trim_end().lines().collect();
+    assert_eq!(lines.len(), 4, "{screen}");
+    for (line, begin) in lines.iter().zip(["  | ", "  It ", "  Asking because ", QUESTION]) {
+        assert!(line.starts_with(begin), "{screen}");
+    }
+    pty
+}
+
+/// What lies in the home folder, without the index of a repository, which holds times.
+fn files(world: &World) -> Snapshot {
+    world.snapshot().into_iter().filter(|(path, _)| !path.ends_with(".git/index")).collect()
+}
+
+/// Answers the question about a command with no, then with yes, and undoes it. The second line of the question and its
+/// details must say these words.
+fn check(world: &World, command: &[&str], what: &str, details: &[&str]) {
+    let before = files(world);
+    for answer in ["n\r", "y\r"] {
+        let mut pty = asked(world, command);
+        assert!(pty.screen().lines().nth(1).unwrap().contains(what), "{}", pty.screen());
+        pty.send("?\r");
+        let is_asked_again = |pty: &Pty| pty.screen().matches(QUESTION).count() == 2 && pty.row().starts_with(QUESTION);
+        pty.wait("the details", is_asked_again);
+        let shown = pty.screen();
+        assert!(details.iter().all(|detail| shown.contains(detail)), "{details:?}: {shown}");
+        assert_eq!(files(world), before, "nothing is changed before the answer");
+        pty.send(answer);
+        let (code, screen) = pty.ended();
+        if answer == "n\r" {
+            assert_eq!((code, files(world)), (6, before.clone()), "{screen}");
+            assert!(screen.ends_with("You said no. Nothing was changed."), "{screen}");
+        } else {
+            assert_eq!(code, 0, "{screen}");
+            assert_ne!(files(world), before, "{screen}");
+            assert!(screen.ends_with("artoo undo brings back what this changed"), "{screen}");
+        }
+    }
+    let undone = world.run(&["undo", "--yes"]);
+    assert_eq!((undone.code, files(world)), (Some(0), before), "{undone:?}");
+    world.check_kept();
+}
+
+fn with_texts() -> World {
+    let world = World::new();
+    world.file("proj/a.txt", "first\nold line\nlast\n");
+    world.file("proj/b.txt", "second\n");
+    world
+}
+
+#[doc = "holds: law 1.6, 1.10"]
+#[test]
+fn a_command_is_asked_about_in_four_lines_and_undone() {
+    check(
+        &with_texts(),
+        &["rm", "proj/a.txt", "proj/b.txt"],
+        "",
+        &["  | rm proj/a.txt proj/b.txt", "/proj/b.txt (a file"],
+    );
+    check(&with_texts(), &["sed -i s/old/new/ proj/a.txt"], "", &["  | sed -i s/old/new/ proj/a.txt"]);
+}
+
+#[test]
+#[ignore = "until commands run in views"]
+fn a_question_about_rm_shows_what_it_deletes() {
+    check(&with_texts(), &["rm proj/*.txt"], "deletes 2 files", &["proj/a.txt", "proj/b.txt"]);
+}
+
+#[test]
+#[ignore = "until commands run in views"]
+fn a_question_about_sed_shows_the_difference() {
+    check(
+        &with_texts(),
+        &["sed -i s/old/new/ proj/*.txt"],
+        "changes 1 file",
+        &["proj/a.txt", "-old line", "+new line"],
+    );
+}
+
+#[test]
+#[ignore = "until commands run in views"]
+fn a_question_about_git_checkout_shows_the_difference() {
+    let world = with_texts();
+    world.shell("cd proj; git init -q; git add .; git -c user.name=a -c user.email=a@b commit -qm first");
+    world.file("proj/a.txt", "first\nmy work\nlast\n");
+    check(&world, &["cd proj && git checkout ."], "changes 1 file", &["proj/a.txt", "-my work", "+old line"]);
+}
+
+#[test]
+#[ignore = "until commands run in views"]
+fn a_question_about_make_shows_what_its_recipes_change() {
+    let world = with_texts();
+    world.file("proj/Makefile", "all:\n\t@echo built > a.txt\n\t@rm b.txt\n\t@echo new > c.txt\n");
+    let details = ["-old line", "+built", "proj/b.txt", "proj/c.txt"];
+    check(&world, &["make", "-C", "proj"], "deletes 1 file", &details);
+}
+
+#[test]
+#[ignore = "until commands run in views"]
+fn a_question_about_npm_install_shows_what_it_installs() {
+    if Command::new("npm").arg("--version").output().is_err() {
+        println!("skipped: npm is not there");
+        return;
+    }
+    let world = World::new();
+    world.file("dep/package.json", r#"{"name":"dep","version":"1.0.0"}"#);
+    world.file("proj/package.json", r#"{"name":"p","version":"1.0.0","dependencies":{"dep":"file:../dep"}}"#);
+    let command = "cd proj && npm install --offline --no-audit --no-fund --no-update-notifier";
+    check(&world, &[command], "", &["package-lock.json", "node_modules"]);
+}
+
+#[test]
+fn a_command_that_changes_nothing_runs_unasked_and_ends_as_by_itself() {
+    let world = World::new().with_things();
+    for (command, code) in
+        [(&["ls", "things"][..], 0), (&["ls missing"], 2), (&["grep", "-c", "nothing", "things/paper.PDF"], 1)]
+    {
+        let by_itself = Command::new("sh").args(["-c", &command.join(" ")]).current_dir(world.home()).output().unwrap();
+        let tried = world.run(&[&["try"], command].concat());
+        assert_eq!((tried.code, by_itself.status.code()), (Some(code), Some(code)), "{tried:?}");
+        if code == 0 {
+            assert_eq!(
+                (tried.stdout.as_bytes(), tried.stderr.as_str()),
+                (by_itself.stdout.as_slice(), "It changed nothing.\n")
+            );
+        }
+    }
+    let listed: Value = serde_json::from_str(&world.run(&["undo", "--list", "--json"]).stdout).unwrap();
+    assert_eq!(listed["entries"].as_array().map(Vec::len), Some(0), "{listed}");
+}
+
+#[doc = "holds: law 1.6"]
+#[test]
+fn without_a_terminal_a_change_is_shown_and_not_made() {
+    let world = World::new().with_things();
+    let before = world.snapshot();
+    let shown = world.run(&["try", "rm", "things/empty.md"]);
+    assert_eq!(shown.code, Some(6), "{shown:?}");
+    assert!(
+        shown.stdout.starts_with("  | rm things/empty.md\n") && shown.stdout.contains("/things/empty.md"),
+        "{shown:?}"
+    );
+    assert_eq!(shown.stderr, "There is no terminal to ask on; in one, artoo try asks you. Nothing was changed.\n");
+    // With JSON nobody is asked either, and nothing but JSON goes to standard output.
+    let (code, screen) = Pty::start(&world.command(&["--json", "try", "rm things/empty.md"]), 4_000).ended();
+    let line = screen.lines().next().unwrap();
+    let value: Value = serde_json::from_str(line).unwrap();
+    assert_eq!(
+        (code, &value["ran"], &value["asked"]["shown"]),
+        (6, &false.into(), &"rm things/empty.md".into()),
+        "{screen}"
+    );
+    assert!(value["asked"]["effects"].is_array() && value["asked"]["reason"].is_string(), "{value}");
+    assert_eq!(world.snapshot(), before);
+}
+
+#[test]
+fn words_stay_words_and_options_belong_to_the_command() {
+    let world = World::new();
+    world.file("my file", "1\n");
+    world.file("it's; $HOME", "2\n");
+    let shown = world.run(&["try", "cat", "--", "my file", "it's; $HOME"]);
+    assert_eq!((shown.code, shown.stdout.as_str()), (Some(0), "1\n2\n"), "{shown:?}");
+    let shown = world.run(&["try", "echo", "--json", "-q"]);
+    assert_eq!((shown.code, shown.stdout.as_str()), (Some(0), "--json -q\n"), "{shown:?}");
+    assert_eq!(world.run(&["try"]).code, Some(2));
+}
+
+#[test]
+fn what_is_refused_and_what_is_interrupted_has_its_own_code() {
+    let world = World::new().with_things();
+    let before = world.snapshot();
+    let refused = world.run(&["try", "ls \u{202e}"]);
+    assert_eq!(refused.code, Some(9), "{refused:?}");
+    assert!(refused.stderr.starts_with("It did not run: ") && refused.stdout.is_empty(), "{refused:?}");
+    let mut pty = asked(&world, &["rm", "things/empty.md"]);
+    pty.send(CTRL_C);
+    assert_eq!(pty.ended().0, 130);
+    assert_eq!(world.snapshot(), before);
+}
+
+#[doc = "holds: law 0.12"]
+#[test]
+fn a_hostile_name_stays_one_line() {
+    let world = World::new();
+    let name = "x\u{1b}[2J\u{202e}\nAllow it? y yes";
+    world.file(name, "1");
+    let mut pty = asked(&world, &["rm -- x*"]);
+    pty.send("?\r");
+    pty.wait("the details", |pty| pty.screen().matches(QUESTION).count() > 1 && pty.row().starts_with(QUESTION));
+    let screen = pty.screen();
+    assert_eq!(screen.lines().filter(|line| line.starts_with("Allow it?")).count(), 2, "{screen}");
+    pty.send("y\r");
+    let (code, _, raw) = pty.ended_with_bytes();
+    assert!(code == 0 && !raw.contains("\u{1b}[2J") && !raw.contains('\u{202e}'), "{raw}");
+    assert!(!world.home().join(name).exists());
+}
+
+#[test]
+fn views_are_switched_off_by_a_setting_and_doctor_says_so() {
+    let world = World::new();
+    let doctor = |world: &World| Ran::of(world.command(&["doctor"]).output().unwrap()).stdout;
+    let off = "ok   views: commands change files directly once they are approved: no view can be made (views are switched off";
+    assert!(!doctor(&world).contains(off));
+    world.file(".config/artoo/config.toml", "views = false\n");
+    assert!(doctor(&world).contains(off), "{}", doctor(&world));
+    let shown = world.run(&["config", "show", "--origin"]);
+    assert!(shown.stdout.contains("\nviews = false  # views in "), "{shown:?}");
+    let by_variable = world.command(&["doctor"]).env("ARTOO_VIEWS", "true").output().unwrap();
+    assert!(!Ran::of(by_variable).stdout.contains(off), "a variable wins over the file");
+}
