@@ -174,6 +174,16 @@ impl Machine {
         Self { config, protected, sight, child_environment, journal, rules, unswept: AtomicU64::default() }
     }
 
+    /// A program on this machine, held like this.
+    pub(crate) fn order(&self, invocation: Invocation, fence: Fence, held: Held) -> Order {
+        let order = invocation.order(&self.config, &self.sight, &self.child_environment, fence);
+        match held {
+            Held::Not => Order { is_held: false, ..order },
+            Held::Fenced => order,
+            Held::InView(view) => Order { view: Some(view), ..order },
+        }
+    }
+
     /// What the sandbox of this machine can enforce. Blocks until that has been tried.
     pub(crate) fn fence(&self) -> FenceReport {
         fence::report()
@@ -237,17 +247,16 @@ impl Call {
         held: Held,
         time: Duration,
     ) -> io::Result<Ended> {
-        let Machine { config, sight, child_environment, .. } = &*self.machine;
-        let mut order = invocation.order(config, sight, child_environment, fence);
+        process::run(&self.machine.config, self.order(invocation, fence, held), time.min(self.deadline.left())).await
+    }
+
+    /// A program of this call, held like this.
+    pub(crate) fn order(&self, invocation: Invocation, fence: Fence, held: Held) -> Order {
+        let mut order = self.machine.order(invocation, fence, held);
         if self.allowed.fills_disk {
             order.limits.disk_bytes = u64::MAX;
         }
-        let order = match held {
-            Held::Not => Order { is_held: false, ..order },
-            Held::Fenced => order,
-            Held::InView(view) => Order { view: Some(view), ..order },
-        };
-        process::run(config, order, time.min(self.deadline.left())).await
+        order
     }
 }
 

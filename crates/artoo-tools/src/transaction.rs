@@ -11,8 +11,10 @@ mod direct;
 mod staged;
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,10 +28,25 @@ use crate::view::{NoView, View};
 use artoo_proto::EffectClass;
 use decide::Run;
 
+/// What a transaction runs: a program to its end, or one call of a server.
+pub(crate) trait Work: fmt::Debug + Send + Sync {
+    /// Runs it once, for at most this long.
+    fn run<'a>(&'a self, call: &'a Call, fence: Fence, held: Held, time: Duration) -> End<'a>;
+}
+
+/// The end of a run.
+pub(crate) type End<'a> = Pin<Box<dyn Future<Output = io::Result<Ended>> + Send + 'a>>;
+
+impl Work for Invocation {
+    fn run<'a>(&'a self, call: &'a Call, fence: Fence, held: Held, time: Duration) -> End<'a> {
+        Box::pin(call.start(self.clone(), fence, held, time))
+    }
+}
+
 /// A program to run.
 #[derive(Debug, Clone)]
 pub(crate) struct Program {
-    pub(crate) invocation: Invocation,
+    pub(crate) work: Arc<dyn Work>,
     /// The call as a question shows it.
     pub(crate) shown: String,
     pub(crate) names: Names,
@@ -77,7 +94,7 @@ impl Call {
         // What a program does to others is not done twice.
         if self.allowed.reach == Reach::default() {
             let fence = program.fence(&self.allowed, Fence::of_reading_run(&self.machine.protected));
-            match self.start(program.invocation.clone(), fence, Held::Fenced, program.time).await {
+            match program.work.run(&self, fence, Held::Fenced, program.time).await {
                 Ok(ended) if !ended.denied.is_empty() => denied = ended.denied,
                 ended => {
                     return Ok(Box::new(move |machine, limit| {
@@ -104,7 +121,7 @@ impl Call {
         let reach = self.allowed.reach.clone();
         let fence = Fence { reach, ..program.fence(&self.allowed, Fence::of_reading(&self.machine.protected, &[])) };
         let held = Held::InView(Arc::clone(&stage.view));
-        let ended = self.start(program.invocation.clone(), fence, held, program.time).await;
+        let ended = program.work.run(&self, fence, held, program.time).await;
         let Self { allowed, source, .. } = self;
         let run = Run { program, allowed, source, stage, record };
         Box::new(move |machine, limit| run.decide(ended, machine, limit))

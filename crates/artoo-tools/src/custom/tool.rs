@@ -137,7 +137,7 @@ impl Job for CustomCall {
         let network = self.manifest.network;
         let is_reading = self.manifest.effect == Effect::ReadOnly;
         let program = Program {
-            invocation: self.invocation(),
+            work: Arc::new(self.invocation()),
             shown: self.shown(),
             names: Names { paths: self.paths.clone(), ..Names::default() },
             folders: Vec::new(),

@@ -1,6 +1,7 @@
 //! What fenced programs may see of this machine: everything beside the protected places.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 #[cfg(target_os = "linux")]
 use std::{
     io,
@@ -18,6 +19,8 @@ pub(crate) struct Sight {
     hidden: Vec<PathBuf>,
     #[cfg(target_os = "linux")]
     visible: Mutex<Option<Arc<Visible>>>,
+    /// How often it was looked at anew.
+    looks: AtomicU64,
 }
 
 impl Sight {
@@ -26,12 +29,22 @@ impl Sight {
             hidden: protected.hidden_places().into_iter().collect(),
             #[cfg(target_os = "linux")]
             visible: Mutex::default(),
+            looks: AtomicU64::default(),
         }
     }
 
     /// What may not be read, whether it is there or not.
     pub(crate) fn hidden(&self) -> &[PathBuf] {
         &self.hidden
+    }
+
+    /// A number that changes with what a program may read: the rules of one that runs stay as they were at its start.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn version(&self) -> u64 {
+        #[cfg(target_os = "linux")]
+        // Where it can't be found out, no program starts either.
+        drop(self.visible());
+        self.looks.load(Ordering::Relaxed)
     }
 
     /// What lies beside the hidden places now. Who asks meanwhile waits, instead of looking for the same.
@@ -41,6 +54,7 @@ impl Sight {
         if let Some(visible) = kept.as_ref().filter(|visible| visible.is_current()) {
             return Ok(Arc::clone(visible));
         }
+        self.looks.fetch_add(1, Ordering::Relaxed);
         let visible = Arc::new(Visible::of(&self.hidden)?);
         *kept = visible.can_be_kept().then(|| Arc::clone(&visible));
         Ok(visible)

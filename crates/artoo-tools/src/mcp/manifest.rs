@@ -8,8 +8,10 @@ use serde::Deserialize;
 
 use crate::config::ToolConfig;
 use crate::custom::{ManifestProblem, check_keys, find_program, from_toml, is_name, read_toml, timeout};
+use crate::fence::Reach;
+use crate::process::Invocation;
 
-const KEYS: [&str; 6] = ["name", "command", "pass", "read_only", "granted", "timeout_s"];
+const KEYS: [&str; 7] = ["name", "command", "pass", "network", "read_only", "granted", "timeout_s"];
 
 /// Maximum number of arguments of a server's command.
 const ARGUMENTS_MAX: usize = 64;
@@ -21,6 +23,8 @@ struct Wire {
     command: Vec<String>,
     #[serde(default)]
     pass: Vec<String>,
+    #[serde(default)]
+    network: bool,
     #[serde(default)]
     read_only: Vec<String>,
     #[serde(default)]
@@ -36,6 +40,8 @@ pub(super) struct ServerManifest {
     pub(super) arguments: Vec<OsString>,
     /// Additional environment variables.
     pub(super) environment: Vec<(String, OsString)>,
+    /// Whether it may use the network.
+    pub(super) network: bool,
     pub(super) read_only: Vec<String>,
     pub(super) granted: Vec<String>,
     pub(super) timeout: Duration,
@@ -60,8 +66,24 @@ impl ServerManifest {
             environment: passed.collect(),
             timeout: timeout(wire.timeout_s)?,
             name: wire.name,
+            network: wire.network,
             read_only: wire.read_only,
             granted: wire.granted,
         })
+    }
+
+    /// Its program with its arguments.
+    pub(super) fn invocation(&self) -> Invocation {
+        Invocation {
+            program: self.program.clone(),
+            name: self.program.clone().into_os_string(),
+            arguments: self.arguments.clone(),
+            environment: self.environment.clone(),
+        }
+    }
+
+    /// What the user lets it reach.
+    pub(super) fn reach(&self) -> Reach {
+        Reach::of_network(self.network)
     }
 }

@@ -4,16 +4,21 @@
 //! name = "notes"
 //! command = ["/usr/local/bin/notes-mcp", "--stdio"]
 //! pass = ["NOTES_TOKEN"]     # additional environment variables that are passed to it
-//! read_only = ["search"]     # tools that change nothing, by your claim, not the server's
-//! granted = ["search"]       # tools that need no approval
+//! network = true             # it may use the network; otherwise its sandbox blocks it
+//! read_only = ["search"]     # tools that change nothing elsewhere, by your claim, not the server's
+//! granted = ["add"]          # tools whose changes need no approval, nor what they send
 //! timeout_s = 30
 //! ```
+//!
+//! A server stays as long as it only reads. The first change that it tries ends it, and the call is made again by a server
+//! of its own in a view, as a command is. One with the network is started for each call: what it sends is not sent twice.
 //!
 //! What a server says of itself (names, descriptions, schemas, hints) is shortened, stripped and not trusted.
 
 mod manifest;
 mod schema;
 mod server;
+mod session;
 mod tool;
 
 use std::sync::Arc;

@@ -1,47 +1,35 @@
-//! A running server: its process and its connection, on a thread of their own.
+//! A server that stays: its process and its connection, on a thread of their own.
 
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use artoo_proto::escape;
-use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, PaginatedRequestParams};
-use rmcp::service::{Peer, RunningService};
-use rmcp::transport::async_rw::AsyncRwTransport;
-use rmcp::{RoleClient, ServiceExt};
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc as channel, oneshot};
 
-use crate::mcp::TOOLS_MAX;
+use crate::fence::Fence;
 use crate::mcp::manifest::ServerManifest;
-use crate::process::{Invocation, Serving, serve};
-use crate::tool::Machine;
-
-/// Longest line of a server, in bytes.
-const LINE_MAX_BYTES: usize = 4 * 1024 * 1024;
-
-/// Maximum number of pages of a server's list of tools.
-const PAGES_MAX: usize = 8;
+use crate::mcp::session::{Offered, Session};
+use crate::process::{Ended, REMARKS_CHARS};
+use crate::tool::{Held, Machine};
+use crate::view::View;
 
 /// Maximum number of waiting calls.
 const CALLS_MAX: usize = 32;
 
-/// A tool as its server describes it.
-#[derive(Debug)]
-pub(super) struct Offered {
-    pub(super) name: String,
-    pub(super) description: String,
-    pub(super) schema: Map<String, Value>,
-}
-
 /// A call with the channel for its result.
 struct Order {
+    fence: Fence,
+    held: Held,
     tool: String,
     input: Map<String, Value>,
-    reply: oneshot::Sender<Result<CallToolResult, String>>,
+    reply: oneshot::Sender<io::Result<Ended>>,
 }
 
-/// A started server. Dropping it ends the process and its children.
+/// A server. Dropping it ends the process and its children.
 #[derive(Debug)]
 pub(super) struct Server {
     orders: Option<channel::Sender<Order>>,
@@ -53,7 +41,7 @@ impl Drop for Server {
     fn drop(&mut self) {
         drop(self.orders.take());
         if let Some(thread) = self.thread.take() {
-            // It ends within the grace time of a program; a panic of it is ignored.
+            // It ends within the time for a start and two grace times of a program; a panic of it is ignored.
             let _ = thread.join();
         }
     }
@@ -83,101 +71,122 @@ impl Server {
         list.recv_timeout(time).unwrap_or_else(|_| Err("it did not list its tools in time".to_owned()))
     }
 
-    /// Makes a call. Dropping the future cancels it.
-    pub(super) async fn call(&self, tool: &str, input: Map<String, Value>) -> Result<CallToolResult, String> {
-        let gone = || "the server is gone".to_owned();
-        let (reply, answer) = oneshot::channel();
-        let order = Order { tool: tool.to_owned(), input, reply };
+    /// Makes a call. Dropping the future ends the server.
+    pub(super) async fn call(
+        &self,
+        tool: &str,
+        input: Map<String, Value>,
+        fence: Fence,
+        held: Held,
+    ) -> io::Result<Ended> {
+        let gone = || io::Error::other("it is gone");
+        let (reply, ended) = oneshot::channel();
+        let order = Order { fence, held, tool: tool.to_owned(), input, reply };
         self.orders.as_ref().ok_or_else(gone)?.send(order).await.map_err(|_| gone())?;
-        answer.await.map_err(|_| gone())?
+        ended.await.map_err(|_| gone())?
     }
 }
 
-/// Starts the server, lists its tools, forwards calls and ends it.
+/// What decides which files a server may read; the rules of one that runs stay as they were at its start.
+#[derive(Debug, PartialEq, Eq)]
+struct ReadAccess {
+    version: u64,
+    readable: Vec<PathBuf>,
+    left_out: Vec<PathBuf>,
+    /// Folders with a file that is left out below them, and when an entry of theirs changed last.
+    folders: Vec<(PathBuf, i64, i64)>,
+}
+
+impl ReadAccess {
+    fn of(machine: &Machine, Fence { readable, left_out, .. }: &Fence) -> Self {
+        let mut folders: Vec<PathBuf> =
+            left_out.iter().flat_map(|file| file.ancestors().skip(1)).map(PathBuf::from).collect();
+        folders.sort();
+        folders.dedup();
+        let changed = |folder: PathBuf| {
+            let found = folder.metadata().ok()?;
+            Some((folder, found.ctime(), found.ctime_nsec()))
+        };
+        let folders = folders.into_iter().filter_map(changed).collect();
+        let version = machine.sight.version();
+        Self { version, readable: readable.clone(), left_out: left_out.clone(), folders }
+    }
+}
+
+/// Starts the server, lists its tools, forwards calls and ends it. It is started again for a call after it has ended.
 async fn serve_calls(
-    machine: &Machine,
+    machine: &Arc<Machine>,
     manifest: &ServerManifest,
     mut orders: channel::Receiver<Order>,
     listing: &mpsc::SyncSender<Result<Vec<Offered>, String>>,
 ) {
-    let (serving, service) = match begin(machine, manifest, &mut orders).await {
-        Ok(begun) => begun,
-        Err(reason) => return drop(listing.send(Err(reason))),
-    };
+    let (mut session, listed) = first(machine, manifest).await;
     // The list may have come too late; calls are accepted all the same.
-    drop(listing.send(list(service.peer()).await));
-    while let Some(order) = orders.recv().await {
-        tokio::spawn(answer(service.peer().clone(), order));
+    drop(listing.send(listed));
+    while let Some(Order { fence, held, tool, input, mut reply }) = orders.recv().await {
+        let access = ReadAccess::of(machine, &fence);
+        let current = match session.take().filter(|(known, session)| session.is_open() && *known == access) {
+            Some((_, session)) => session,
+            None => match Session::begin(machine, machine.order(manifest.invocation(), fence, held)).await {
+                Ok(session) => Arc::new(session),
+                Err(ended) => {
+                    drop(reply.send(ended.map(|ended| *ended)));
+                    continue;
+                }
+            },
+        };
+        session = Some((access, Arc::clone(&current)));
+        tokio::spawn(async move {
+            tokio::select! {
+                ended = current.call(&tool, input, true) => drop(reply.send(ended)),
+                // The caller is gone; who knows what the server still does for it.
+                () = reply.closed() => drop(current.end().await),
+            }
+        });
     }
-    drop(service);
-    serving.end(machine.config.kill_grace).await;
+    if let Some((_, session)) = session {
+        session.end().await;
+    }
 }
 
-type Begun = (Serving, RunningService<RoleClient, ()>);
-
-async fn begin(
-    machine: &Machine,
+/// The tools of the server, and the server itself if it can be called: if it only reads as it starts, and has no network.
+async fn first(
+    machine: &Arc<Machine>,
     manifest: &ServerManifest,
-    orders: &mut channel::Receiver<Order>,
-) -> Result<Begun, String> {
-    let invocation = Invocation {
-        program: manifest.program.clone(),
-        name: manifest.program.clone().into_os_string(),
-        arguments: manifest.arguments.clone(),
-        environment: manifest.environment.clone(),
+) -> (Option<(ReadAccess, Arc<Session>)>, Result<Vec<Offered>, String>) {
+    let Machine { config, protected, .. } = &**machine;
+    let left_out = protected.left_out(&config.environment, &[]);
+    let holds = machine.fence().holds;
+    let (fence, held) =
+        if holds { (Fence::of_reading_run(protected), Held::Fenced) } else { (Fence::default(), Held::Not) };
+    let fence = Fence { left_out: left_out.clone(), ..fence };
+    let access = ReadAccess::of(machine, &fence);
+    let mut stays = !(holds && manifest.network);
+    let mut begun = Session::begin(machine, machine.order(manifest.invocation(), fence, held)).await;
+    let is_denied = |ended: &io::Result<Box<Ended>>| match ended {
+        Ok(_) => true,
+        Err(error) => error.kind() == io::ErrorKind::Unsupported,
     };
-    let (serving, input, output) =
-        serve(machine, &invocation).map_err(|error| format!("it can't be started: {error}"))?;
-    let transport = AsyncRwTransport::new_client(output, input).with_max_line_length(LINE_MAX_BYTES);
-    let begun = tokio::select! {
-        service = ().serve(transport) => service.map_err(|error| shown(&error)),
-        // The server was dropped: it did not start in time.
-        None = orders.recv() => Err("it was dropped".to_owned()),
-    };
+    if begun.as_ref().is_err_and(is_denied) {
+        // What it changes as it starts is thrown away.
+        stays = false;
+        let view = View::prepare(config, protected, &[]);
+        let held = view.map_or(Held::Fenced, |view| Held::InView(Arc::new(view)));
+        let fence = Fence { left_out, reach: manifest.reach(), ..Fence::of_reading(protected, &[]) };
+        begun = Session::begin(machine, machine.order(manifest.invocation(), fence, held)).await;
+    }
     match begun {
-        Ok(service) => Ok((serving, service)),
-        Err(reason) => {
-            serving.end(machine.config.kill_grace).await;
-            Err(format!("it does not speak the protocol: {reason}"))
+        Ok(session) => {
+            let listed = session.list().await;
+            if !stays {
+                session.end().await;
+            }
+            (stays.then(|| (access, Arc::new(session))), listed)
         }
-    }
-}
-
-async fn list(peer: &Peer<RoleClient>) -> Result<Vec<Offered>, String> {
-    let mut offered = Vec::new();
-    let mut cursor = None;
-    for _ in 0..PAGES_MAX {
-        let page = PaginatedRequestParams::default().with_cursor(cursor);
-        let result = peer.list_tools(Some(page)).await.map_err(|error| shown(&error))?;
-        offered.extend(result.tools.into_iter().map(|tool| Offered {
-            name: tool.name.into_owned(),
-            description: tool.description.map(std::borrow::Cow::into_owned).unwrap_or_default(),
-            schema: Arc::unwrap_or_clone(tool.input_schema),
-        }));
-        cursor = result.next_cursor;
-        if cursor.is_none() || offered.len() > TOOLS_MAX {
-            break;
+        Err(Ok(ended)) => {
+            let denied = ended.kept().map(|kept| format!("; {kept}")).unwrap_or_default();
+            (None, Err(ended.text(REMARKS_CHARS).0 + &denied))
         }
+        Err(Err(error)) => (None, Err(error.to_string())),
     }
-    Ok(offered)
-}
-
-async fn answer(peer: Peer<RoleClient>, mut order: Order) {
-    let request = CallToolRequestParams::new(order.tool).with_arguments(order.input);
-    let result = tokio::select! {
-        result = peer.call_tool_once(request) => result,
-        () = order.reply.closed() => return,
-    };
-    let result = match result {
-        Ok(CallToolResponse::Complete(result)) => Ok(result),
-        Ok(_) => Err("it asks for more input, which a tool does not get".to_owned()),
-        Err(error) => Err(shown(&error)),
-    };
-    // The caller may have gone.
-    drop(order.reply.send(result));
-}
-
-/// An error on one line: it may quote anything that the server sent.
-fn shown(error: &dyn std::error::Error) -> String {
-    escape::one_line(&escape::shorten(&error.to_string(), 300))
 }

@@ -1,21 +1,28 @@
 //! A tool of an MCP server.
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
-use artoo_proto::{CallStatus, EffectClass, ToolClass, ToolSpec, escape};
-use rmcp::model::{CallToolResult, ContentBlock};
+use artoo_proto::{EffectClass, ToolClass, ToolSpec, escape};
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 
-use crate::effects::{CallEffects, NetworkUse};
+use crate::effects::{CallEffects, NetworkUse, UndoMethod};
+use crate::fence::Fence;
 use crate::input::{self, InputProblem};
+use crate::limit::Limit;
 use crate::mcp::manifest::ServerManifest;
 use crate::mcp::schema;
-use crate::mcp::server::{Offered, Server};
+use crate::mcp::server::Server;
+use crate::mcp::session::{Offered, Session};
 use crate::paths;
+use crate::process::{Ended, Verdict, capture};
 use crate::record::Record;
-use crate::tool::{CAUTION, Call, Job, Machine, Question, Request, Running, Tool, UserContext, done};
+use crate::tool::{CAUTION, Call, Held, Job, Machine, Question, Request, Running, Tool, UserContext};
+use crate::transaction::{End, Names, Program, Work};
+use crate::undo::Act;
 
 /// Tried after the user's own tools and before shell commands.
 const PRIORITY: u8 = 5;
@@ -43,11 +50,18 @@ pub(super) struct Remote {
 }
 
 /// A valid call.
+#[derive(Debug)]
 struct RemoteCall {
     server: Arc<Server>,
     manifest: Arc<ServerManifest>,
     name: String,
     input: Map<String, Value>,
+    /// The call as a question shows it.
+    shown: String,
+    /// Paths in the input.
+    paths: Vec<PathBuf>,
+    /// Files that it may not read, since they may hold secrets.
+    left_out: Vec<PathBuf>,
 }
 
 impl Remote {
@@ -86,24 +100,21 @@ impl Tool for Remote {
         }
         let secret = paths.iter().find_map(|path| machine.protected.secret(path));
         let server = &self.manifest.name;
+        let network = if self.manifest.network { NetworkUse::Possible } else { NetworkUse::Blocked };
         let effects = CallEffects {
-            lines: vec![format!("sends this input to the server {server}, which may do anything with it")],
-            ..CallEffects::new(class, paths, NetworkUse::Possible)
+            undo: UndoMethod::Commit,
+            lines: vec![format!("sends this input to the server {server}")],
+            ..CallEffects::new(class, paths.clone(), network)
         };
+        let shown = format!("{server}.{} {text}", self.name);
         let question = self.needs_approval(class, user, secret).map(|reason| {
-            let shown = format!("{server}.{} {text}", self.name);
             let program = &self.manifest.program;
-            Question {
-                text: format!("{shown} {}", program.display()),
-                files: Vec::new(),
-                shown,
-                reason,
-                details: Vec::new(),
-            }
+            let text = format!("{shown} {}", program.display());
+            Question { text, files: Vec::new(), shown: shown.clone(), reason, details: Vec::new() }
         });
         let (server, manifest) = (Arc::clone(&self.server), Arc::clone(&self.manifest));
-        let job = Box::new(RemoteCall { server, manifest, name: self.name.clone(), input });
-        Ok(Request { target: escape::shorten(&text, TARGET_MAX_CHARS), effects, question, job })
+        let call = RemoteCall { server, manifest, name: self.name.clone(), input, shown, paths, left_out: Vec::new() };
+        Ok(Request { target: escape::shorten(&text, TARGET_MAX_CHARS), effects, question, job: Box::new(call) })
     }
 }
 
@@ -120,12 +131,14 @@ impl Remote {
         }
     }
 
-    /// Why a call needs approval, if it does. `secret`: why its files do.
+    /// Why a call needs approval before it is made, if it does. `secret`: why its files do.
     fn needs_approval(&self, class: EffectClass, user: &UserContext<'_>, secret: Option<String>) -> Option<String> {
-        let is_granted = self.manifest.granted.contains(&self.name);
-        let caution = || (class != EffectClass::ReadOnly && user.confirm).then_some(CAUTION);
-        let not_granted = "nothing proves what a server's tool does, and its manifest does not grant it";
-        secret.or_else(|| if is_granted { caution() } else { Some(not_granted) }.map(str::to_owned))
+        let sends = if self.manifest.granted.contains(&self.name) {
+            (class != EffectClass::ReadOnly && user.confirm).then_some(CAUTION)
+        } else {
+            Some("what it is given may leave this machine")
+        };
+        secret.or_else(|| sends.filter(|_| self.manifest.network).map(str::to_owned))
     }
 }
 
@@ -150,36 +163,61 @@ fn collect_paths(machine: &Machine, value: &Value, found: &mut Vec<PathBuf>) {
 }
 
 impl Job for RemoteCall {
+    fn prepare(&mut self, machine: &Machine, _: &Act, _: &Limit) {
+        if class(&self.manifest, &self.name) != EffectClass::ReadOnly {
+            // Where it can't be made, the server tells.
+            let _ = std::fs::create_dir_all(&machine.config.environment.workspace);
+        }
+        self.left_out = machine.protected.left_out(&machine.config.environment, &self.paths);
+        self.left_out.retain(|file| !self.paths.contains(file));
+    }
+
     fn run(self: Box<Self>, call: Call) -> Running {
+        let manifest = Arc::clone(&self.manifest);
+        let is_reading = class(&manifest, &self.name) == EffectClass::ReadOnly;
+        let program = Program {
+            shown: self.shown.clone(),
+            names: Names { paths: self.paths.clone(), ..Names::default() },
+            folders: Vec::new(),
+            left_out: self.left_out.clone(),
+            reach: manifest.reach(),
+            is_granted: !is_reading && manifest.granted.contains(&self.name),
+            caution: is_reading.then(|| "its manifest says that it changes nothing".to_owned()),
+            time: manifest.timeout,
+            work: Arc::new(*self),
+        };
+        let record = move |ended: io::Result<Ended>, machine: &Machine, _: &Limit| match ended {
+            Ok(mut ended) => {
+                let record = Record::of_program(&mut ended, machine.config.output_max_chars);
+                let text = format!("{}\n[as the server {} says]", record.text, manifest.name);
+                Record { exit_code: None, text, ..record }
+            }
+            Err(error) => Record::hindered(format!("the server {}: {error}", manifest.name)),
+        };
+        Box::pin(call.run(program, record))
+    }
+}
+
+/// One call. A server that may change nothing stays for the next call; any other is started for this call alone.
+impl Work for RemoteCall {
+    fn run<'a>(&'a self, call: &'a Call, fence: Fence, held: Held, time: Duration) -> End<'a> {
+        let time = time.min(call.deadline.left());
+        let stays = fence.stops_at_denial || matches!(held, Held::Not);
+        let ended = async move {
+            let input = self.input.clone();
+            if stays {
+                return self.server.call(&self.name, input, fence, held).await;
+            }
+            match Session::begin(&call.machine, call.order(self.manifest.invocation(), fence, held)).await {
+                Ok(session) => session.call(&self.name, input, false).await,
+                Err(ended) => ended.map(|ended| *ended),
+            }
+        };
         Box::pin(async move {
-            let time = self.manifest.timeout.min(call.deadline.left());
-            let answer = timeout(time, self.server.call(&self.name, self.input.clone())).await;
-            let record = match answer {
-                Err(_) => Record::timed_out(format!("the server {} gave no answer in time", self.manifest.name)),
-                Ok(Err(reason)) => Record::hindered(format!("the server {}: {reason}", self.manifest.name)),
-                Ok(Ok(result)) => record(&self.manifest.name, &result),
-            };
-            Ok(done(record.class(call.effects.class)))
+            let config = &call.machine.config;
+            let in_time = timeout(time, ended).await;
+            let late = || Verdict::default().ended(capture(config), capture(config), Some(time), &config.limits);
+            in_time.unwrap_or_else(|_| Ok(late()))
         })
-    }
-}
-
-fn record(server: &str, result: &CallToolResult) -> Record {
-    let mut lines: Vec<String> = result.content.iter().map(shown).collect();
-    if lines.is_empty() {
-        lines.extend(result.structured_content.as_ref().map(Value::to_string));
-    }
-    lines.push(format!("[{server}: this is the server's word; what it changed is not recorded]"));
-    let status = if result.is_error == Some(true) { CallStatus::Failed } else { CallStatus::Ok };
-    Record { status, ..Record::read(lines.join("\n")) }
-}
-
-#[expect(clippy::wildcard_enum_match_arm, reason = "the protocol's own kinds of content grow")]
-fn shown(content: &ContentBlock) -> String {
-    match content {
-        ContentBlock::Text(text) => text.text.clone(),
-        ContentBlock::Image(_) => "[an image, not shown]".to_owned(),
-        ContentBlock::Audio(_) => "[a sound, not shown]".to_owned(),
-        _ => "[something that is no text, not shown]".to_owned(),
     }
 }

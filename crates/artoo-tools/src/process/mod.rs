@@ -11,7 +11,7 @@ mod serving;
 mod ward;
 
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, PipeReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
@@ -77,6 +77,7 @@ impl Invocation {
             sight: Arc::clone(sight),
             limits: config.limits.clone(),
             view: None,
+            input: None,
         }
     }
 }
@@ -193,6 +194,8 @@ pub(crate) struct Order {
     pub(crate) limits: ProcessLimits,
     /// The view in which it runs, where it does.
     pub(crate) view: Option<Arc<View>>,
+    /// Its standard input; empty where there is none.
+    pub(crate) input: Option<Arc<PipeReader>>,
 }
 
 /// How a program ended.
@@ -221,9 +224,7 @@ pub(crate) struct Verdict {
 pub(crate) async fn run(config: &ToolConfig, order: Order, time: Duration) -> io::Result<Ended> {
     let limits = order.limits.clone();
     let (mut running, out, err) = Running::start(order).await?;
-    let spill = || config.evidence.as_ref().map(EvidenceStore::spill);
-    let mut stdout = Captured::new(CAPTURE_END_BYTES).with_spill(spill());
-    let mut stderr = Captured::new(CAPTURE_END_BYTES).with_spill(spill());
+    let (mut stdout, mut stderr) = (capture(config), capture(config));
     let (verdict, timed_out) = {
         // A stream that can't be read on is as good as ended: the exit status still tells.
         let drain = async { tokio::join!(stdout.drain(out), stderr.drain(err)) };
@@ -247,26 +248,44 @@ pub(crate) async fn run(config: &ToolConfig, order: Order, time: Duration) -> io
         }
         (verdict.flatten().unwrap_or_default(), timed_out)
     };
-    if verdict.is_stopped {
-        // It is not what the program would have said.
-        (stdout, stderr) = (Captured::new(CAPTURE_END_BYTES), Captured::new(CAPTURE_END_BYTES));
+    Ok(verdict.ended(stdout, stderr, timed_out, &limits))
+}
+
+impl Verdict {
+    /// With what the program said.
+    pub(crate) fn ended(
+        self,
+        mut stdout: Captured,
+        mut stderr: Captured,
+        timed_out: Option<Duration>,
+        limits: &ProcessLimits,
+    ) -> Ended {
+        if self.is_stopped {
+            // It is not what the program would have said.
+            (stdout, stderr) = (Captured::new(CAPTURE_END_BYTES), Captured::new(CAPTURE_END_BYTES));
+        }
+        Ended {
+            exit_code: self.exit_code,
+            signal: self.signal,
+            stdout,
+            stderr,
+            timed_out,
+            left_behind: self.left_behind && timed_out.is_none() && self.full.is_none(),
+            denied: self.denied,
+            is_stopped: self.is_stopped,
+            stayed_off: self.stayed_off,
+            is_full: self.full.is_some(),
+            struck: self
+                .full
+                .map(limits::full)
+                .or_else(|| self.signal.and_then(|signal| limits::struck(signal, limits))),
+        }
     }
-    Ok(Ended {
-        exit_code: verdict.exit_code,
-        signal: verdict.signal,
-        stdout,
-        stderr,
-        timed_out,
-        left_behind: verdict.left_behind && timed_out.is_none() && verdict.full.is_none(),
-        denied: verdict.denied,
-        is_stopped: verdict.is_stopped,
-        stayed_off: verdict.stayed_off,
-        is_full: verdict.full.is_some(),
-        struck: verdict
-            .full
-            .map(limits::full)
-            .or_else(|| verdict.signal.and_then(|signal| limits::struck(signal, &limits))),
-    })
+}
+
+/// An output of which both ends are kept, and all of it as evidence.
+pub(crate) fn capture(config: &ToolConfig) -> Captured {
+    Captured::new(CAPTURE_END_BYTES).with_spill(config.evidence.as_ref().map(EvidenceStore::spill))
 }
 
 /// Waits for the program's end while its output is read; `None` when the time was up first.

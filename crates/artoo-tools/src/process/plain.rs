@@ -29,6 +29,8 @@ impl Plain {
             Some(program) => seatbelt::wrapped(program, order, scratch.path()),
             None => order,
         };
+        let input = order.input.as_ref().map(|input| input.try_clone().map(Stdio::from)).transpose()?;
+        let input = input.unwrap_or_else(Stdio::null);
         let mut command = Command::new(&order.program);
         command
             .arg0(&order.name)
@@ -37,7 +39,7 @@ impl Plain {
             .envs(order.environment.iter().map(|(name, value)| (name, value)))
             .env("TMPDIR", scratch.path())
             .current_dir(&order.cwd)
-            .stdin(Stdio::null())
+            .stdin(input)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0)

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use artoo_proto::CallStatus;
 use artoo_proto::redact::redact;
@@ -47,7 +48,7 @@ impl Job for Command {
         };
         let (program, cwd) = (invocation.program.clone(), config.environment.cwd.clone());
         let transaction = Program {
-            invocation,
+            work: Arc::new(invocation),
             shown: self.text.clone(),
             names: self.names.clone(),
             folders: self.folders.clone(),

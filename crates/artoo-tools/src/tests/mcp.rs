@@ -1,40 +1,70 @@
 //! Servers of the Model Context Protocol: a real one over its pipes, in the ways servers can be.
 
+use std::fs;
+use std::net::TcpListener;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use artoo_proto::{CallStatus, ConsentScope, EffectClass, ToolCall, ToolOrder, ToolOutcome};
+use artoo_proto::{CallStatus, ConsentHash, ConsentScope, EffectClass, ToolCall, ToolOrder, ToolOutcome};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
-use super::{House, called, put};
+use super::{House, called, put, snapshot, task};
+use crate::undo::UndoConfig;
+
+fn house(mode: &str, more: &str) -> Option<House> {
+    house_with(true, mode, more)
+}
 
 /// A house with one server in this mode; `None`, said aloud, where there is no Python to run it.
-fn house(mode: &str, more: &str) -> Option<House> {
+fn house_with(views: bool, mode: &str, more: &str) -> Option<House> {
     if !["/usr/bin/python3", "/usr/local/bin/python3"].iter().any(|path| Path::new(path).exists()) {
         eprintln!("skipped: python3 is not installed");
         return None;
     }
     let manifest = format!("name = \"test\"\ncommand = [\"./server\", \"{mode}\"]\n{more}");
-    Some(House::with(|config| {
+    // What is started makes folders in /tmp, by which it would look as if more could be read.
+    let house = House::within(TempDir::new_in("/var/tmp").unwrap(), |config| {
+        config.views = views;
+        config.undo = Some(UndoConfig::new(Path::new(&config.environment.home).join(".artoo/undo")));
+        put(&Path::new(&config.environment.home).join("work/a.txt"), "old\n", 0o644);
         let folder = Path::new(&config.environment.home).join("mcp");
         put(&folder.join("server"), include_str!("mcp_server.py"), 0o755);
         put(&folder.join("test.toml"), &manifest, 0o644);
         config.mcp = Some(folder);
-    }))
+    });
+    house.file(".ssh/id_rsa", "KEY");
+    house.file(".artoo/own", "KEY");
+    Some(house)
 }
 
 fn context(tool: &str, input: Value) -> ToolOrder {
-    ToolOrder { allowed_tools: vec![tool.to_owned()], ..House::context(tool, input) }
+    ToolOrder { task_id: task(), allowed_tools: vec![tool.to_owned()], ..House::context(tool, input) }
 }
 
-async fn allowed(house: &House, tool: &str, input: Value) -> ToolCall {
-    let context = context(tool, input);
-    match house.outcome(&context, None).await {
-        ToolOutcome::NeedsConsent { hash, .. } => {
-            called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await)
-        }
-        ToolOutcome::Called { call } => call,
+/// The record of a call that must not ask.
+async fn unasked(house: &House, tool: &str, input: Value) -> ToolCall {
+    called(house.outcome(&context(tool, input), None).await)
+}
+
+/// The question about a call that must ask: its digest, and everything that it shows.
+async fn asked(house: &House, tool: &str, input: Value) -> (ConsentHash, String) {
+    match house.outcome(&context(tool, input), None).await {
+        ToolOutcome::NeedsConsent { hash, effects, reason, .. } => (hash, format!("{reason}\n{}", effects.join("\n"))),
+        ToolOutcome::Called { call } => panic!("{tool} was not asked about: {call:?}"),
     }
+}
+
+/// A call with an approval of each of its questions.
+async fn allowed(house: &House, tool: &str, input: Value) -> ToolCall {
+    let (context, mut grant) = (context(tool, input), None);
+    for _ in 0..3 {
+        match house.outcome(&context, grant.take()).await {
+            ToolOutcome::NeedsConsent { hash, .. } => grant = Some(house.registry.grant(&hash, ConsentScope::Once)),
+            ToolOutcome::Called { call } => return call,
+        }
+    }
+    panic!("{tool} asks for ever")
 }
 
 fn problems(house: &House) -> String {
@@ -47,46 +77,137 @@ fn names(house: &House) -> Vec<String> {
     specs.filter_map(|name| name.strip_prefix("test.").map(str::to_owned)).collect()
 }
 
+/// What a server says of itself decides nothing: its tool claims to be read-only, and this one is.
 #[doc = "holds: law 1.26"]
 #[tokio::test]
-async fn every_call_asks_whatever_the_server_says_of_itself() {
-    let Some(house) = house("good", "") else { return };
-    assert_eq!(
-        (names(&house).join(" "), problems(&house)),
-        ("echo fail slow die variables big".to_owned(), String::new())
-    );
-    let wanted = context("test.echo", json!({"text": "hello"}));
-    let ToolOutcome::NeedsConsent { shown, effects, reason, .. } = house.outcome(&wanted, None).await else {
-        panic!("a hint of the server's was believed")
-    };
-    assert_eq!(shown, "test.echo {\"text\":\"hello\"}");
-    assert!(effects[0].contains("the server test") && reason.contains("does not grant"), "{effects:?} {reason}");
-    let call = allowed(&house, "test.echo", json!({"text": "hello"})).await;
-    assert_eq!((call.status, call.class), (CallStatus::Ok, EffectClass::Unproven), "{call:?}");
-    let expected = "echo: hello\n[an image, not shown]\n\
-                    [test: this is the server's word; what it changed is not recorded]";
-    assert_eq!(call.output, expected);
-    let call = allowed(&house, "test.fail", json!({})).await;
-    assert_eq!(call.status, CallStatus::Failed, "{call:?}");
-    assert!(call.output.starts_with("it went wrong"), "{call:?}");
+async fn reading_calls_are_answered_unasked_by_one_process() {
+    for views in [true, false] {
+        let Some(house) = house_with(views, "good", "") else { return };
+        let tools = "echo fail slow die variables big pid read write connect leave".to_owned();
+        assert_eq!((names(&house).join(" "), problems(&house)), (tools, String::new()));
+        let call = unasked(&house, "test.echo", json!({"text": "hello"})).await;
+        let found = (call.status, call.class, call.exit_code, call.changes_known);
+        assert_eq!(found, (CallStatus::Ok, EffectClass::ReadOnly, None, true), "{call:?}");
+        assert_eq!(call.output, "echo: hello\n[an image, not shown]\n[as the server test says]");
+        let call = unasked(&house, "test.fail", json!({})).await;
+        assert_eq!(call.status, CallStatus::Failed, "{call:?}");
+        assert!(call.output.starts_with("it went wrong"), "{call:?}");
+        let call = unasked(&house, "test.read", json!({"path": "work/a.txt"})).await;
+        assert!(call.output.starts_with("old"), "{call:?}");
+        // Others may make files beside the home meanwhile, which it would not see.
+        let mut numbers = Vec::new();
+        for _ in 0..20 {
+            numbers.push(unasked(&house, "test.pid", json!({})).await.output);
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        assert!(numbers.windows(2).any(|two| two[0] == two[1]), "{numbers:?}");
+        // What comes later is seen, too.
+        house.file("new.txt", "later");
+        let call = unasked(&house, "test.read", json!({"path": "new.txt"})).await;
+        assert!(call.output.starts_with("later"), "{call:?}");
+    }
+}
+
+#[tokio::test]
+async fn changes_of_a_server_are_asked_about_made_and_undone() {
+    for views in [true, false] {
+        let Some(house) = house_with(views, "good", "") else { return };
+        let before = snapshot(&house.home.join("work"));
+        let write = || json!({"path": "work/a.txt", "text": "new\n"});
+        let (hash, question) = asked(&house, "test.write", write()).await;
+        assert!(question.contains("a.txt"), "{question}");
+        assert_eq!(snapshot(&house.home.join("work")), before);
+        house.registry.refuse(&task(), &hash);
+        let call = unasked(&house, "test.write", write()).await;
+        assert_eq!(call.status, CallStatus::Denied, "{call:?}");
+        assert_eq!(snapshot(&house.home.join("work")), before);
+        house.registry.forget(&task());
+        let call = allowed(&house, "test.write", write()).await;
+        assert_eq!(call.status, CallStatus::Ok, "{call:?}");
+        assert!(call.changed.iter().any(|change| change.path.ends_with("a.txt")), "{call:?}");
+        assert_eq!(fs::read_to_string(house.home.join("work/a.txt")).unwrap(), "new\n");
+        house.undo();
+        assert_eq!(snapshot(&house.home.join("work")), before);
+        let call = unasked(&house, "test.echo", json!({"text": "still there"})).await;
+        assert_eq!(call.status, CallStatus::Ok, "{call:?}");
+    }
 }
 
 #[doc = "holds: law 1.26"]
 #[tokio::test]
-async fn only_the_person_s_manifest_grants() {
-    let Some(house) = house("good", "granted = [\"echo\", \"fail\"]\nread_only = [\"echo\", \"slow\"]\n") else {
-        return;
-    };
-    let call = called(house.outcome(&context("test.echo", json!({"text": "a"})), None).await);
+async fn only_new_files_and_granted_changes_are_unasked() {
+    let Some(plain) = house("good", "") else { return };
+    let new = || json!({"path": "artoo_workspace/new", "text": "x"});
+    let call = unasked(&plain, "test.write", new()).await;
+    assert_eq!((call.status, call.class), (CallStatus::Ok, EffectClass::Creating), "{call:?}");
+    assert!(plain.workspace().join("new").exists());
+    plain.undo();
+    assert!(!plain.workspace().join("new").exists());
+    let Some(granting) = house("good", "granted = [\"write\"]\n") else { return };
+    let write = || json!({"path": "work/a.txt", "text": "new\n"});
+    let cautious = ToolOrder { confirm: true, ..context("test.write", write()) };
+    let outcome = granting.outcome(&cautious, None).await;
+    assert!(matches!(outcome, ToolOutcome::NeedsConsent { .. }), "D22: {outcome:?}");
+    let call = unasked(&granting, "test.write", write()).await;
+    assert_eq!((call.status, call.class), (CallStatus::Ok, EffectClass::Unproven), "{call:?}");
+    granting.undo();
+    assert_eq!(fs::read_to_string(granting.home.join("work/a.txt")).unwrap(), "old\n");
+    let claims = "granted = [\"write\", \"echo\"]\nread_only = [\"write\", \"echo\"]\n";
+    let Some(claiming) = house("good", claims) else { return };
+    fs::create_dir_all(claiming.workspace()).unwrap();
+    for (input, expected) in [(new(), "says that it changes nothing"), (write(), "a.txt")] {
+        let (_, question) = asked(&claiming, "test.write", input).await;
+        assert!(question.contains(expected), "{question}");
+    }
+    let call = unasked(&claiming, "test.echo", json!({"text": "a"})).await;
     assert_eq!((call.status, call.class), (CallStatus::Ok, EffectClass::ReadOnly), "{call:?}");
-    let call = called(house.outcome(&context("test.fail", json!({})), None).await);
-    assert_eq!((call.status, call.class), (CallStatus::Failed, EffectClass::Unproven), "{call:?}");
-    let asks =
-        async |context: ToolOrder| matches!(house.outcome(&context, None).await, ToolOutcome::NeedsConsent { .. });
-    assert!(asks(context("test.variables", json!({}))).await);
-    assert!(asks(context("test.slow", json!({}))).await, "read-only on this machine may still send what it is given");
-    assert!(asks(ToolOrder { confirm: true, ..context("test.fail", json!({})) }).await, "D22");
-    assert!(!asks(ToolOrder { confirm: true, ..context("test.echo", json!({"text": "a"})) }).await);
+}
+
+#[tokio::test]
+async fn a_server_reads_no_secrets() {
+    for (views, more) in [(true, ""), (false, ""), (true, "network = true\ngranted = [\"read\"]\n")] {
+        let Some(house) = house_with(views, "good", more) else { return };
+        for path in [".ssh/id_rsa", ".artoo/own", "work/../.ssh/id_rsa"] {
+            let call = unasked(&house, "test.read", json!({"path": path})).await;
+            assert!(call.status == CallStatus::Failed && !call.output.contains("KEY"), "{path}: {call:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_reaches_only_what_was_allowed() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let connect = || json!({"port": port});
+    for views in [true, false] {
+        let Some(house) = house_with(views, "good", "") else { return };
+        let (_, question) = asked(&house, "test.connect", connect()).await;
+        assert!(question.contains(&format!("connect to 127.0.0.1:{port}")), "{question}");
+        assert!(listener.accept().is_err(), "it was connected before the question");
+        let call = allowed(&house, "test.connect", connect()).await;
+        assert!(call.output.starts_with("connected"), "{call:?}");
+        assert!(listener.accept().is_ok());
+        let Some(house) = house_with(views, "good", "network = true\n") else { return };
+        let (_, question) = asked(&house, "test.connect", connect()).await;
+        assert!(question.contains("may leave this machine"), "{question}");
+        assert!(listener.accept().is_err(), "it was connected before the question");
+    }
+    let Some(house) = house("good", "network = true\ngranted = [\"connect\"]\n") else { return };
+    let call = unasked(&house, "test.connect", connect()).await;
+    assert!(call.output.starts_with("connected"), "{call:?}");
+}
+
+/// It can't be started where nothing may be changed; what it changes for the list of its tools is thrown away.
+#[tokio::test]
+async fn a_server_that_writes_as_it_starts_is_offered_and_asked_about() {
+    let Some(house) = house("noting", "") else { return };
+    assert!(problems(&house).is_empty() && !names(&house).is_empty(), "{}", problems(&house));
+    assert!(!house.home.join("work/log").exists());
+    let (_, question) = asked(&house, "test.echo", json!({"text": "a"})).await;
+    assert!(question.contains("work/log"), "{question}");
+    assert_eq!(allowed(&house, "test.echo", json!({"text": "a"})).await.status, CallStatus::Ok);
+    assert_eq!(fs::read_to_string(house.home.join("work/log")).unwrap(), "started\n");
 }
 
 #[tokio::test]
@@ -141,8 +262,8 @@ async fn a_server_that_fails_is_told_and_the_others_stay() {
     let Some(house) = super::mcp::house("good", "") else { return };
     let call = allowed(&house, "test.die", json!({})).await;
     assert_eq!((call.status, call.environmental), (CallStatus::Failed, true), "{call:?}");
-    let call = allowed(&house, "test.echo", json!({"text": "a"})).await;
-    assert_eq!((call.status, call.environmental), (CallStatus::Failed, true), "{call:?}");
+    let call = unasked(&house, "test.echo", json!({"text": "a"})).await;
+    assert_eq!(call.status, CallStatus::Ok, "it was not started again: {call:?}");
     let Some(house) = super::mcp::house("good", "granted = \"echo\"") else { return };
     assert!(problems(&house).contains("line 3"), "{}", problems(&house));
     let Some(house) = super::mcp::house("good", "grants = [\"echo\"]") else { return };
@@ -171,12 +292,17 @@ async fn a_server_gets_only_the_variables_its_manifest_passes() {
 async fn a_silent_server_ends_with_all_it_started() {
     let begun = Instant::now();
     let Some(house) = house("silent", "") else { return };
-    assert!(problems(&house).contains("did not list its tools in time"), "{}", problems(&house));
+    assert!(problems(&house).contains("in time"), "{}", problems(&house));
     assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
     let home = house.home.to_str().unwrap().to_owned();
     assert_eq!(running(&home), 0, "the server or its child is still there");
     let Some(good) = super::mcp::house("good", "") else { return };
     let home = good.home.to_str().unwrap().to_owned();
+    assert_eq!(running(&home), 1);
+    let call = unasked(&good, "test.leave", json!({})).await;
+    assert_eq!((call.status, call.class), (CallStatus::Ok, EffectClass::Creating), "{call:?}");
+    assert_eq!(running(&home), 0, "what the server started outlived it");
+    unasked(&good, "test.pid", json!({})).await;
     assert_eq!(running(&home), 1);
     drop(good);
     assert_eq!(running(&home), 0, "the server outlived its registry");

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A small server of the Model Context Protocol over its standard input and output, in the ways servers can be."""
-import json, os, subprocess, sys, time
+import json, os, socket, subprocess, sys, time
 
 mode = sys.argv[1] if len(sys.argv) > 1 else "good"
 if mode == "silent":
@@ -9,6 +9,8 @@ if mode == "silent":
 if mode == "garbage":
     print("this is no JSON", flush=True)
     sys.exit(0)
+if mode == "noting":
+    open("work/log", "a").write("started\n")
 
 
 def tool(name, properties, description="what it does", **more):
@@ -24,6 +26,11 @@ TOOLS = [
     tool("die", {}),
     tool("variables", {}),
     tool("big", {}),
+    tool("pid", {}),
+    tool("read", {"path": {"type": "string"}}),
+    tool("write", {"path": {"type": "string"}, **TEXT}),
+    tool("connect", {"port": {"type": "integer"}}),
+    tool("leave", {}),
 ]
 if mode == "hostile":
     TOOLS = [
@@ -53,6 +60,21 @@ def call(name, arguments):
         return text("x" * (5 * 1024 * 1024))
     if name == "variables":
         return text(" ".join(sorted(os.environ)))
+    if name == "pid":
+        return text(str(os.getpid()))
+    if name == "connect":
+        with socket.create_connection(("127.0.0.1", arguments["port"])):
+            return text("connected")
+    if name == "leave":
+        subprocess.Popen(["sleep", "600"])
+        subprocess.Popen(["setsid", "sleep", "600"])
+        return call("write", {"path": "artoo_workspace/left", "text": "x"})
+    if name == "read":
+        return text(open(arguments["path"]).read())
+    if name == "write":
+        with open(arguments["path"], "w") as file:
+            file.write(arguments["text"])
+        return text("written")
     return text("none")
 
 
@@ -69,7 +91,10 @@ for line in sys.stdin:
         if at + 30 < len(TOOLS):
             result["nextCursor"] = str(at + 30)
     elif method == "tools/call":
-        result = call(params["name"], params.get("arguments") or {})
+        try:
+            result = call(params["name"], params.get("arguments") or {})
+        except OSError as error:
+            result = text(str(error), True)
     else:
         print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "unknown"}}), flush=True)
         continue

@@ -110,9 +110,8 @@ impl Ran {
                 let record = Record::denied(&format!("{} would be changed: {reason}", paths::line(path)));
                 return Outcome::Done(record.class(EffectClass::Unproven));
             }
-            _ if program.is_granted => None,
-            Class::Committable => program.caution.clone(),
-            Class::Asks(entries) => Some(describe::reasons(&set, entries)),
+            Class::Asks(entries) if !program.is_granted => Some(describe::reasons(&set, entries)),
+            Class::Committable | Class::Asks(_) => program.caution.clone(),
         };
         let is_creating = class == Class::Committable && set.only_creates() && allowed.reach == Reach::default();
         let class = if is_creating { EffectClass::Creating } else { EffectClass::Unproven };

@@ -20,7 +20,7 @@ const LOOK_TIME: Duration = Duration::from_secs(2);
 /// places that it would change.
 pub(super) async fn ask(call: Call, program: Program, why: &NoView) -> Look {
     let fence = program.fence(&call.allowed, Fence::of_reading(&call.machine.protected, &[]));
-    let ended = call.start(program.invocation.clone(), fence, Held::Fenced, program.time.min(LOOK_TIME)).await;
+    let ended = program.work.run(&call, fence, Held::Fenced, program.time.min(LOOK_TIME)).await;
     let denied = ended.map(|ended| ended.denied).unwrap_or_default();
     let own = call.machine.protected.own_data();
     let places: BTreeSet<PathBuf> = denied.iter().filter_map(|denial| place(denial, &own)).collect();
@@ -36,7 +36,8 @@ pub(super) async fn ask(call: Call, program: Program, why: &NoView) -> Look {
 
 /// Runs a program in the places that were approved, or asks about it where nothing holds programs at all.
 pub(super) async fn run(mut call: Call, program: Program, record: MakeRecord) -> Look {
-    let Some(places) = call.allowed.places.clone() else {
+    let is_granted = program.is_granted && !call.confirm;
+    let Some(places) = call.allowed.places.clone().or_else(|| is_granted.then(Vec::new)) else {
         let workspace = PathBuf::from(&call.machine.config.environment.workspace);
         let places = program.folders.iter().cloned().chain([workspace]).collect();
         let reason = "nothing on this machine holds a running command".to_owned();
@@ -49,7 +50,7 @@ pub(super) async fn run(mut call: Call, program: Program, record: MakeRecord) ->
     let granted = places.iter().map(|place| paths::real(place)).collect();
     let fence = Fence { reach, granted, ..fence };
     let held = if call.is_held { Held::Fenced } else { Held::Not };
-    let ended = call.start(program.invocation.clone(), fence, held, program.time).await;
+    let ended = program.work.run(&call, fence, held, program.time).await;
     let (is_held, reach) = (call.is_held, call.allowed.reach.clone());
     let act = call.act;
     Box::new(move |machine, limit| {

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -35,7 +35,7 @@ const GONE_GRACE: Duration = Duration::from_secs(1);
 /// The whole life of one program, in a process that shares this one's memory and, until the program has started, its
 /// files.
 pub(super) fn run(orders: Orders, ends: Ends, seen: &Notes, tell: &mpsc::Sender<Stage>) {
-    let Ends { control, stdout, stderr } = ends;
+    let Ends { control, stdin, stdout, stderr } = ends;
     // Closed here at the end: the monitor closes it in its own table.
     let control = &control;
     let fail = |problem: NoView| drop(tell.send(Stage::Started(Err(io::Error::other(problem)))));
@@ -48,7 +48,7 @@ pub(super) fn run(orders: Orders, ends: Ends, seen: &Notes, tell: &mpsc::Sender<
     let namespaces = entry.as_ref().map_or(0, Entry::namespaces);
     let mut verdict = None;
     let monitor = || {
-        verdict = monitor(orders, entry.as_ref(), control, Streams { stdout, stderr }, seen, tell);
+        verdict = monitor(orders, entry.as_ref(), control, Streams { stdin, stdout, stderr }, seen, tell);
         0
     };
     match child::start(libc::CLONE_FILES | namespaces, monitor) {
@@ -68,6 +68,8 @@ pub(super) fn run(orders: Orders, ends: Ends, seen: &Notes, tell: &mpsc::Sender<
 
 /// The program's ends of the pipes.
 struct Streams {
+    /// `None` for an empty one.
+    stdin: Option<Arc<PipeReader>>,
     stdout: PipeWriter,
     stderr: PipeWriter,
 }
@@ -157,8 +159,8 @@ fn execute(
 /// whoever opened it.
 fn take_files(streams: &Streams, nothing: &File) -> io::Result<()> {
     let moved = |number: RawFd| rustix::io::fcntl_dupfd_cloexec(kernel::borrowed(number), ABOVE_STANDARD);
-    let [stdin, stdout, stderr] =
-        [nothing.as_raw_fd(), streams.stdout.as_raw_fd(), streams.stderr.as_raw_fd()].map(moved);
+    let stdin = streams.stdin.as_ref().map_or(nothing.as_raw_fd(), |stdin| stdin.as_raw_fd());
+    let [stdin, stdout, stderr] = [stdin, streams.stdout.as_raw_fd(), streams.stderr.as_raw_fd()].map(moved);
     let (stdin, stdout, stderr) = (stdin?, stdout?, stderr?);
     rustix::stdio::dup2_stdin(&stdin)?;
     rustix::stdio::dup2_stdout(&stdout)?;

@@ -69,17 +69,19 @@ struct Orders {
 /// The program's ends of the pipes, and the monitor's end of the control pipe.
 struct Ends {
     control: PipeReader,
+    stdin: Option<Arc<PipeReader>>,
     stdout: PipeWriter,
     stderr: PipeWriter,
 }
 
 impl Ward {
     /// Starts a program; returns when it has been started or could not be.
-    pub(crate) async fn start(order: Order) -> io::Result<(Self, ChildStdout, ChildStderr)> {
+    pub(crate) async fn start(mut order: Order) -> io::Result<(Self, ChildStdout, ChildStderr)> {
         let (control_read, control) = io::pipe()?;
         let (stdout, stdout_write) = io::pipe()?;
         let (stderr, stderr_write) = io::pipe()?;
-        let ends = Ends { control: control_read, stdout: stdout_write, stderr: stderr_write };
+        let stdin = order.input.take();
+        let ends = Ends { control: control_read, stdin, stdout: stdout_write, stderr: stderr_write };
         let (started_tell, started) = oneshot::channel();
         let (verdict_tell, verdict) = oneshot::channel();
         thread::Builder::new()
