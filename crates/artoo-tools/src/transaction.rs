@@ -65,7 +65,9 @@ impl Call {
             let fence = program.fence(&self.machine, Fence::of_reading_run(&self.machine.protected));
             match self.start(program.invocation.clone(), fence, Held::Fenced, program.time).await {
                 Ok(ended) if !ended.denied.is_empty() => denied = ended.denied,
-                ended => return Ok(Box::new(move |machine, limit| Outcome::Done(unchanged(record, ended, machine, limit)))),
+                ended => {
+                    return Ok(Box::new(move |machine, limit| Outcome::Done(unchanged(record, ended, machine, limit))));
+                }
             }
             let wanted = Reach::of(&denied);
             if wanted != Reach::default() {

@@ -55,8 +55,10 @@ impl Reach {
 
     pub(crate) fn add(&mut self, other: &Self) {
         self.network |= other.network;
-        self.sockets.extend(other.sockets.iter().filter(|socket| !self.sockets.contains(socket)).cloned().collect::<Vec<_>>());
-        self.signals.extend(other.signals.iter().filter(|pid| !self.signals.contains(pid)).cloned().collect::<Vec<_>>());
+        self.sockets
+            .extend(other.sockets.iter().filter(|socket| !self.sockets.contains(socket)).cloned().collect::<Vec<_>>());
+        self.signals
+            .extend(other.signals.iter().filter(|pid| !self.signals.contains(pid)).cloned().collect::<Vec<_>>());
     }
 
     pub(crate) fn holds(&self, other: &Self) -> bool {

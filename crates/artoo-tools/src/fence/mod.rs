@@ -147,7 +147,14 @@ impl Fence {
         // Reading all below a folder that holds artoo's own data would read that too.
         let readable = shown.iter().filter(|path| !kept_back.iter().any(|kept| kept.starts_with(path)));
         let readable = readable.cloned().collect();
-        Self { writable: vec![workspace(config)], granted: shown, kept_back, readable, reach: Reach { network, ..Reach::default() }, ..Self::default() }
+        Self {
+            writable: vec![workspace(config)],
+            granted: shown,
+            kept_back,
+            readable,
+            reach: Reach { network, ..Reach::default() },
+            ..Self::default()
+        }
     }
 }
 

@@ -125,7 +125,11 @@ mod tests {
 (deny file-write-setugid)
 "#;
         assert_eq!(profile(&fence, &hidden, Path::new("/private/tmp/artoo-1")), expected);
-        let open = profile(&Fence { reach: crate::fence::Reach { network: true, ..Default::default() }, ..fence }, &hidden, Path::new("/private/tmp/artoo-1"));
+        let open = profile(
+            &Fence { reach: crate::fence::Reach { network: true, ..Default::default() }, ..fence },
+            &hidden,
+            Path::new("/private/tmp/artoo-1"),
+        );
         assert!(open.contains("(allow network-outbound (remote ip))"), "{open}");
     }
 }

@@ -21,8 +21,10 @@ pub(super) async fn ask(call: Call, program: Program, why: &NoView) -> Look {
     let denied = ended.map(|ended| ended.denied).unwrap_or_default();
     let own = call.machine.protected.own_data();
     let places: BTreeSet<PathBuf> = denied.iter().filter_map(place).chain(program.folders.iter().cloned()).collect();
-    let places: Vec<PathBuf> =
-        places.into_iter().filter(|place| !own.iter().any(|own| own.starts_with(place) || place.starts_with(own))).collect();
+    let places: Vec<PathBuf> = places
+        .into_iter()
+        .filter(|place| !own.iter().any(|own| own.starts_with(place) || place.starts_with(own)))
+        .collect();
     let reason = format!("it would change files directly, since no view can be made: {why}");
     question(&program, Allowed { reach, places: Some(places) }, reason)
 }

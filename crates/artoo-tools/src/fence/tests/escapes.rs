@@ -194,7 +194,13 @@ fn no_socket_of_this_machine_and_no_pipe_of_another_program_is_reached() {
     );
     // Who was allowed the network was not allowed the services of this machine.
     for network in [false, true] {
-        let ended = yard.run_in(Fence { reach: crate::fence::Reach { network, ..Default::default() }, ..yard.fence() }, &script, Duration::from_secs(20)).unwrap();
+        let ended = yard
+            .run_in(
+                Fence { reach: crate::fence::Reach { network, ..Default::default() }, ..yard.fence() },
+                &script,
+                Duration::from_secs(20),
+            )
+            .unwrap();
         assert_eq!(ended.exit_code, Some(0), "{}", ended.text(SHOWN_CHARS).0);
     }
     assert!(listener.accept().is_err() && hidden.accept().is_err() && box_.recv(&mut [0; 8]).is_err());

@@ -141,7 +141,11 @@ fn the_fence_alone_keeps_every_row_inside_the_workspace() {
         let before = everything(&yard, is_alone);
         let reached_before = reached.load(Ordering::SeqCst);
         let fence = if is_control {
-            Fence { writable: vec!["/".into()], reach: crate::fence::Reach { network: true, ..Default::default() }, ..Fence::default() }
+            Fence {
+                writable: vec!["/".into()],
+                reach: crate::fence::Reach { network: true, ..Default::default() },
+                ..Fence::default()
+            }
         } else {
             yard.fence()
         };

@@ -41,7 +41,11 @@ fn run(yard: &Yard, proven: &crate::guard::Proven) {
     let environment = process::environment(&yard.config);
     // A program that is not installed is a run without effects.
     // Nothing holds it back here: what is tried is the proof, not the fence.
-    let open = Fence { writable: vec!["/".into()], reach: crate::fence::Reach { network: true, ..Default::default() }, ..Fence::default() };
+    let open = Fence {
+        writable: vec!["/".into()],
+        reach: crate::fence::Reach { network: true, ..Default::default() },
+        ..Fence::default()
+    };
     let sight = Arc::new(Sight::new(&yard.protected));
     let order = proven.invocation.clone().order(&yard.config, &sight, &environment, open);
     let _ = runtime.block_on(process::run(&yard.config, order, TIME));
