@@ -1,6 +1,7 @@
 //! Rows that only read print byte for byte what they print without artoo, and ask nothing.
 
 use std::collections::BTreeMap;
+use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -15,14 +16,21 @@ use crate::process;
 const TRIES: usize = 4;
 
 /// Rows that print otherwise, and why.
-const OTHERWISE: [(&str, &str); 1] = [("getconf -a", "it prints the limits of its run")];
+const OTHERWISE: [(&str, &str); 3] = [
+    ("getconf -a", "it prints the limits of its run"),
+    ("ps -u root -o comm= | sort -u | head -3", "it lists the process that holds its run"),
+    ("ls -ld /tmp /var/tmp /root", "it prints when the last scratch folder was made"),
+];
 
 /// What a run prints: its exit code and both streams, without the name of its temporary folder.
 type Printed = (Option<i32>, Vec<u8>, Vec<u8>);
 
 fn bare(house: &House, command: &str) -> Printed {
     let mut bash = Command::new("/usr/bin/bash");
-    bash.args(["--noprofile", "--norc", "-c", command]).current_dir(&house.config.environment.cwd).env_clear();
+    bash.arg0("bash")
+        .args(["--noprofile", "--norc", "-c", command])
+        .current_dir(&house.config.environment.cwd)
+        .env_clear();
     let output = bash.envs(process::environment(&house.config)).stdin(Stdio::null()).output().unwrap();
     (output.status.code(), without_scratch(output.stdout), without_scratch(output.stderr))
 }
@@ -37,6 +45,9 @@ fn by_artoo(house: &House, runtime: &tokio::runtime::Runtime, command: &str) -> 
         let kept = call.kept.iter().find(|kept| kept.stream == name);
         kept.map(|kept| store.read(&kept.sha256).unwrap()).unwrap_or_default()
     };
+    if call.exit_code.is_none() && call.signal.is_none() {
+        return Err(format!("has no end: {call:?}"));
+    }
     Ok((call.exit_code, without_scratch(stream("stdout")), without_scratch(stream("stderr"))))
 }
 

@@ -16,7 +16,7 @@ const USER: &str = "4243";
 const SCRIPT: &str = "ip link set lo up; ip route add local default dev lo; ip -6 route add local default dev lo
     mount -t tmpfs -o mode=755 none /mnt && : > /mnt/tests && mount --bind \"$2\" /mnt/tests && mount --bind \"$1\" /tmp &&
         mount -t tmpfs none /var/tmp && mount -t tmpfs none /dev/shm && mount -t tmpfs none /run || exit 77
-    shift 2; \"$@\"; exit $?";
+    shift 2; setsid --wait \"$@\"; exit $?";
 
 /// Runs a test in a process of its own, apart from the machine: as root and as an ordinary user, or as the one it is.
 pub(super) fn apart(test: &str, body: impl FnOnce()) {
