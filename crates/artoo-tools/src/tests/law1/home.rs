@@ -72,7 +72,7 @@ pub(super) fn furnish(house: &House) {
         write(inside(name), "#!/bin/sh\nrm -rf keep_notes.md keep_dir; echo gone > keep_a.txt\n");
         fs::set_permissions(inside(name), fs::Permissions::from_mode(0o755)).unwrap();
     }
-    write(inside("keep_notes.md"), "notes\nmore\n");
+    write(inside("keep_notes.md"), "a note\nmore\n");
     write(inside("other.txt"), "one 1 e\nother\n");
     write(inside("old.md"), "edition\n");
     write(inside("keep_data.json"), "{\"items\": [{\"a\": 4, \"name\": \"x\"}]}\n");

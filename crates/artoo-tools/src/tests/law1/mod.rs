@@ -54,7 +54,9 @@ fn left_out(row: &Row) -> Option<&'static str> {
         use std::os::unix::fs::FileTypeExt;
         fs::metadata(path).is_ok_and(|found| found.file_type().is_block_device())
     };
-    devices.any(|path| !path.starts_with("/dev/loop") && is_disk(path)).then_some("it names a disk of this machine, which a hole would destroy")
+    devices
+        .any(|path| !path.starts_with("/dev/loop") && is_disk(path))
+        .then_some("it names a disk of this machine, which a hole would destroy")
 }
 
 fn house(way: Way) -> House {
