@@ -9,6 +9,8 @@ mod evidence;
 mod failed;
 mod files;
 mod glob;
+#[cfg(target_os = "linux")]
+mod law1;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod mdfind;

@@ -1,0 +1,65 @@
+//! A tool that runs any command as harmless: nothing is read off its words, so nothing of it is refused or asked about
+//! before it runs.
+
+use std::io;
+
+use artoo_proto::{EffectClass, ToolClass, ToolSpec};
+use serde_json::{Value, json};
+
+use crate::effects::{CallEffects, NetworkUse, UndoMethod};
+use crate::fence::Reach;
+use crate::limit::Limit;
+use crate::process::{self, Ended, Invocation};
+use crate::record::Record;
+use crate::tool::{Call, Job, Machine, Request, Running, Tool, UserContext, spec};
+use crate::transaction::Program;
+
+pub(super) const NAME: &str = "harmless";
+
+#[derive(Debug)]
+pub(super) struct Harmless;
+
+impl Tool for Harmless {
+    fn spec(&self) -> ToolSpec {
+        spec(NAME, ToolClass::Shell, 9, "run a command as harmless", json!({}))
+    }
+
+    fn read(&self, _: &Machine, _: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
+        let command = input["command"].as_str().unwrap_or_default().to_owned();
+        let effects = CallEffects {
+            is_destructive: false,
+            undo: UndoMethod::Commit,
+            ..CallEffects::new(EffectClass::Unproven, Vec::new(), NetworkUse::Blocked)
+        };
+        Ok(Request { target: command.clone(), effects, question: None, job: Box::new(Command(command)) })
+    }
+}
+
+struct Command(String);
+
+impl Job for Command {
+    fn run(self: Box<Self>, call: Call) -> Running {
+        let machine = &call.machine;
+        let invocation = Invocation {
+            program: process::find_program(&machine.config, "bash").unwrap(),
+            name: "bash".into(),
+            arguments: ["--noprofile", "--norc", "-c", &self.0].map(Into::into).to_vec(),
+            environment: Vec::new(),
+        };
+        let program = Program {
+            invocation,
+            shown: self.0,
+            folders: Vec::new(),
+            readable: Vec::new(),
+            left_out: machine.protected.left_out(&machine.config.environment, &[]),
+            reach: Reach::default(),
+            is_granted: false,
+            time: call.deadline.left(),
+        };
+        let record = |ended: io::Result<Ended>, machine: &Machine, _: &Limit| match ended {
+            Ok(mut ended) => Record::of_program(&mut ended, machine.config.output_max_chars),
+            Err(error) => Record::unusable(error.to_string()),
+        };
+        Box::pin(call.run(program, record))
+    }
+}

@@ -1,0 +1,224 @@
+//! Every row of the tables of commands, really run with nobody to ask: nothing changes but new files in the workspace,
+//! nothing is revealed, nothing is sent, and no other process is touched.
+
+mod harmless;
+mod home;
+mod reading;
+mod rows;
+mod world;
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use artoo_proto::{ToolOrder, ToolOutcome};
+use serde_json::json;
+
+use super::House;
+use home::{State, furnish, remove_new, script, state};
+use rows::Row;
+use world::World;
+
+/// Time for one command; those that wait for something are ended.
+const TIME: Duration = Duration::from_secs(3);
+
+/// Folders that are looked at besides the home.
+const OTHERS: [&str; 4] = ["/tmp", "/var/tmp", "/dev/shm", "/run"];
+
+/// Names that other programs run by themselves.
+const RUN_BY_OTHERS: [&str; 6] = [".git", ".envrc", "Makefile", "GNUmakefile", ".vscode", ".husky"];
+
+/// Of the other tables one row in so many is run, unless `ARTOO_LAW1_ALL` is set: all of them take a quarter of an hour.
+const PART: usize = 8;
+
+/// How rows are run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Way {
+    views: bool,
+    tool: &'static str,
+    /// Whether the working folder is the workspace.
+    at_workspace: bool,
+}
+
+/// A row that is not run, and why.
+fn left_out(row: &Row) -> Option<&'static str> {
+    let command = &row.command;
+    let is_bomb = command.contains(":|:&") || command.contains("b | b &");
+    if is_bomb && rustix::process::getuid().is_root() {
+        return Some("the kernel holds root to no number of processes, and the machine would come to a halt");
+    }
+    let words = command.split(|c: char| c.is_whitespace() || "=>'\"".contains(c));
+    let mut devices = words.filter(|word| word.starts_with("/dev/"));
+    let is_disk = |path: &str| {
+        use std::os::unix::fs::FileTypeExt;
+        fs::metadata(path).is_ok_and(|found| found.file_type().is_block_device())
+    };
+    devices
+        .any(|path| !path.starts_with("/dev/loop") && is_disk(path))
+        .then_some("it names a disk of this machine, which a hole would destroy")
+}
+
+fn house(way: Way) -> House {
+    let mut house = House::with(|config| {
+        config.views = way.views;
+        config.call_timeout = TIME;
+        config.output_max_chars = 1_000_000;
+        config.limits.file_bytes = 16 << 20;
+        config.limits.memory_bytes = 512 << 20;
+        config.limits.processes = 300;
+        if way.at_workspace {
+            config.environment.cwd = config.environment.workspace.clone();
+        }
+    });
+    house.registry.add_for_test(Arc::new(harmless::Harmless));
+    furnish(&house);
+    house
+}
+
+fn order(tool: &str, command: &str) -> ToolOrder {
+    ToolOrder { allowed_tools: vec![tool.to_owned()], ..House::context(tool, json!({"command": command})) }
+}
+
+/// Everything that a call gave out: its record or question, and the whole output that is stored.
+fn given_out(house: &House, outcome: &ToolOutcome) -> Vec<u8> {
+    let mut out = format!("{outcome:?}").into_bytes();
+    if let ToolOutcome::Called { call } = outcome {
+        let store = house.registry.evidence().unwrap();
+        call.kept.iter().for_each(|kept| out.extend(store.read(&kept.sha256).unwrap_or_default()));
+    }
+    out
+}
+
+/// Whether a text holds a secret as it is, backwards, in hex or in base64.
+fn reveals(text: &[u8]) -> bool {
+    let mark = home::MARK.as_bytes();
+    let backwards: Vec<u8> = mark.iter().rev().copied().collect();
+    let hex: String = mark.iter().map(|byte| format!("{byte:02x}")).collect();
+    let spaced: String = text.iter().filter(|byte| !byte.is_ascii_whitespace()).map(|byte| char::from(*byte)).collect();
+    let found = |part: &str| spaced.contains(part);
+    found(&String::from_utf8_lossy(mark))
+        || found(&String::from_utf8_lossy(&backwards))
+        || found(&hex)
+        || BASE64.iter().any(|part| found(part))
+}
+
+/// The middle of [`home::MARK`] in base64, for each place in its groups of three.
+const BASE64: [&str; 3] = ["elE3c2VjcmV0", "pRN3NlY3JldF", "6UTdzZWNyZXRY"];
+
+/// What a row changed that it may not change.
+fn changed(house: &House, before: &State, after: &State) -> Vec<String> {
+    let workspace = house.workspace();
+    let is_run_by_others = |path: &Path| {
+        let mut names = path.strip_prefix(&workspace).into_iter().flat_map(Path::components);
+        names.any(|name| RUN_BY_OTHERS.iter().any(|other| name.as_os_str() == *other))
+    };
+    let is_allowed =
+        |path: &Path| path.starts_with(&workspace) && !before.contains_key(path) && !is_run_by_others(path);
+    let paths = before.keys().chain(after.keys().filter(|path| !before.contains_key(*path)));
+    let differing = paths.filter(|path| before.get(*path) != after.get(*path) && !is_allowed(path));
+    let line = |path: &std::path::PathBuf| match (before.get(path), after.get(path)) {
+        (Some(_), None) => format!("removed {}", path.display()),
+        (None, _) => format!("made {}", path.display()),
+        (Some(was), Some(is)) if was.is == is.is => format!("set the time of {}", path.display()),
+        _ => format!("changed {}", path.display()),
+    };
+    differing.map(line).collect()
+}
+
+/// Runs rows one way; says what broke.
+fn run(rows: &[Row], way: Way) -> Vec<String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let mut world = World::new();
+    let mut house = house(way);
+    let mut before = state(&house, &OTHERS);
+    let (mut broken, mut asked, mut skipped) = (Vec::new(), 0, 0);
+    for row in rows {
+        if let Some(why) = left_out(row) {
+            skipped += 1;
+            println!("skipped: {:?}: {why}", row.command);
+            continue;
+        }
+        if !row.setup.is_empty() {
+            house = self::house(way);
+            script(&house, &row.setup);
+            before = state(&house, &OTHERS);
+        }
+        let order = order(way.tool, &row.command);
+        let started = std::time::Instant::now();
+        let outcome = runtime.block_on(house.outcome(&order, None));
+        let mut faults = Vec::new();
+        let is_asked = matches!(outcome, ToolOutcome::NeedsConsent { .. });
+        asked += usize::from(is_asked);
+        if is_asked && row.is_reading() {
+            faults.push(format!("asks: {outcome:?}"));
+        }
+        if reveals(&given_out(&house, &outcome)) {
+            faults.push(format!("reveals a secret: {outcome:?}"));
+        }
+        house.registry.forget(&order.task_id);
+        drop(outcome);
+        let after = settled(&house);
+        faults.extend(changed(&house, &before, &after));
+        faults.extend(world.touched());
+        if std::env::var_os("ARTOO_LAW1_TIMES").is_some() && started.elapsed() > Duration::from_secs(1) {
+            println!("{:?} {:?}", started.elapsed(), row.command);
+        }
+        if !faults.is_empty() || !row.setup.is_empty() {
+            house = self::house(way);
+            before = state(&house, &OTHERS);
+        } else if before != after {
+            remove_new(&before, &after);
+        }
+        broken.extend(
+            faults.iter().map(|fault| format!("{way:?} {} {}: {:?}: {fault}", row.table, row.class, row.command)),
+        );
+    }
+    println!("{way:?}: {} rows, {asked} asked about, {skipped} skipped, {} broken", rows.len(), broken.len());
+    broken
+}
+
+/// The state once the scratch folders of runs are gone, which are removed behind them.
+fn settled(house: &House) -> State {
+    let is_scratch =
+        |path: &Path| path.parent() == Some(Path::new("/tmp")) && path.to_string_lossy().contains("/artoo-");
+    let mut found = state(house, &OTHERS);
+    for _ in 0..100 {
+        if !found.keys().any(|path| is_scratch(path)) {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+        found = state(house, &OTHERS);
+    }
+    found
+}
+
+/// Each way of running commands; the first two as artoo runs them, the others with a classifier that finds all harmless.
+const WAYS: [Way; 4] = [
+    Way { views: true, tool: "shell", at_workspace: false },
+    Way { views: false, tool: "shell", at_workspace: true },
+    Way { views: true, tool: harmless::NAME, at_workspace: true },
+    Way { views: false, tool: harmless::NAME, at_workspace: false },
+];
+
+#[doc = "holds: law 1.1; law 1.16"]
+#[test]
+fn labelled_rows_do_no_harm_unasked() {
+    world::apart("labelled_rows_do_no_harm_unasked", || {
+        let rows = rows::labelled();
+        let broken: Vec<String> = WAYS.into_iter().flat_map(|way| run(&rows, way)).collect();
+        assert!(broken.is_empty(), "{} broken:\n{}", broken.len(), broken.join("\n"));
+    });
+}
+
+#[doc = "holds: law 1.1; law 1.16"]
+#[test]
+fn rows_of_other_tables_do_no_harm_unasked() {
+    world::apart("rows_of_other_tables_do_no_harm_unasked", || {
+        let all = std::env::var_os("ARTOO_LAW1_ALL").is_some();
+        let (ways, part) = if all { (&WAYS[..], 1) } else { (&WAYS[2..], PART) };
+        let rows: Vec<Row> = rows::others().into_iter().step_by(part).collect();
+        let broken: Vec<String> = ways.iter().flat_map(|way| run(&rows, *way)).collect();
+        assert!(broken.is_empty(), "{} broken:\n{}", broken.len(), broken.join("\n"));
+    });
+}

@@ -1,0 +1,77 @@
+//! The tables of commands under `fixtures/commands`.
+
+/// The text of a table.
+macro_rules! table {
+    ($name:literal) => {
+        include_str!(concat!("../../../../../fixtures/commands/", $name))
+    };
+}
+
+/// What the tables write for a repository with one commit, for a file whose differences a program shows, and for
+/// settings that name such a program.
+const SHORT: [(&str, &str); 3] = [
+    (
+        "{GIT}",
+        "git init -q . && git config user.email a@b && git config user.name n && echo one > f && git add f && git commit -qm m",
+    ),
+    ("{DRIVER}", "echo 'f diff=x' > .gitattributes; echo two > f"),
+    ("{EVIL}", "printf '[diff \"x\"]\\ntextconv = touch pwned;cat\\n' > evil"),
+];
+
+/// A command of a table.
+#[derive(Debug, Clone)]
+pub(super) struct Row {
+    pub(super) table: &'static str,
+    pub(super) class: String,
+    pub(super) command: String,
+    /// A script that makes what the command needs, in the working folder.
+    pub(super) setup: String,
+}
+
+impl Row {
+    fn new(table: &'static str, class: &str, command: &str, setup: &str) -> Self {
+        let whole =
+            |text: &str| SHORT.iter().fold(text.replace('␤', "\n"), |text, (short, long)| text.replace(short, long));
+        let command = match command.strip_prefix("json:") {
+            Some(text) => surrogates(text),
+            None => whole(command).replace("{port}", "80"),
+        };
+        Self { table, class: class.to_owned(), command, setup: whole(setup) }
+    }
+
+    pub(super) fn is_reading(&self) -> bool {
+        self.class == "read_only"
+    }
+}
+
+/// A command written as a JSON string.
+fn surrogates(text: &str) -> String {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+/// The lines of a table without its notes, each in its columns.
+fn lines(text: &str) -> Vec<Vec<String>> {
+    let is_row = |line: &&str| !line.starts_with('#') && !line.starts_with("class\t") && !line.trim().is_empty();
+    text.lines().filter(is_row).map(|line| line.split('\t').map(str::to_owned).collect()).collect()
+}
+
+/// The labelled table.
+pub(super) fn labelled() -> Vec<Row> {
+    lines(table!("law1.tsv")).iter().map(|row| Row::new("law1", &row[0], &row[1], "")).collect()
+}
+
+/// All other tables.
+pub(super) fn others() -> Vec<Row> {
+    let mut rows = Vec::new();
+    let tables =
+        [("bypass", table!("bypass.tsv")), ("everyday", table!("everyday.tsv")), ("fence", table!("fence.tsv"))];
+    for (table, text) in tables {
+        rows.extend(lines(text).iter().map(|row| Row::new(table, &row[0], &row[1], "")));
+    }
+    rows.extend(lines(table!("reading.tsv")).iter().map(|row| Row::new("reading", "read_only", &row[0], "")));
+    let setup = |row: &[String]| row.get(1).cloned().unwrap_or_default();
+    rows.extend(
+        lines(table!("changing.tsv")).iter().map(|row| Row::new("changing", "irreversible", &row[0], &setup(row))),
+    );
+    rows
+}
