@@ -41,6 +41,7 @@ impl Broker {
             Call::Attributes { of } => self.attributes(&caller, of),
             Call::Socket { family, kind, protocol } => self.socket(asked, family, kind, protocol),
             Call::Connect { socket, address } => self.connect(asked, &caller, socket, address),
+            Call::Lock { file, waits } => self.lock(&caller, file, waits),
             Call::Bind { address } => self.bind(&caller, address),
             Call::Listen => Ok(self.deny(Denial::Network, Answer::Withheld)),
             Call::OwnAddress { socket } => Ok(self.own_address(&caller, socket)),
