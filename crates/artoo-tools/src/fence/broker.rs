@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{
-    AtFlags, FlockOperation, Mode, OFlags, RenameFlags, StatVfsMountFlags, Timespec, Timestamps, flock, fstat, fstatfs,
-    fstatvfs, linkat, mkdirat, openat, renameat_with, statat, symlinkat, unlinkat,
+    AtFlags, Mode, OFlags, RenameFlags, StatVfsMountFlags, Timespec, Timestamps, fstat, fstatvfs, linkat, mkdirat,
+    openat, renameat_with, statat, symlinkat, unlinkat,
 };
 use rustix::process::{Pid, Signal, pidfd_send_signal};
 
@@ -198,30 +198,15 @@ impl Broker {
 
     pub(super) fn other(&mut self, asked: Asked, call: Call) -> io::Result<Answer> {
         match call {
-            Call::NewSession => {
+            Call::NewSession | Call::NewGroup => {
                 self.notes.seen().left_group = true;
-                self.sessions.extend(
-                    Caller::new(asked.thread)
-                        .ok()
-                        .and_then(|caller| caller.process())
-                        .map(|pid| pid.as_raw_nonzero().get()),
-                );
-                Ok(Answer::GoOn)
-            }
-            Call::NewGroup => {
-                self.notes.seen().left_group = true;
+                if call == Call::NewSession {
+                    let process = Caller::new(asked.thread).ok().and_then(|caller| caller.process());
+                    self.sessions.extend(process.map(|pid| pid.as_raw_nonzero().get()));
+                }
                 Ok(Answer::GoOn)
             }
             Call::Socket { family: libc::AF_UNIX, kind, .. } => self.own_socket(asked, kind),
-            Call::Connect { socket, address } => {
-                let caller = match self.kind {
-                    RunKind::View => Caller::in_view(asked.thread)?,
-                    RunKind::Fenced | RunKind::Reading => Caller::new(asked.thread)?,
-                };
-                self.connect(asked, &caller, socket, address)
-            }
-            Call::Signal { process, signal } => Ok(self.signal(process, signal)),
-            Call::SignalThrough { file, signal } => Ok(self.signal_through(&Caller::new(asked.thread)?, file, signal)),
             Call::Socket { .. } if self.reach.network => {
                 self.notes.seen().reached_out = true;
                 Ok(Answer::GoOn)
@@ -262,8 +247,11 @@ impl Broker {
                 self.entry(asked, path, |_, _| Err(io::Error::from_raw_os_error(libc::EACCES)))
             }
             Call::Open { .. } => Ok(Answer::GoOn),
-            Call::Lock { file, waits } => self.lock(&Caller::new(asked.thread)?, file, waits),
-            Call::Bind { .. }
+            Call::Connect { .. }
+            | Call::Lock { .. }
+            | Call::Signal { .. }
+            | Call::SignalThrough { .. }
+            | Call::Bind { .. }
             | Call::Listen
             | Call::OwnAddress { .. }
             | Call::SetOption { .. }
@@ -274,7 +262,7 @@ impl Broker {
             | Call::Attributes { .. }
             | Call::ReadLink { .. }
             | Call::Log { .. }
-            | Call::Denied { .. } => Ok(Answer::Fails(libc::EPERM)),
+            | Call::Denied { .. } => self.reaching(asked, call),
         }
     }
 
@@ -326,27 +314,6 @@ impl Broker {
         self.must_wait(asked)?;
         change.apply(&file)?;
         Ok(Answer::Done)
-    }
-
-    /// Locks a file against everybody else: where it may be changed, or in a view, where it is a file of its own.
-    /// A reading run is told whether it would get the lock, and does not hold it: others are held up by nobody.
-    pub(super) fn lock(&self, caller: &Caller, number: i32, waits: bool) -> io::Result<Answer> {
-        let file = caller.file(number)?;
-        let path = place::real(&file)?;
-        let is_in_view = || fstatfs(&file).is_ok_and(|found| found.f_type == libc::OVERLAYFS_SUPER_MAGIC);
-        let writes = || caller.flags_of(number).is_some_and(|flags| flags.intersects(OFlags::WRONLY | OFlags::RDWR));
-        let may = self.standing(&path) != Standing::Outside || place::is_nameless(&file, &path) || writes();
-        if may || (self.kind == RunKind::View && is_in_view()) {
-            return Ok(Answer::GoOn);
-        }
-        if !self.stops_at_denial() {
-            return Ok(self.deny(Denial::Write(path), Answer::Fails(libc::ENOLCK)));
-        }
-        match flock(caller.open(number)?, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Answer::Done),
-            Err(_) if waits => Ok(Answer::GoOn),
-            Err(error) => Err(error.into()),
-        }
     }
 
     /// Acts on one entry where it was allowed by name.
