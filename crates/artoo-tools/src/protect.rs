@@ -13,24 +13,41 @@ use crate::{paths, secret};
 /// What no tool touches, by family: below the home folder where it begins with `~/`; `+` stands for a blank.
 const PLACES: [&str; 6] = [
     // Keys of this machine and of its user.
-    "/etc/shadow /etc/gshadow /etc/sudoers /etc/sudoers.d /etc/ssl/private ~/.ssh ~/.gnupg ~/.config/sops ~/.config/age",
+    "/etc/shadow /etc/gshadow /etc/sudoers /etc/sudoers.d /etc/ssl/private ~/.ssh ~/.gnupg ~/.config/sops ~/.config/age \
+        ~/.pki ~/.cert ~/.local/share/remmina ~/.vnc /etc/krb5.keytab /etc/wireguard /etc/ipsec.secrets \
+        /etc/NetworkManager/system-connections /etc/ssh/ssh_host_rsa_key /etc/ssh/ssh_host_ecdsa_key \
+        /etc/ssh/ssh_host_ed25519_key",
     // Stores of passwords.
     "~/.password-store ~/.local/share/keyrings ~/.local/share/kwalletd ~/.config/op ~/.config/Bitwarden \
-        ~/.config/1Password ~/.config/keepassxc ~/snap/bitwarden ~/Library/Keychains",
+        ~/.config/1Password ~/.config/keepassxc ~/snap/bitwarden ~/snap/keepassxc ~/Library/Keychains \
+        ~/.config/rbw ~/.local/share/rbw ~/.local/share/gopass ~/.local/share/lpass ~/.lpass ~/.local/share/kwalletd5 \
+        ~/.electrum ~/.bitcoin ~/.ethereum ~/.config/solana",
     // Clouds, clusters and what signs in to them.
-    "~/.aws ~/.azure ~/.kube ~/.docker ~/.oci ~/.config/gcloud ~/.config/doctl ~/.config/rclone ~/.terraform.d ~/.vault-token",
+    "~/.aws ~/.azure ~/.kube ~/.docker ~/.oci ~/.config/gcloud ~/.config/doctl ~/.config/rclone ~/.terraform.d ~/.vault-token \
+        ~/.s3cfg ~/.boto ~/.aliyun ~/.bluemix ~/.config/hcloud ~/.config/scw ~/.config/linode-cli ~/.config/containers/auth.json \
+        ~/.config/helm ~/.fly ~/.config/ngrok ~/.ngrok2 ~/.config/stripe ~/.pulumi ~/.config/.wrangler",
     // Credentials of other programs, agents among them.
     "~/.config/gh ~/.config/hub ~/.config/github-copilot ~/.netrc ~/.npmrc ~/.pypirc ~/.pgpass ~/.my.cnf ~/.git-credentials \
         ~/.config/git/credentials ~/.cargo/credentials.toml ~/.cache/huggingface/token ~/.claude/.credentials.json \
-        ~/.codex/auth.json ~/.gemini/oauth_creds.json",
+        ~/.codex/auth.json ~/.gemini/oauth_creds.json \
+        ~/.qwen/oauth_creds.json ~/.local/share/opencode/auth.json ~/.config/glab-cli ~/.gem/credentials \
+        ~/.composer/auth.json ~/.config/composer/auth.json \
+        ~/.config/pypoetry/auth.toml ~/.kaggle ~/.cache/huggingface/stored_tokens ~/.mylogin.cnf ~/.smbcredentials \
+        ~/.davfs2 ~/.msmtprc ~/.config/msmtp ~/.fetchmailrc ~/.authinfo ~/.authinfo.gpg ~/.config/filezilla",
     // Browsers, mail and messages; `.var/app` holds what came as a flatpak.
     "~/.mozilla ~/.thunderbird ~/.config/google-chrome ~/.config/chromium ~/.config/BraveSoftware ~/.config/vivaldi \
         ~/.config/opera ~/.config/microsoft-edge ~/.config/Signal ~/.var/app ~/snap/firefox ~/snap/chromium ~/snap/brave \
-        ~/snap/thunderbird ~/snap/signal-desktop ~/Library/Cookies ~/Library/Application+Support/Google/Chrome \
+        ~/snap/thunderbird ~/snap/signal-desktop ~/snap/vivaldi ~/snap/opera ~/snap/slack ~/snap/discord \
+        ~/snap/telegram-desktop ~/.librewolf ~/.waterfox ~/.config/google-chrome-beta ~/.config/google-chrome-unstable \
+        ~/.config/microsoft-edge-beta ~/.config/microsoft-edge-dev ~/.config/epiphany ~/.local/share/epiphany \
+        ~/.config/evolution ~/.local/share/evolution ~/.local/share/geary ~/.config/Slack ~/.config/discord \
+        ~/.config/Element ~/.local/share/TelegramDesktop ~/.purple ~/Library/Cookies ~/Library/Application+Support/Google/Chrome \
         ~/Library/Application+Support/Firefox",
     // What shells and databases write down.
     "~/.bash_history ~/.zsh_history ~/.python_history ~/.psql_history ~/.mysql_history ~/.sqlite_history \
-        ~/.node_repl_history ~/.local/share/fish/fish_history",
+        ~/.node_repl_history ~/.local/share/fish/fish_history \
+        ~/.ash_history ~/.sh_history ~/.histfile ~/.zhistory ~/.rediscli_history ~/.irb_history ~/.lesshst ~/.viminfo \
+        ~/.local/state/nvim/shada ~/.local/share/nvim/shada ~/.mongodb",
 ];
 
 /// artoo's own of them, besides the configured ones.

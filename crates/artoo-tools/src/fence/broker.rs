@@ -198,24 +198,15 @@ impl Broker {
 
     pub(super) fn other(&mut self, asked: Asked, call: Call) -> io::Result<Answer> {
         match call {
-            Call::NewSession => {
+            Call::NewSession | Call::NewGroup => {
                 self.notes.seen().left_group = true;
-                self.sessions.extend(
-                    Caller::new(asked.thread)
-                        .ok()
-                        .and_then(|caller| caller.process())
-                        .map(|pid| pid.as_raw_nonzero().get()),
-                );
-                Ok(Answer::GoOn)
-            }
-            Call::NewGroup => {
-                self.notes.seen().left_group = true;
+                if call == Call::NewSession {
+                    let process = Caller::new(asked.thread).ok().and_then(|caller| caller.process());
+                    self.sessions.extend(process.map(|pid| pid.as_raw_nonzero().get()));
+                }
                 Ok(Answer::GoOn)
             }
             Call::Socket { family: libc::AF_UNIX, kind, .. } => self.own_socket(asked, kind),
-            Call::Connect { socket, address } => self.connect_granted(asked, socket, address),
-            Call::Signal { process, signal } => Ok(self.signal(process, signal)),
-            Call::SignalThrough { file, signal } => Ok(self.signal_through(&Caller::new(asked.thread)?, file, signal)),
             Call::Socket { .. } if self.reach.network => {
                 self.notes.seen().reached_out = true;
                 Ok(Answer::GoOn)
@@ -256,7 +247,11 @@ impl Broker {
                 self.entry(asked, path, |_, _| Err(io::Error::from_raw_os_error(libc::EACCES)))
             }
             Call::Open { .. } => Ok(Answer::GoOn),
-            Call::Bind { .. }
+            Call::Connect { .. }
+            | Call::Lock { .. }
+            | Call::Signal { .. }
+            | Call::SignalThrough { .. }
+            | Call::Bind { .. }
             | Call::Listen
             | Call::OwnAddress { .. }
             | Call::SetOption { .. }
@@ -267,7 +262,7 @@ impl Broker {
             | Call::Attributes { .. }
             | Call::ReadLink { .. }
             | Call::Log { .. }
-            | Call::Denied { .. } => Ok(Answer::Fails(libc::EPERM)),
+            | Call::Denied { .. } => self.reaching(asked, call),
         }
     }
 

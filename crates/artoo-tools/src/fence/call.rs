@@ -65,6 +65,11 @@ pub(super) enum Call {
         at: u64,
         to: Option<Memory>,
     },
+    /// Of a whole file, against everybody else.
+    Lock {
+        file: i32,
+        waits: bool,
+    },
     /// To a process, as `kill` names it.
     Signal {
         process: i32,
@@ -191,6 +196,7 @@ fn reaching(call: c_long, [a, b, c, d, e, f]: [u64; 6]) -> Option<Call> {
         }
         libc::SYS_tgkill | libc::SYS_rt_tgsigqueueinfo => Call::Signal { process: int(a), signal: int(c) },
         libc::SYS_pidfd_send_signal => Call::SignalThrough { file: int(a), signal: int(b) },
+        libc::SYS_flock => Call::Lock { file: int(a), waits: !has(b, libc::LOCK_NB) },
         libc::SYS_ioctl => Call::Request { file: int(a), request: word(b), at: c },
         libc::SYS_prlimit64 => Call::Share { name: "SYS_prlimit64", process: Some(int(a)) },
         libc::SYS_setxattr | libc::SYS_removexattr => Call::Attributes { of: subject(AT_CWD, a, 0) },

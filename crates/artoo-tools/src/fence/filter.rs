@@ -98,12 +98,14 @@ fn answers(kind: RunKind, network: bool, asks: bool) -> Result<Vec<(Rules, Answe
     if kind == RunKind::Reading && asks {
         return Ok(vec![(always(ABSENT), Answer::Fails(libc::ENOSYS)), (asked_reading(denied)?, Answer::IsAsked)]);
     }
-    if !in_view {
-        denied.extend(acting_modes()?);
-    }
+    denied.extend(acting_modes()?);
     let attributes = if in_view { Rules::new() } else { always(ATTRIBUTES) };
     let last = match (asks, in_view) {
-        (true, true) => (always(&[RENAMING, REACHING].concat()), Answer::IsAsked),
+        (true, true) => {
+            let mut rules = always(&[RENAMING, REACHING].concat());
+            rules.extend(locks()?);
+            (rules, Answer::IsAsked)
+        }
         (true, false) => (asked()?, Answer::IsAsked),
         (false, _) => (denied_instead(network, in_view), Answer::Fails(libc::EPERM)),
     };
@@ -197,7 +199,14 @@ fn asked() -> Result<Rules, BackendError> {
     rules.insert(libc::SYS_open, writes(1)?);
     rules.extend(always(REACHING));
     rules.extend(always(&[libc::SYS_setpgid]));
+    rules.extend(locks()?);
     Ok(rules)
+}
+
+/// Locks that hold up whoever else reads a file. A lock to be shared is needed to read some.
+fn locks() -> Result<Rules, BackendError> {
+    let alone = u64::from(libc::LOCK_EX.unsigned_abs());
+    Ok([(libc::SYS_flock, vec![rule(&[(1, SeccompCmpOp::MaskedEq(alone), alone)])?])].into())
 }
 
 /// What is denied where nobody can be asked.
@@ -392,7 +401,7 @@ mod tests {
         }
     }
 
-    /// In a view files may be changed in any way; what acts on others is refused there too.
+    /// In a view files may be changed in any way but made to act as their owner; what acts on others is refused there too.
     #[doc = "holds: law 1.17"]
     #[test]
     fn only_files_are_free_in_a_view() {
@@ -400,9 +409,13 @@ mod tests {
         let denied = libc::SECCOMP_RET_ERRNO | libc::EPERM.unsigned_abs();
         let (allowed, asked) = (libc::SECCOMP_RET_ALLOW, libc::SECCOMP_RET_USER_NOTIF);
         for (call, argument, expected) in [
-            (libc::SYS_openat, u64::from(libc::O_CREAT.unsigned_abs()) | 0o4000, allowed),
+            (libc::SYS_openat, u64::from(libc::O_CREAT.unsigned_abs()) | 0o4000, denied),
+            (libc::SYS_openat, u64::from(libc::O_CREAT.unsigned_abs()) | 0o755, allowed),
             (libc::SYS_fchmod, 0o4755, allowed),
-            (libc::SYS_mknodat, 0o4755, allowed),
+            (libc::SYS_mknodat, 0o4755, denied),
+            (libc::SYS_mknodat, 0o755, allowed),
+            (libc::SYS_flock, 1, allowed),
+            (libc::SYS_flock, 6, asked),
             (libc::SYS_unlinkat, 0, allowed),
             (libc::SYS_fsetxattr, 0, allowed),
             (libc::SYS_renameat2, 0, asked),

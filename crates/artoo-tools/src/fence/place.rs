@@ -79,6 +79,12 @@ impl Caller {
         Ok(open(format!("/proc/{}/fd/{number}", self.thread), OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?)
     }
 
+    /// A file it has open, opened once more to be read.
+    pub(super) fn open(&self, number: i32) -> io::Result<OwnedFd> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        Ok(open(format!("/proc/{}/fd/{number}", self.thread), flags, Mode::empty())?)
+    }
+
     /// The bits it takes from the modes of new files.
     pub(super) fn umask(&self) -> Mode {
         let mask = self.status("Umask:").and_then(|mask| u32::from_str_radix(&mask, 8).ok());

@@ -8,15 +8,17 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fcntl_getfl, fcntl_setfl, fstat, openat2};
+use rustix::fs::{
+    CWD, FileType, FlockOperation, Mode, OFlags, ResolveFlags, fcntl_setfl, flock, fstat, fstatfs, openat2,
+};
 use rustix::process::{
     Pid, PidfdFlags, Signal, geteuid, pidfd_open, pidfd_send_signal, test_kill_process, test_kill_process_group,
 };
 
 use super::RunKind;
 use super::bare::{self, Bare};
-use super::broker::{Broker, number};
-use super::call::{Memory, PathArgument};
+use super::broker::{Broker, Standing, number};
+use super::call::{Call, Memory, PathArgument};
 use super::denial::Denial;
 use super::kernel::{self, Answer, Asked};
 use super::place::{self, Caller};
@@ -55,6 +57,46 @@ const FOR_TERMINALS: u32 = 0x54;
 const FOR_SOCKETS: u32 = 0x89;
 
 impl Broker {
+    /// What reaches other processes, whatever kind of run it is.
+    pub(super) fn reaching(&self, asked: Asked, call: Call) -> io::Result<Answer> {
+        let caller = match self.kind {
+            RunKind::View => Caller::in_view(asked.thread)?,
+            RunKind::Fenced | RunKind::Reading => Caller::new(asked.thread)?,
+        };
+        if let Call::Connect { socket, address } = call {
+            return self.connect(asked, &caller, socket, address);
+        }
+        if let Call::Lock { file, waits } = call {
+            return self.lock(&caller, file, waits);
+        }
+        if let Call::SignalThrough { file, signal } = call {
+            return Ok(self.signal_through(&caller, file, signal));
+        }
+        let Call::Signal { process, signal } = call else { return Ok(Answer::Fails(libc::EPERM)) };
+        Ok(self.signal(process, signal))
+    }
+
+    /// Locks a file against everybody else: where it may be changed, or in a view, where it is a file of its own.
+    /// A reading run is told whether it would get the lock, and does not hold it: others are held up by nobody.
+    fn lock(&self, caller: &Caller, number: i32, waits: bool) -> io::Result<Answer> {
+        let file = caller.file(number)?;
+        let path = place::real(&file)?;
+        let is_in_view = || fstatfs(&file).is_ok_and(|found| found.f_type == libc::OVERLAYFS_SUPER_MAGIC);
+        let writes = || caller.flags_of(number).is_some_and(|flags| flags.intersects(OFlags::WRONLY | OFlags::RDWR));
+        let may = self.standing(&path) != Standing::Outside || place::is_nameless(&file, &path) || writes();
+        if may || (self.kind == RunKind::View && is_in_view()) {
+            return Ok(Answer::GoOn);
+        }
+        if !self.stops_at_denial() {
+            return Ok(self.deny(Denial::Write(path), Answer::Fails(libc::ENOLCK)));
+        }
+        match flock(caller.open(number)?, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Answer::Done),
+            Err(_) if waits => Ok(Answer::GoOn),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Programs make sockets of the internet also to ask for interfaces and to see what this machine has. They get one
     /// that leads nowhere; what would reach an address by it is denied.
     pub(super) fn socket(&mut self, asked: Asked, family: i32, kind: i32, protocol: i32) -> io::Result<Answer> {
@@ -62,14 +104,11 @@ impl Broker {
         let kind = kind & i32::try_from(KIND_MASK).unwrap_or(i32::MAX);
         let is_usual = kind == libc::SOCK_STREAM || kind == libc::SOCK_DGRAM;
         match family {
-            libc::AF_UNIX if kind == libc::SOCK_STREAM || kind == libc::SOCK_SEQPACKET => Ok(Answer::GoOn),
+            libc::AF_UNIX if kind == libc::SOCK_STREAM || kind == libc::SOCK_SEQPACKET => self.own_socket(asked, flags),
             libc::AF_NETLINK if TELLING.contains(&protocol) => Ok(Answer::GoOn),
             libc::AF_UNIX | libc::AF_INET | libc::AF_INET6 if is_usual => {
-                let socket = kernel::socket(libc::AF_UNIX, libc::SOCK_STREAM | flags & libc::SOCK_NONBLOCK)?;
                 self.has_stand_in = true;
-                let closes = flags & libc::SOCK_CLOEXEC != 0;
-                kernel::answer_with_file(self.listener.as_fd(), asked, socket.as_fd(), closes)?;
-                Ok(Answer::Withheld)
+                self.own_socket(asked, flags)
             }
             libc::AF_INET | libc::AF_INET6 => Ok(self.deny(Denial::Network, Answer::Withheld)),
             _ => Ok(self.deny_call("socket")),
@@ -92,36 +131,6 @@ impl Broker {
         Ok(Answer::Done)
     }
 
-    /// Connects the program's socket for it where that is allowed: the address in its memory could change meanwhile.
-    pub(super) fn connect(&self, asked: Asked, caller: &Caller, socket: i32, address: Memory) -> io::Result<Answer> {
-        let Some((family, address)) = self.address(caller, address) else { return Ok(Answer::Fails(libc::EINVAL)) };
-        let target = match family {
-            libc::AF_UNIX => {
-                let Some(path) = path_of(&address) else { return Ok(self.nameless(&address)) };
-                let (target, path) = socket_at(caller, path)?;
-                if !is_name_service(&path) {
-                    return Ok(self.deny(Denial::UnixSocket(path), Answer::Withheld));
-                }
-                Some(target)
-            }
-            libc::AF_NETLINK | libc::AF_UNSPEC => None,
-            _ => return Ok(self.deny_address(&address)),
-        };
-        let Ok(handle) = caller.handle(socket) else {
-            return Ok(target
-                .and_then(|target| place::real(&target).ok())
-                .map_or(Answer::Fails(libc::EACCES), |path| self.deny(Denial::UnixSocket(path), Answer::Withheld)));
-        };
-        self.must_wait(asked)?;
-        let address = target.as_ref().map_or(address, address_of);
-        // Whoever is slow to accept must hold up nobody but the program.
-        let flags = fcntl_getfl(&handle)?;
-        fcntl_setfl(&handle, flags | OFlags::NONBLOCK)?;
-        let connected = kernel::connect(handle.as_fd(), &address);
-        fcntl_setfl(&handle, flags)?;
-        connected.map(|()| Answer::Done)
-    }
-
     /// A socket of this machine that leads nowhere: connected to nobody, so that neither the program nor the kernel for it
     /// can connect it to anybody.
     pub(super) fn own_socket(&self, asked: Asked, kind: i32) -> io::Result<Answer> {
@@ -132,20 +141,22 @@ impl Broker {
         Ok(Answer::Withheld)
     }
 
-    /// Connects the program to a socket of this machine that was granted: one that is connected takes the place of its own.
-    /// The kernel connects to any other address, since what it has got of this machine's sockets can't be connected.
-    pub(super) fn connect_granted(&self, asked: Asked, socket: i32, address: Memory) -> io::Result<Answer> {
-        let caller = match self.kind {
-            RunKind::View => Caller::in_view(asked.thread)?,
-            RunKind::Fenced | RunKind::Reading => Caller::new(asked.thread)?,
-        };
-        let Some((family, address)) = self.address(&caller, address) else { return Ok(Answer::Fails(libc::EINVAL)) };
-        if family != libc::AF_UNIX {
-            return Ok(Answer::GoOn);
+    /// Connects the program to a socket of this machine that was granted, or looks up names: one that is connected takes
+    /// the place of its own. Where it has no other sockets or the network, the kernel connects to any other address: what
+    /// it has got of this machine's sockets can't be connected.
+    fn connect(&self, asked: Asked, caller: &Caller, socket: i32, address: Memory) -> io::Result<Answer> {
+        let Some((family, address)) = self.address(caller, address) else { return Ok(Answer::Fails(libc::EINVAL)) };
+        match family {
+            libc::AF_UNIX => {}
+            libc::AF_NETLINK | libc::AF_UNSPEC => return Ok(Answer::GoOn),
+            _ if self.stops_at_denial() => return Ok(self.deny_address(&address)),
+            _ => return Ok(Answer::GoOn),
         }
         let Some(path) = path_of(&address) else { return Ok(self.nameless(&address)) };
-        let is_granted = |path: &Path| self.reach.sockets.iter().any(|socket| socket == path);
-        let path = if is_granted(path) { path.to_path_buf() } else { socket_at(&caller, path)?.1 };
+        let is_granted = |path: &Path| {
+            self.reach.sockets.iter().any(|socket| socket == path) || self.stops_at_denial() && is_name_service(path)
+        };
+        let path = if is_granted(path) { path.to_path_buf() } else { socket_at(caller, path)? };
         if !is_granted(&path) {
             return Ok(self.deny(Denial::UnixSocket(path), Answer::Fails(libc::EACCES)));
         }
@@ -247,7 +258,7 @@ impl Broker {
     }
 
     /// A signal, as `kill` names its receiver. Landlock holds those that go on.
-    pub(super) fn signal(&self, process: i32, signal: i32) -> Answer {
+    fn signal(&self, process: i32, signal: i32) -> Answer {
         let Some(pid) = Pid::from_raw(process.checked_abs().unwrap_or_default()) else { return Answer::GoOn };
         // Without a fence it would fail as well where this process can't send one.
         let reaches = match process {
@@ -273,7 +284,7 @@ impl Broker {
     }
 
     /// A signal to a process that is open as a file.
-    pub(super) fn signal_through(&self, caller: &Caller, file: i32, signal: i32) -> Answer {
+    fn signal_through(&self, caller: &Caller, file: i32, signal: i32) -> Answer {
         caller
             .process_of(file)
             .map_or(Answer::Fails(libc::EBADF), |pid| self.signal(pid.as_raw_nonzero().get(), signal))
@@ -369,12 +380,11 @@ fn granted_signal(receiver: Receiver, signal: i32) -> io::Result<()> {
     Ok(pidfd_send_signal(&process, signal)?)
 }
 
-/// The socket a path leads to, and where it really lies.
-fn socket_at(caller: &Caller, path: &Path) -> io::Result<(OwnedFd, PathBuf)> {
+/// Where the socket that a path leads to really lies.
+fn socket_at(caller: &Caller, path: &Path) -> io::Result<PathBuf> {
     let target = caller.target(libc::AT_FDCWD, path, true)?;
     is_socket(&target)?;
-    let path = place::real(&target)?;
-    Ok((target, path))
+    place::real(&target)
 }
 
 /// Fails as connecting would, unless this is a socket that the user may connect to.

@@ -40,7 +40,6 @@ impl Broker {
             Call::Truncate { path } => self.truncating(&caller, path),
             Call::Attributes { of } => self.attributes(&caller, of),
             Call::Socket { family, kind, protocol } => self.socket(asked, family, kind, protocol),
-            Call::Connect { socket, address } => self.connect(asked, &caller, socket, address),
             Call::Bind { address } => self.bind(&caller, address),
             Call::Listen => Ok(self.deny(Denial::Network, Answer::Withheld)),
             Call::OwnAddress { socket } => Ok(self.own_address(&caller, socket)),
@@ -49,8 +48,6 @@ impl Broker {
             }
             Call::SetOption { .. } => Ok(Answer::GoOn),
             Call::Send { socket, at, to } => Ok(self.send(&caller, socket, at, to)),
-            Call::Signal { process, signal } => Ok(self.signal(process, signal)),
-            Call::SignalThrough { file, signal } => Ok(self.signal_through(&caller, file, signal)),
             Call::Share { name, process } => Ok(self.share(name, process)),
             Call::Identity { name, ids } => Ok(self.identity(name, ids)),
             Call::Request { request, at, .. } if INTERFACE_ADDRESSES.contains(&request) => {
@@ -60,6 +57,9 @@ impl Broker {
             Call::ReadLink { path, into } => self.read_link(asked, &caller, path, into),
             Call::Log { kind, into } => self.log(asked, &caller, kind, into),
             Call::Denied { name } => Ok(self.deny_call(name)),
+            Call::Connect { .. } | Call::Lock { .. } | Call::Signal { .. } | Call::SignalThrough { .. } => {
+                self.other(asked, call)
+            }
             Call::Mode { .. } | Call::Owner { .. } | Call::Times { .. } | Call::NewSession | Call::NewGroup => {
                 self.other(asked, call)
             }

@@ -9,8 +9,9 @@ use std::os::unix::net::{UnixDatagram, UnixListener};
 use std::time::Duration;
 
 use super::SHOWN_CHARS;
+use super::in_view::home;
 use super::yard::Yard;
-use crate::fence::{Fence, Reach};
+use crate::fence::{Denial, Fence, Reach};
 
 fn has(program: &str) -> bool {
     let found =
@@ -136,7 +137,7 @@ fn no_system_call_leads_out() {
         assert_eq!(after.times.get(&prize), before.times.get(&prize), "{name}: {}", ended.text(SHOWN_CHARS).0);
     }
     for check in [
-        "import socket\nfor f in (socket.AF_INET,socket.AF_INET6,socket.AF_UNIX,socket.AF_NETLINK,17,38,40):\n for k in (1,2,3):\n  try: socket.socket(f,k)\n  except OSError: continue\n  raise SystemExit(9)",
+        "import socket\nfor f in (socket.AF_INET,socket.AF_INET6,socket.AF_NETLINK,17,38,40):\n for k in (1,2,3):\n  try: socket.socket(f,k)\n  except OSError: continue\n  raise SystemExit(9)",
         "import socket\ntry: socket.socketpair(socket.AF_UNIX,socket.SOCK_DGRAM)\nexcept OSError: pass\nelse: raise SystemExit(9)\nsocket.socketpair()",
         "import os\nfor n in ('environ','mem','maps','root/etc'):\n try: open(f'/proc/{os.getppid()}/{n}','rb')\n except OSError: continue\n",
         "import fcntl\ntry: open('/dev/tty','r+b')\nexcept OSError: pass\nelse: raise SystemExit(9)",
@@ -207,6 +208,22 @@ fn no_socket_of_this_machine_and_no_pipe_of_another_program_is_reached() {
     assert_eq!(&byte, b"o");
 }
 
+#[doc = "holds: law 1.20"]
+#[test]
+fn every_protected_place_is_closed() {
+    let yard = home();
+    for place in yard.protected.places().iter().filter(|place| place.starts_with(&yard.home) && !place.exists()) {
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        fs::write(place, "needle").unwrap();
+    }
+    yard.file(".config/open", "needle");
+    let command = "cat ~/.config/open; grep -rs needle ~ | grep -v /.config/open; true";
+    let reading = yard.run_in(Fence::of_reading_run(&yard.protected), command, Duration::from_secs(20)).unwrap();
+    for ended in [reading, yard.in_view(command).0, yard.run(command)] {
+        assert_eq!(ended.text(SHOWN_CHARS).0, "needle", "{:?}", ended.denied);
+    }
+}
+
 /// System V objects outlive their makers, and their numbers are easily guessed; a program of the same user may have more.
 #[doc = "holds: law 1.17"]
 #[test]
@@ -223,15 +240,18 @@ fn nothing_of_another_process_is_changed() {
     let made = outside("print(*make())");
     let ids = made.trim().replace(' ', ",");
     let mut victim = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-    let yard = Yard::new();
+    let yard = home();
     let script =
         format!("cd ~/artoo_workspace; python3 - <<'EOF'\n{SYSTEM_V}use({ids})\nothers({})\nown()\nEOF", victim.id());
-    let ended = yard.run(&script);
+    let all = [yard.in_view(&script).0, yard.run(&script)];
     let left = outside(&format!("print(take({ids}))"));
     victim.kill().unwrap();
     victim.wait().unwrap();
-    assert_eq!(ended.exit_code, Some(0), "{}", ended.text(SHOWN_CHARS).0);
-    assert_eq!(left, "secret\n", "{}", ended.text(SHOWN_CHARS).0);
+    for ended in all {
+        assert_eq!(ended.exit_code, Some(0), "{}", ended.text(SHOWN_CHARS).0);
+        assert_eq!(ended.denied, [Denial::Write("/etc/passwd".into())]);
+    }
+    assert_eq!(left, "secret\n");
 }
 
 const SYSTEM_V: &str = "
@@ -256,11 +276,14 @@ def others(pid):
     for n,flags in (('a',os.O_CREAT|os.O_WRONLY),('.',os.O_TMPFILE|os.O_WRONLY)):
         refused('open',n.encode(),flags,0o4755); refused('open',n.encode(),flags,0o2755)
     refused('mknod',b'b',0o104755,0)
+    refused('flock',f,6,errno=37); fcntl.flock(f,fcntl.LOCK_SH)
+    for c in (1024,): refused('fcntl',f,c,0)
 def own():
     os.setpriority(os.PRIO_PROCESS,0,5); os.sched_setaffinity(0,os.sched_getaffinity(0))
     r,w=os.pipe(); os.write(w,b'abc'); n=fcntl.ioctl(r,0x541b,struct.pack('i',0)); assert n==struct.pack('i',3)
     os.set_inheritable(r,True); os.set_blocking(r,False)
-    os.close(os.open('c',os.O_CREAT|os.O_WRONLY,0o755)); os.mknod('e',0o100755)
+    c=os.open('c',os.O_CREAT|os.O_WRONLY,0o755); os.close(c); c=os.open('c',os.O_RDONLY); fcntl.flock(c,fcntl.LOCK_EX)
+    fcntl.flock(os.memfd_create('m'),fcntl.LOCK_EX); os.mknod('e',0o100755)
 def take(shm,sem,msq):
     b=ctypes.create_string_buffer(80); n=l.msgrcv(msq,b,64,0,0o4000)
     l.shmctl(shm,0,None); l.semctl(sem,0,0,0); l.msgctl(msq,0,None)

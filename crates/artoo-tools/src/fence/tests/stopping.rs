@@ -413,3 +413,19 @@ fn paths_swapped_meanwhile_change_nothing() {
         }
     }
 }
+
+/// A lock that is taken is seen, one that is got holds nobody up.
+#[test]
+fn reading_run_holds_no_lock() {
+    let yard = furnished();
+    let path = yard.file("work/locked", "x");
+    let file = fs::File::open(&path).unwrap();
+    let command = "flock -n locked sh -c 'echo got; sleep 2' || echo taken";
+    std::thread::scope(|scope| {
+        let run = scope.spawn(|| reading_run(&yard, command).text(400).0);
+        std::thread::sleep(Duration::from_millis(1000));
+        assert!(file.try_lock().is_ok(), "nobody holds it");
+        assert_eq!(run.join().unwrap(), "got\n");
+        assert_eq!(reading_run(&yard, command).text(400).0, "taken\n");
+    });
+}

@@ -235,7 +235,7 @@ fn sockets_and_threads_outside_are_out_of_reach() {
          for p in (os.getppid(), os.getppid() and {own}):\n\
          \x20for t in os.listdir(f'/proc/{{p}}/task'):\n\
          \x20 if int(t) in (os.getpid(),): continue\n\
-         \x20 assert l.syscall({tgkill},p,int(t),0)==-1, (p,t)\n\
+         \x20 assert l.syscall({tgkill},p,int(t),18)==-1, (p,t)\n\
          print('held')",
         path.to_str().unwrap(),
         tgkill = libc::SYS_tgkill
