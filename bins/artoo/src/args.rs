@@ -92,7 +92,11 @@ pub(crate) enum Command {
         command: ModelCommand,
     },
     /// Verifies the audit log and shows what it counts
-    Audit,
+    Audit {
+        /// Stops reporting the lines that are missing now; the log records that
+        #[arg(long)]
+        accept_gap: bool,
+    },
     /// Brings back what a task changed: what it deleted, overwrote, moved or made
     Undo(UndoOptions),
     /// Shows what you allowed beyond one call, and takes it back

@@ -1,12 +1,18 @@
-//! `artoo audit`: verifies the audit log and shows its statistics. Reads only.
+//! `artoo audit`: verifies the audit log and shows its statistics. Writes only to accept missing lines.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use artoo_audit::{AuditStats, load_stats, report, verify};
+use artoo_audit::{
+    AuditConfig, AuditError, AuditService, AuditStats, Gap, Note, REPORT_EVERY, Verified, VerifyError, load_stats,
+    redact, report, stats_path, verify,
+};
 use artoo_proto::{AuditReport, Trigger};
+use artoo_tools::EvidenceStore;
 use serde_json::json;
 
+use crate::clock;
 use crate::display::writer::Screen;
 use crate::display::{Line, result};
 use crate::exit::Exit;
@@ -16,54 +22,133 @@ use crate::settings::Settings;
 /// Name of the schema of `artoo audit`'s JSON output, which is not stable yet.
 const SCHEMA: &str = "artoo.audit/0";
 
-/// Verifies every audit log of the data folder and shows the statistics stored beside each.
-pub(crate) fn run(settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
-    let logs = logs(&settings.data_dir);
-    let mut is_sound = true;
+/// What to do if the audit log can't be written.
+pub(crate) const MAKE_ROOM: &str = "make room in that folder, or choose one on another disk with --data-dir";
+
+/// Maximum number of gaps listed as text.
+const GAPS_SHOWN: usize = 10;
+
+/// Maximum number of accepted gaps in one line of the log.
+const GAPS_A_LINE: usize = 500;
+
+/// What an incomplete line at the end of a log means.
+const TORN: &str = "; behind them is the beginning of a line that artoo is writing, or could not write because it was killed \
+    or the disk was full; the next run removes it and records that";
+
+/// What missing lines mean, and how to stop the message about them.
+const GAPS_MEAN: &str = "What missing lines recorded can't be shown any more. artoo never removes a line: the disk was full, or you or \
+    another program removed it. artoo audit --accept-gap ends this message, and the log records that.";
+
+/// The audit logs of a data folder, with what their verification found.
+pub(crate) struct Trail {
+    /// Every log, and what is wrong with it.
+    pub(crate) logs: Vec<(PathBuf, Result<Verified, VerifyError>)>,
+    /// Missing parts that the user did not accept.
+    pub(crate) gaps: Vec<Gap>,
+}
+
+/// Verifies every audit log of the data folder and shows the statistics stored beside each; first accepts the gaps, if
+/// asked to.
+pub(crate) fn run(settings: &Settings, accept_gaps: bool, screen: &Screen) -> Result<Exit, Failure> {
+    if accept_gaps {
+        accept(&settings.data_dir).map_err(|error| Failure::from_error(Exit::Internal, &error))?;
+    }
+    let Trail { logs, gaps } = Trail::of(&settings.data_dir);
+    let is_sound = gaps.is_empty() && logs.iter().all(|(_, verified)| verified.is_ok());
     let mut lines = Vec::new();
     let mut values = Vec::new();
-    for log in &logs {
+    for (log, verified) in &logs {
         let shown = log.display();
-        let stats = stats(log);
+        let stats = stats_path(log).and_then(|path| load_stats(&path).ok());
         let report = stats.as_ref().map(|stats| report(&stats.window, &stats.history, Trigger::OnDemand));
-        match verify(log) {
-            Ok(verified) => {
-                lines.push(Line::strong(format!("{shown}: {} lines, the chain holds", verified.lines)));
-                values.push(json!({"log": log, "verified": true, "lines": verified.lines, "report": report}));
+        lines.push(match verified {
+            Ok(Verified { lines, is_torn: false, .. }) => {
+                Line::strong(format!("{shown}: {lines} lines, the chain holds"))
             }
-            Err(error) => {
-                is_sound = false;
-                lines.push(Line::warning(format!("{shown}: DAMAGED at {error}")));
-                values.push(json!({"log": log, "verified": false, "problem": error.to_string(), "report": report}));
-            }
-        }
+            Ok(Verified { lines, .. }) => Line::strong(format!("{shown}: {lines} lines, the chain holds{TORN}")),
+            Err(error) => Line::warning(format!("{shown}: DAMAGED at {error}")),
+        });
+        values.push(json!({
+            "log": log, "verified": verified.is_ok(), "lines": verified.as_ref().ok().map(|log| log.lines),
+            "problem": verified.as_ref().err().map(VerifyError::to_string), "report": report
+        }));
         lines.extend(stats.iter().map(counted));
         lines.extend(report.iter().flat_map(of_report));
     }
     if logs.is_empty() {
         lines.push(Line::plain(format!("no audit log yet in {}", settings.data_dir.display())));
     }
-    screen.report(settings.json, SCHEMA, json!({"sound": is_sound, "logs": values}), &lines);
+    let gaps: Vec<String> = gaps.into_iter().map(|gap| gap.problem).collect();
+    lines.extend(gaps.iter().take(GAPS_SHOWN).map(|gap| Line::warning(format!("MISSING: {gap}"))));
+    lines.extend((gaps.len() > GAPS_SHOWN).then(|| Line::warning(format!("MISSING: {} parts in all", gaps.len()))));
+    lines.extend((!is_sound).then(|| Line::plain(GAPS_MEAN)));
+    screen.report(settings.json, SCHEMA, json!({"sound": is_sound, "logs": values, "gaps": gaps}), &lines);
     Ok(if is_sound { Exit::Accepted } else { Exit::Internal })
 }
 
-/// Paths of the audit logs in a data folder, compressed ones included, sorted by name.
-pub(crate) fn logs(data_dir: &Path) -> Vec<PathBuf> {
-    let is_log = |path: &PathBuf| {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        name.starts_with("audit") && (name.ends_with(".jsonl") || name.ends_with(".jsonl.gz"))
-    };
-    let entries = fs::read_dir(data_dir).into_iter().flatten().flatten();
-    let mut logs: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_log).collect();
-    logs.sort();
-    logs
+impl Trail {
+    /// Verifies the logs of a data folder. Evidence of a task that no log mentions shows missing lines too.
+    pub(crate) fn of(data_dir: &Path) -> Self {
+        // Before the logs: a task that runs now is in the log before its evidence is stored.
+        let calls = EvidenceStore::new(data_dir).calls().unwrap_or_default();
+        let mut unlogged: BTreeMap<_, _> =
+            calls.into_iter().map(|call| (redact(call.task_id.as_str()).into_owned(), call.at)).collect();
+        let logs: Vec<_> = logs(data_dir).into_iter().map(|log| (log.clone(), verify(&log))).collect();
+        let mut gaps = Vec::new();
+        let mut accepted = BTreeSet::new();
+        for (log, verified) in &logs {
+            // A damaged log may mention any task.
+            unlogged.retain(|task, _| verified.as_ref().is_ok_and(|verified| !verified.tasks.contains(task)));
+            let Ok(verified) = verified else { continue };
+            let of_log = |gap: &Gap| Gap { problem: format!("{}: {}", log.display(), gap.problem), ..gap.clone() };
+            gaps.extend(verified.gaps.iter().map(of_log));
+            accepted.extend(&verified.accepted);
+        }
+        let of_task =
+            |(id, at)| Gap { problem: format!("evidence of {at} is stored of task {id}, but no log mentions it"), id };
+        gaps.extend(unlogged.into_iter().map(of_task));
+        gaps.retain(|gap| !accepted.contains(&gap.id));
+        Self { logs, gaps }
+    }
 }
 
-/// Reads the statistics stored beside an audit log: `audit_stats.json` for `audit.jsonl`, `audit_stats-2.json` for
-/// `audit-2.jsonl`; `None` if they can't be read.
-fn stats(log: &Path) -> Option<AuditStats> {
-    let lane = log.file_stem()?.to_str()?.strip_prefix("audit")?;
-    load_stats(&log.with_file_name(format!("audit_stats{lane}.json"))).ok()
+/// Writes notes to an audit log of the data folder.
+pub(crate) fn record(data_dir: &Path, notes: impl IntoIterator<Item = Note>) -> Result<(), AuditError> {
+    let service = open(data_dir)?;
+    notes.into_iter().try_for_each(|note| service.note(note))?;
+    service.close().map(drop)
+}
+
+/// Opens the first audit log of the data folder that no other process writes.
+fn open(data_dir: &Path) -> Result<AuditService, AuditError> {
+    let (_bus, tap) = artoo_bus::tap(1);
+    let config = AuditConfig { dir: data_dir.to_owned(), clock: Box::new(clock::now), report_every: REPORT_EVERY };
+    artoo_audit::spawn(tap, config)
+}
+
+/// Records in the log that the user accepts the gaps of all logs in the data folder.
+fn accept(data_dir: &Path) -> Result<(), AuditError> {
+    // A log notes its own damage when it is opened; together these open all that no other process writes.
+    let is_full = |log: &PathBuf| log.file_stem().is_some_and(|stem| stem.to_string_lossy().contains('.'));
+    let current = logs(data_dir).into_iter().filter(|log| !is_full(log));
+    let opened: Vec<AuditService> = current.map(|_| open(data_dir)).collect::<Result<_, _>>()?;
+    drop(opened);
+    let accepted: Vec<String> = Trail::of(data_dir).gaps.into_iter().map(|gap| gap.id).collect();
+    record(data_dir, accepted.chunks(GAPS_A_LINE).map(|gaps| Note::GapAccepted { gaps: gaps.to_vec() }))
+}
+
+/// Paths of the audit logs in a data folder, compressed ones included, and of those that only their statistics show;
+/// sorted by name. Damaged logs that were renamed are named by the log that follows.
+fn logs(data_dir: &Path) -> Vec<PathBuf> {
+    let log_of = |name: &str| {
+        let lane = name.strip_prefix("audit_stats").and_then(|rest| rest.strip_suffix(".json"));
+        let is_log = name.starts_with("audit") && (name.ends_with(".jsonl") || name.ends_with(".jsonl.gz"));
+        let log = lane.map(|lane| format!("audit{lane}.jsonl")).or(is_log.then(|| name.to_owned()))?;
+        (!log.contains(".broken-")).then(|| data_dir.join(log))
+    };
+    let entries = fs::read_dir(data_dir).into_iter().flatten().flatten();
+    let logs: BTreeSet<PathBuf> = entries.filter_map(|entry| log_of(entry.file_name().to_str()?)).collect();
+    logs.into_iter().collect()
 }
 
 /// A line with the counts of all tasks that an audit log covers.

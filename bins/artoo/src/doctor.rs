@@ -3,18 +3,17 @@
 mod abilities;
 mod model_file;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use artoo_audit::Damage;
 use artoo_proto::ModelFailure;
-use artoo_roles::runtime::{RuntimeError, System};
+use artoo_roles::runtime::System;
 use artoo_tools::Registry;
 use serde::Serialize;
 use serde_json::json;
 
 use crate::args::Options;
-use crate::audit;
+use crate::audit::Trail;
 use crate::config::{self, Place as ConfigPlace, ignored_in};
 use crate::display::writer::Screen;
 use crate::display::{Line, Style};
@@ -103,7 +102,7 @@ async fn probe(settings: &Settings, with_probe: bool, variables: &Variables) -> 
     let registry = Registry::detect(settings.tools.clone());
     findings.extend(tools(&registry));
     findings.push(fence(&registry));
-    findings.extend(audit_log(&settings.data_dir));
+    findings.push(audit_log(&settings.data_dir));
     findings.extend(stores(settings).await);
     findings
 }
@@ -267,28 +266,14 @@ fn fence(registry: &Registry) -> Finding {
     Finding::warn("fence", detail, "every command that is not proven to only read asks first")
 }
 
-fn audit_log(data_dir: &Path) -> Vec<Finding> {
-    let logs = audit::logs(data_dir);
-    if logs.is_empty() {
-        return vec![Finding::ok("audit log", "none yet")];
-    }
-    logs.iter().map(PathBuf::as_path).map(of_log).collect()
-}
-
-fn of_log(log: &Path) -> Finding {
-    let shown = log.display();
-    match artoo_audit::verify(log) {
-        Ok(verified) => Finding::ok("audit log", format!("{shown}: {} lines, the chain holds", verified.lines)),
-        Err(error) if matches!(error.what, Damage::Torn) => Finding::warn(
-            "audit log",
-            format!("{shown}: {error}"),
-            "another artoo is writing it, or a write was cut off; the next run sets a cut line aside",
-        ),
-        Err(error) => Finding::fail(
-            "audit log",
-            format!("{shown}: {error}"),
-            "what follows that line is not what artoo wrote; keep a copy, then move the file away",
-        ),
+fn audit_log(data_dir: &Path) -> Finding {
+    let Trail { logs, gaps } = Trail::of(data_dir);
+    let damaged =
+        logs.iter().find_map(|(log, verified)| Some(format!("{}: {}", log.display(), verified.as_ref().err()?)));
+    match damaged.or_else(|| gaps.into_iter().next().map(|gap| gap.problem)) {
+        Some(problem) => Finding::fail("audit log", problem, "artoo audit tells all of it, and what to do"),
+        None if logs.is_empty() => Finding::ok("audit log", "none yet"),
+        None => Finding::ok("audit log", format!("{} file(s) in {}, the chain holds", logs.len(), data_dir.display())),
     }
 }
 
@@ -299,16 +284,8 @@ async fn stores(settings: &Settings) -> Vec<Finding> {
     let system = match builder.start() {
         Ok(system) => system,
         Err(error) => {
-            let name = match &error {
-                RuntimeError::Memory(_) => "memory",
-                RuntimeError::Audit(_) => "audit log",
-                RuntimeError::Environment(_)
-                | RuntimeError::DataDir { .. }
-                | RuntimeError::DiskFull { .. }
-                | RuntimeError::Stopped => "data folder",
-            };
             let detail = format!("{shown}: {}", Failure::from(error).message);
-            return vec![Finding::fail(name, detail, "see above, or choose another with --data-dir")];
+            return vec![Finding::fail("data folder", detail, "see above, or choose another with --data-dir")];
         }
     };
     let mut findings = vec![Finding::ok("data folder", shown.to_string())];

@@ -1,8 +1,7 @@
 //! The program's exit codes.
 
-use std::process::ExitCode;
-
 use artoo_proto::{AbandonReason, Basis, Ending, FinalResult, ModelFailure, PerceptionFailure};
+use artoo_roles::runtime::CloseReport;
 
 /// An exit code. The numbers are documented and stable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,7 +9,7 @@ use artoo_proto::{AbandonReason, Basis, Ending, FinalResult, ModelFailure, Perce
 pub(crate) enum Exit {
     /// The result was accepted and code verified every criterion; or a subcommand succeeded.
     Accepted = 0,
-    /// artoo itself failed, or its audit log is damaged.
+    /// artoo itself failed, or its audit log is damaged or could not be written.
     Internal = 1,
     /// The command line or the configuration is not valid.
     Usage = 2,
@@ -50,6 +49,11 @@ impl Exit {
         }
     }
 
+    /// The exit code of a run that ended so, once it is closed: `Internal` if a part of the audit log was not written.
+    pub(crate) fn after(self, close: &CloseReport) -> Self {
+        if close.audit.is_some() { self } else { Self::Internal }
+    }
+
     fn of_reason(reason: &AbandonReason) -> Self {
         match reason {
             AbandonReason::NotUnderstood {
@@ -72,12 +76,6 @@ impl Exit {
 
     fn of_model(failure: &ModelFailure) -> Self {
         if *failure == ModelFailure::Cancelled { Self::Cancelled } else { Self::Model }
-    }
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        Self::from(exit.code())
     }
 }
 

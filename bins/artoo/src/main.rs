@@ -14,6 +14,7 @@ mod evidence;
 mod exit;
 mod failure;
 mod heap;
+mod leftovers;
 mod logging;
 mod memory;
 mod model;
@@ -43,5 +44,5 @@ use exit::Exit;
 fn main() -> ExitCode {
     heap::use_one_heap();
     // A panic at start or exit is an internal failure with its own exit code, not a crash.
-    catch_unwind(start::start).unwrap_or(Exit::Internal).into()
+    ExitCode::from(catch_unwind(start::start).unwrap_or(Exit::Internal).code())
 }

@@ -97,7 +97,7 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit
         Some(Command::Model { command }) => {
             return block_on(model_files::run(command, &settings()?, variables, screen));
         }
-        Some(Command::Audit) => return audit::run(&settings()?, screen),
+        Some(Command::Audit { accept_gap }) => return audit::run(&settings()?, accept_gap, screen),
         Some(Command::Undo(asked)) => return undo::run(&asked, &settings()?, screen),
         Some(Command::Rules { command }) => return rules::run(&command, &settings()?, screen),
         Some(Command::Memory { command }) => return memory::run(&command, &settings()?, screen),

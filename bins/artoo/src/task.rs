@@ -10,6 +10,7 @@ use artoo_tools::EvidenceStore;
 use artoo_tools::undo::Entry;
 use tokio::time::{MissedTickBehavior, interval};
 
+use crate::audit;
 use crate::call_monitor::CallMonitor;
 use crate::display::json::EndedTask;
 use crate::display::writer::Screen;
@@ -17,6 +18,7 @@ use crate::display::{Line, json, live, result};
 use crate::estimate::Estimate;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::leftovers;
 use crate::model::Models;
 use crate::settings::Settings;
 use crate::signals::{Signals, exit_now};
@@ -33,12 +35,12 @@ pub(crate) async fn run(settings: &Settings, models: Models, words: &str, screen
     let spending = Arc::clone(&models.spending);
     let system = system(settings, models, screen)?;
     let performed = perform(&system, settings, words, Vec::new(), &mut signals, screen, &spending).await?;
-    let exit = Exit::of(&performed.outcome.result);
     let notes = system.notes().to_vec();
     let close = tokio::select! {
         close = system.close() => close,
         () = signals.stop() => exit_now(screen),
     };
+    let exit = Exit::of(&performed.outcome.result).after(&close);
     if settings.json {
         if let Some(report) = &close.report {
             screen.json(&json::audit(report));
@@ -54,6 +56,7 @@ pub(crate) async fn run(settings: &Settings, models: Models, words: &str, screen
 
 /// Starts the runtime that runs tasks; questions go to the terminal if there is one, otherwise they are denied.
 pub(crate) fn system(settings: &Settings, models: Models, screen: &Screen) -> Result<System, Failure> {
+    leftovers::remove(&settings.data_dir);
     let mut builder = System::builder()
         .model(models.model)
         .environment(settings.environment.clone())
@@ -195,6 +198,7 @@ pub(crate) fn noted(notes: &[String]) -> Vec<Line> {
 pub(crate) fn closing(close: &CloseReport) -> Vec<Line> {
     let mut lines: Vec<Line> =
         close.problems.iter().map(|problem| Line::warning(format!("problem: {problem}"))).collect();
+    lines.extend(close.audit.is_none().then(|| Line::warning(format!("  {}", audit::MAKE_ROOM))));
     lines.extend(close.report.iter().flat_map(result::audit));
     lines
 }

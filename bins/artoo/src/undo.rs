@@ -1,13 +1,13 @@
 //! `artoo undo`: shows a task's changes, asks, reverts them, and lists those that can't be reverted.
 
-use artoo_audit::{AuditConfig, Note, REPORT_EVERY};
+use artoo_audit::Note;
 use artoo_proto::escape;
 use artoo_roles::runtime::UNDO;
 use artoo_tools::undo::{Entry, Item, ItemOutcome, Report, UndoConfig, UndoError, UndoStore};
 use serde_json::{Value, json};
 
 use crate::args::UndoOptions;
-use crate::clock;
+use crate::audit;
 use crate::display::Line;
 use crate::display::json::undo_entry;
 use crate::display::writer::Screen;
@@ -60,10 +60,11 @@ pub(crate) fn run(asked: &UndoOptions, settings: &Settings, screen: &Screen) -> 
         return Ok(if is_whole(&preview) { Exit::Accepted } else { Exit::NotAchieved });
     }
     let report = store.undo(&entry.id)?;
-    note(&entry, &report, settings, screen);
+    let is_noted = note(&entry, &report, settings, screen);
     show_outcome(&entry, &report, true, settings, screen);
     let is_done = report.items.iter().any(|item| item.outcome == ItemOutcome::Done);
     Ok(match (is_whole(&report), is_done) {
+        _ if !is_noted => Exit::Internal,
         (true, _) => Exit::Accepted,
         (false, true) => Exit::Partial,
         (false, false) => Exit::NotAchieved,
@@ -191,8 +192,8 @@ fn of_item(item: &Item) -> Value {
     json!({"path": item.path, "action": item.action, "outcome": outcome, "reason": reason})
 }
 
-/// Records a finished undo in the audit log; if that fails, only a warning is shown.
-fn note(entry: &Entry, report: &Report, settings: &Settings, screen: &Screen) {
+/// Records a finished undo in the audit log; if that fails, shows a warning and returns false.
+fn note(entry: &Entry, report: &Report, settings: &Settings, screen: &Screen) -> bool {
     let count = |wanted: fn(&Item) -> bool| report.items.iter().filter(|item| wanted(item)).count() as u64;
     let note = Note::Undone {
         entry: entry.id.clone(),
@@ -200,16 +201,11 @@ fn note(entry: &Entry, report: &Report, settings: &Settings, screen: &Screen) {
         brought_back: count(|item| item.outcome == ItemOutcome::Done),
         left: count(is_left),
     };
-    let (_bus, tap) = artoo_bus::tap(1);
-    let config =
-        AuditConfig { dir: settings.data_dir.clone(), clock: Box::new(clock::now), report_every: REPORT_EVERY };
-    let noted = artoo_audit::spawn(tap, config).and_then(|service| {
-        service.note(note)?;
-        service.close()
-    });
-    if let Err(error) = noted {
-        screen.insist(&[Line::warning(format!("the undo is not in the audit log: {error}"))]);
+    let noted = audit::record(&settings.data_dir, [note]);
+    if let Err(error) = &noted {
+        screen.insist(&[Line::warning(format!("the undo is not in the audit log: {error}; {}", audit::MAKE_ROOM))]);
     }
+    noted.is_ok()
 }
 
 impl From<UndoError> for Failure {

@@ -1,10 +1,8 @@
 //! Entries of the audit log: events of the bus, shortened and redacted, and the auditor's own notes.
 
-use std::io;
-
 use artoo_bus::{Observed, TapEvent};
 use artoo_proto::{AuditReport, Timestamp};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::finding::Finding;
@@ -54,7 +52,7 @@ pub enum Record {
 pub struct SafeFields(Vec<u8>);
 
 /// A note of the auditor about its log, or about something that did not pass the bus.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Note {
     /// A process opened the log.
@@ -83,12 +81,19 @@ pub enum Note {
         /// Number of bytes of the incomplete line that were removed.
         bytes: u64,
     },
-    /// The log is shorter than it once was.
+    /// The log is shorter than it once was, or another file is in its place.
     CutShort {
         /// Number of lines that the log once had, at least.
         expected: u64,
         /// Number of lines that the log has.
         found: u64,
+        /// When the log still had those lines; `None` in logs of 0.1.0.
+        whole_at: Option<Timestamp>,
+    },
+    /// The user said that missing lines need not be reported any more.
+    GapAccepted {
+        /// [`crate::Gap::id`] of each accepted gap.
+        gaps: Vec<String>,
     },
     /// Events could not be written.
     WriteLost {
@@ -101,6 +106,9 @@ pub enum Note {
     StatsSetAside {
         /// What is wrong with the statistics file.
         problem: String,
+        /// Whether the file was damaged; false if another version of artoo wrote it.
+        #[serde(default)]
+        is_damaged: bool,
     },
     /// A report was made; its counts start again from zero.
     Report {
@@ -127,6 +135,46 @@ pub enum Note {
         /// Number of events lost because the tap was full.
         missing: u64,
     },
+}
+
+impl Note {
+    /// What the note says is wrong with the log or the statistics; `None` if nothing.
+    pub(crate) fn problem(&self) -> Option<String> {
+        Some(match self {
+            Self::TornTail { bytes } => format!("the log's last line was incomplete; {bytes} bytes were removed"),
+            Self::SetAside { file, line, problem } => {
+                format!("the log was damaged at line {line} ({problem}); renamed to {file}")
+            }
+            Self::CutShort { expected, found, whole_at } => missing_lines(*expected, *found, *whole_at),
+            Self::StatsSetAside { problem, is_damaged: false } => format!("earlier counts are not used: {problem}"),
+            Self::StatsSetAside { problem, .. } => format!("{problem}, so lines may be missing unnoticed"),
+            Self::LogOpened { .. }
+            | Self::SegmentStarted { .. }
+            | Self::GapAccepted { .. }
+            | Self::WriteLost { .. }
+            | Self::Report { .. }
+            | Self::Undone { .. }
+            | Self::Found
+            | Self::LogClosed { .. } => return None,
+        })
+    }
+
+    /// Whether lines before this note may be missing although the chain of hashes holds.
+    pub(crate) fn is_gap(&self) -> bool {
+        matches!(self, Self::SetAside { .. } | Self::CutShort { .. } | Self::StatsSetAside { is_damaged: true, .. })
+    }
+}
+
+/// Says how many lines of a log are missing that once had `expected` lines and now has `found`.
+pub(crate) fn missing_lines(expected: u64, found: u64, whole_at: Option<Timestamp>) -> String {
+    let what = match found {
+        0 => format!("the log was deleted or emptied: {expected} lines are missing"),
+        _ if found < expected => {
+            format!("the end of the log was cut off: {} of {expected} lines are missing", expected - found)
+        }
+        _ => format!("the log was replaced: line {expected} is not the one that was written"),
+    };
+    whole_at.map_or(what.clone(), |at| format!("{what}; it was whole at {at}"))
 }
 
 impl AuditEvent {
@@ -183,7 +231,8 @@ impl SafeFields {
                 return Self(text);
             }
         }
-        let mut left = json!({ "event": event_name(event), "left_out_bytes": json_length(event) });
+        let bytes = serde_json::to_vec(event).map_or(usize::MAX, |text| text.len());
+        let mut left = json!({ "event": event_name(event), "left_out_bytes": bytes });
         if let (TapEvent::Message { envelope }, Some(fields)) = (event, left.as_object_mut()) {
             fields.insert("seq".to_owned(), json!(envelope.seq));
             fields.insert("id".to_owned(), json!(envelope.id));
@@ -198,23 +247,6 @@ impl SafeFields {
 /// The text between an object's braces.
 fn inside(object: &[u8]) -> &[u8] {
     object.strip_prefix(b"{").and_then(|fields| fields.strip_suffix(b"}")).unwrap_or_default()
-}
-
-/// Length in bytes of a value as JSON, without storing it.
-fn json_length(value: &impl Serialize) -> usize {
-    struct Counter(usize);
-    impl io::Write for Counter {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0 += bytes.len();
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut counter = Counter(0);
-    serde_json::to_writer(&mut counter, value).map_or(usize::MAX, |()| counter.0)
 }
 
 /// The name of an event in the log.

@@ -34,8 +34,8 @@ pub use finding::{Finding, FindingClass, Rule};
 pub use log::{AuditLog, LogError, SEGMENT_MAX_BYTES};
 pub use report::report;
 pub use service::{AuditConfig, AuditError, AuditService, AuditSummary, REPORT_EVERY, REPORT_WITHIN, spawn};
-pub use stats::{LoadedStats, StatsError, load_stats, save_stats};
-pub use verify::{Damage, Verified, VerifyError, verify};
+pub use stats::{StatsError, load_stats, save_stats, stats_path};
+pub use verify::{Damage, Gap, Verified, VerifyError, verify};
 pub use window::{
     AuditStats, DRIFT_MIN_HISTORY, DRIFT_MIN_WINDOW, LogHead, STATS_VERSION, Tally, Totals, Window, drift,
 };

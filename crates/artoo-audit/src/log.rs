@@ -27,54 +27,25 @@ const FILE_MODE: u32 = 0o600;
 /// Maximum number of names tried for a renamed log file.
 const NAMES_MAX: u32 = 10_000;
 
-/// The log could not be opened or written.
+/// The log could not be opened, read, renamed, written or synced.
 #[derive(Debug, thiserror::Error)]
-pub enum LogError {
-    /// The file could not be opened.
-    #[error("can't open {path:?}")]
-    Open {
-        /// The log file that could not be opened.
-        path: PathBuf,
-        /// The I/O error.
-        #[source]
-        source: io::Error,
-    },
-    /// The file could not be read to its end.
-    #[error("can't check {path:?}")]
-    Check {
-        /// The log file that could not be read.
-        path: PathBuf,
-        /// What is wrong with the log file.
-        #[source]
-        source: VerifyError,
-    },
-    /// A damaged log could not be renamed.
-    #[error("can't rename {path:?}")]
-    SetAside {
-        /// The damaged log file that could not be renamed.
-        path: PathBuf,
-        /// The I/O error.
-        #[source]
-        source: io::Error,
-    },
-    /// An event could not be written.
-    #[error("can't write to {path:?}")]
-    Write {
-        /// The log file that could not be written.
-        path: PathBuf,
-        /// The I/O error.
-        #[source]
-        source: io::Error,
-    },
-    /// Written lines may not be on the disk.
-    #[error("can't sync {path:?} to the disk")]
-    Sync {
-        /// The log file that could not be synced.
-        path: PathBuf,
-        /// The I/O error.
-        #[source]
-        source: io::Error,
-    },
+#[error("can't {action} {path:?}")]
+pub struct LogError {
+    /// What failed: `open`, `read`, `rename`, `write to` or `sync`.
+    pub action: &'static str,
+    /// The log file.
+    pub path: PathBuf,
+    /// The I/O error.
+    #[source]
+    pub source: io::Error,
+}
+
+impl LogError {
+    /// Makes the error for an action on a log file from its I/O error.
+    fn of(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self { action, path, source }
+    }
 }
 
 /// An open log. Only one process may write it at a time; [`crate::spawn`] holds a lock for that.
@@ -112,22 +83,20 @@ impl AuditLog {
     /// [`LogError`] if the file can't be opened, read or renamed. If the disk is full, lost events are counted instead.
     pub fn open(path: &Path, at: Timestamp, known: Option<&LogHead>) -> Result<(Self, Vec<Note>), LogError> {
         let file = open_file(path)?;
-        let scan = scan(read_plain(&file), known);
+        let mut scan = scan(read_plain(&file), known);
         let mut notes = Vec::new();
-        let mut log = match &scan.damage {
+        let mut log = match scan.damage.take() {
             None => Self::new(path, file, &scan),
             Some(VerifyError { what: Damage::Torn, .. }) => {
                 let length = file.metadata().map_or(scan.bytes, |metadata| metadata.len());
                 notes.push(Note::TornTail { bytes: length.saturating_sub(scan.bytes) });
                 Self { torn: true, ..Self::new(path, file, &scan) }
             }
-            Some(VerifyError { what: Damage::Unreadable(_), .. }) => {
-                let source = scan.damage.unwrap_or(VerifyError { line: 1, what: Damage::NotARecord });
-                return Err(LogError::Check { path: path.to_owned(), source });
+            Some(VerifyError { what: Damage::Unreadable(source), .. }) => {
+                return Err(LogError::of("read", path)(source));
             }
             Some(damage) => {
-                let name = rename_numbered(path, ".broken-")
-                    .map_err(|source| LogError::SetAside { path: path.to_owned(), source })?;
+                let name = rename_numbered(path, ".broken-").map_err(LogError::of("rename", path))?;
                 notes.push(Note::SetAside { file: name, line: damage.line, problem: damage.what.to_string() });
                 Self::empty(path, open_file(path)?)
             }
@@ -136,12 +105,16 @@ impl AuditLog {
             && !matches!(notes.last(), Some(Note::SetAside { .. }))
             && !scan.contains(path, head)
         {
-            notes.push(Note::CutShort { expected: head.lines, found: scan.lines });
+            notes.push(Note::CutShort { expected: head.lines, found: scan.lines, whole_at: head.at });
         }
         notes.push(Note::LogOpened { lines: log.lines });
         for note in &notes {
-            // A failure is counted, and the next successful write reports it.
-            let _ = log.append(&AuditEvent::note(at, note.clone()));
+            let written = log.append(&AuditEvent::note(at, note.clone()));
+            if note.is_gap() {
+                // Without this line, the statistics could forget the gap.
+                written?;
+            }
+            // Any other failure is counted, and the next successful write reports it.
         }
         Ok((log, notes))
     }
@@ -149,7 +122,7 @@ impl AuditLog {
     /// Appends an event.
     ///
     /// # Errors
-    /// [`LogError::Write`] if it could not be written. The event is then lost and counted; a partial line is removed,
+    /// [`LogError`] if it could not be written. The event is then lost and counted; a partial line is removed,
     /// and the next successful write is preceded by a note with the number of lost events.
     pub fn append(&mut self, event: &AuditEvent) -> Result<(), LogError> {
         let result = self.try_append(event);
@@ -159,21 +132,21 @@ impl AuditLog {
             *missing += 1;
             self.lost_total += 1;
         }
-        result.map_err(|source| LogError::Write { path: self.path.clone(), source })
+        result.map_err(LogError::of("write to", &self.path))
     }
 
     /// Syncs written lines to the disk.
     ///
     /// # Errors
-    /// [`LogError::Sync`]; lines written since the last success may then be lost, and a second sync would not show it.
+    /// [`LogError`]; lines written since the last success may then be lost, and a second sync would not show it.
     pub fn sync(&mut self) -> Result<(), LogError> {
-        self.file.sync_data().map_err(|source| LogError::Sync { path: self.path.clone(), source })
+        self.file.sync_data().map_err(LogError::of("sync", &self.path))
     }
 
     /// The number and hash of the log's last line.
     #[must_use]
     pub fn head(&self) -> LogHead {
-        LogHead { lines: self.lines, hash: self.hash.clone() }
+        LogHead { lines: self.lines, hash: self.hash.clone(), at: None }
     }
 
     /// Number of events that could not be written since this log was opened.
@@ -231,20 +204,25 @@ impl AuditLog {
     fn next_segment(&mut self, at: Timestamp) -> io::Result<()> {
         self.file.sync_data()?;
         let follows = rename_numbered(&self.path, ".")?;
-        let lines = self.lines;
-        self.file = match file_options().open(&self.path) {
-            Ok(file) => file,
+        let (full, lines) = (self.path.with_file_name(&follows), self.lines);
+        let started = file_options().open(&self.path).and_then(|file| {
+            let mut next = Self { hash: self.hash.clone(), ..Self::empty(&self.path, file) };
+            next.write_line(&AuditEvent::note(at, Note::SegmentStarted { follows, lines }))?;
+            Ok(next)
+        });
+        match started {
+            Ok(Self { file, lines, bytes, hash, .. }) => {
+                (self.file, self.lines, self.bytes, self.hash) = (file, lines, bytes, hash);
+            }
             Err(error) => {
                 // Restore the name of the open file, so that the next event can try again.
-                fs::rename(self.path.with_file_name(&follows), &self.path)?;
+                fs::rename(full, &self.path)?;
                 return Err(error);
             }
-        };
-        self.lines = 0;
-        self.bytes = 0;
+        }
         // If this fails, the full file stays uncompressed; every reader accepts that too.
-        let _ = compress(&self.path.with_file_name(&follows));
-        self.write_line(&AuditEvent::note(at, Note::SegmentStarted { follows, lines }))
+        let _ = compress(&full);
+        Ok(())
     }
 
     /// Appends several events by one write; returns false if that failed, and then nothing was appended.
@@ -320,7 +298,7 @@ fn open_file(path: &Path) -> Result<File, LogError> {
         }
         Ok(file)
     };
-    open().map_err(|source| LogError::Open { path: path.to_owned(), source })
+    open().map_err(LogError::of("open", path))
 }
 
 /// Renames `audit.jsonl` to `audit<mark>0001.jsonl` or the next free number, and returns the new name.

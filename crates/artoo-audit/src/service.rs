@@ -69,7 +69,8 @@ pub enum AuditError {
     #[error("the auditor's thread has ended")]
     Gone,
     /// The end of the log is not on the disk.
-    #[error("the audit log is incomplete: {} events could not be written", summary.lost)]
+    #[error("the audit log {:?} is incomplete: {} events could not be written ({})", summary.log, summary.lost,
+        problem.as_deref().unwrap_or("the disk was full or failed for a while"))]
     Incomplete {
         /// What the auditor wrote, and how many events were lost.
         summary: Box<AuditSummary>,

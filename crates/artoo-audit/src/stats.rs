@@ -43,29 +43,16 @@ pub enum StatsError {
     },
 }
 
-/// Statistics to continue with.
-#[derive(Debug)]
-pub struct LoadedStats {
-    /// The counts; empty if there is no usable file.
-    pub stats: AuditStats,
-    /// Why an existing file is not used.
-    pub problem: Option<StatsError>,
-}
-
-impl LoadedStats {
-    /// Loads the file, or starts with empty counts at `now`. An unusable file is renamed, never overwritten.
-    #[must_use]
-    pub fn load_or_new(path: &Path, now: Timestamp) -> Self {
-        match load_stats(path) {
-            Ok(stats) => Self { stats, problem: None },
-            Err(StatsError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-                Self { stats: AuditStats::new(now), problem: None }
-            }
-            Err(problem) => {
-                // If renaming fails, the problem is reported all the same, and the next write replaces the file.
-                let _ = fs::rename(path, path.with_extension("json.unusable"));
-                Self { stats: AuditStats::new(now), problem: Some(problem) }
-            }
+/// Loads the statistics to continue with, or starts with empty counts at `now`. An unusable file is renamed, never
+/// overwritten; the error says why it is not used.
+pub(crate) fn load_or_new(path: &Path, now: Timestamp) -> (AuditStats, Option<StatsError>) {
+    match load_stats(path) {
+        Ok(stats) => (stats, None),
+        Err(StatsError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => (AuditStats::new(now), None),
+        Err(problem) => {
+            // If renaming fails, the problem is reported all the same, and the next write replaces the file.
+            let _ = fs::rename(path, path.with_extension("json.unusable"));
+            (AuditStats::new(now), Some(problem))
         }
     }
 }
@@ -108,7 +95,7 @@ pub fn save_stats(path: &Path, stats: &AuditStats) -> Result<(), StatsError> {
 
 /// The statistics file of a log, by its name: `audit.jsonl` has `audit_stats.json`. Full and renamed files have none.
 #[must_use]
-pub(crate) fn stats_path(log: &Path) -> Option<PathBuf> {
+pub fn stats_path(log: &Path) -> Option<PathBuf> {
     let lane = log.file_name()?.to_str()?.strip_prefix("audit")?.strip_suffix(".jsonl")?;
     let known = lane.is_empty() || lane.strip_prefix('-').is_some_and(|n| n.parse::<u32>().is_ok());
     known.then(|| log.with_file_name(format!("audit_stats{lane}.json")))

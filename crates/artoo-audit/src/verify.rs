@@ -4,6 +4,7 @@
 //! The chain shows edits unless the editor recomputes it, which anyone who can write the file can do.
 
 use std::borrow::Borrow;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Take};
 use std::path::{Path, PathBuf};
@@ -12,8 +13,10 @@ use flate2::read::GzDecoder;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use crate::event::EVENT_MAX_BYTES;
-use crate::stats::{load_stats, stats_path};
+use artoo_proto::Timestamp;
+
+use crate::event::{EVENT_MAX_BYTES, Note, missing_lines};
+use crate::stats::{StatsError, load_stats, stats_path};
 use crate::window::LogHead;
 
 /// Longest line accepted: an event of maximum length with its number and hashes, and room for reports.
@@ -34,6 +37,24 @@ pub struct Verified {
     pub head: Option<LogHead>,
     /// The full file that this one continues.
     pub follows: Option<String>,
+    /// Whether the file ends with an incomplete line, which is not counted: artoo is writing it, was killed, or the disk
+    /// was full. The next start removes it.
+    pub is_torn: bool,
+    /// Missing parts, as the log's own lines say.
+    pub gaps: Vec<Gap>,
+    /// [`Gap::id`] of the missing parts that the user accepted.
+    pub accepted: Vec<String>,
+    /// Tasks in which work outside the System was started.
+    pub tasks: BTreeSet<String>,
+}
+
+/// Lines that are missing from a log or were damaged, as another line of it says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gap {
+    /// The hash of the line that says so; of a missing file, the hash of its last line.
+    pub id: String,
+    /// What is missing, for the user.
+    pub problem: String,
 }
 
 /// The first damaged line of a log.
@@ -72,44 +93,75 @@ pub enum Damage {
     #[error("was changed after it was written")]
     Content,
     /// The line is missing, but was once written.
-    #[error("is missing: the log once had {expected} lines")]
+    #[error("{}", missing_lines(*.expected, *.found, *.whole_at))]
     CutShort {
         /// Number of lines the log once had, at least.
         expected: u64,
+        /// Number of lines that the log has.
+        found: u64,
+        /// When the log still had those lines.
+        whole_at: Option<Timestamp>,
     },
+    /// The statistics that would show missing lines were deleted or damaged.
+    #[error("the statistics beside the log were deleted or damaged")]
+    Statistics,
 }
 
 /// Verifies a log: the number, link and content of every line; that it continues the file it names, if that exists; and
 /// that it contains the line noted in the statistics beside it.
 ///
-/// If the log is being written, the last line may be reported as incomplete.
-///
 /// # Errors
 /// [`VerifyError`] with the first damaged line.
 pub fn verify(path: &Path) -> Result<Verified, VerifyError> {
     let unreadable = |source| VerifyError { line: 1, what: Damage::Unreadable(source) };
-    let known = stats_path(path).filter(|stats| stats.exists()).and_then(|stats| load_stats(&stats).ok()?.head);
-    let scan = scan(open(path).map_err(unreadable)?, known.as_ref());
-    if let Some(error) = scan.damage {
+    let stats = stats_path(path).map(|stats| load_stats(&stats));
+    let known = stats.as_ref().and_then(|stats| stats.as_ref().ok()?.head.clone());
+    let lines = match open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && known.is_some() => Box::new(io::empty()),
+        lines => lines.map_err(unreadable)?,
+    };
+    let mut scan = scan(lines, known.as_ref());
+    let is_torn = matches!(scan.damage, Some(VerifyError { what: Damage::Torn, .. }));
+    if let Some(error) = scan.damage.take_if(|_| !is_torn) {
         return Err(error);
     }
-    if let Some(follows) = &scan.follows
-        && let Ok(before) = open(&path.with_file_name(&follows.file))
-        && self::scan(before, None).hash != follows.hash
-    {
-        return Err(VerifyError { line: 1, what: Damage::Link });
+    if let Some(Follows { file, hash }) = &scan.follows {
+        match open(&path.with_file_name(file)).map(|before| self::scan(before, None).hash) {
+            Ok(last) if last == *hash => {}
+            Ok(_) => return Err(VerifyError { line: 1, what: Damage::Link }),
+            Err(error) => {
+                let problem = format!("{file}, which this file continues, can't be read: {error}");
+                scan.gaps.push(Gap { id: hash.clone(), problem });
+            }
+        }
     }
+    let end = |what| Err(VerifyError { line: scan.lines + 1, what });
     if let Some(head) = &known
         && !scan.contains(path, head)
     {
-        return Err(VerifyError { line: scan.lines + 1, what: Damage::CutShort { expected: head.lines } });
+        return end(Damage::CutShort { expected: head.lines, found: scan.lines, whole_at: head.at });
     }
-    let head = (scan.lines > 0).then(|| LogHead { lines: scan.lines, hash: scan.hash.clone() });
-    Ok(Verified { lines: scan.lines, head, follows: scan.follows.map(|follows| follows.file) })
+    match stats {
+        Some(Err(StatsError::Format { .. })) => return end(Damage::Statistics),
+        // Every process that closes the log has written statistics before.
+        Some(Err(StatsError::Io { source, .. })) if source.kind() == io::ErrorKind::NotFound && scan.is_closed => {
+            return end(Damage::Statistics);
+        }
+        _ => {}
+    }
+    Ok(Verified {
+        lines: scan.lines,
+        head: (scan.lines > 0).then_some(LogHead { lines: scan.lines, hash: scan.hash, at: None }),
+        follows: scan.follows.map(|follows| follows.file),
+        is_torn,
+        gaps: scan.gaps,
+        accepted: scan.accepted,
+        tasks: scan.tasks,
+    })
 }
 
 /// What reading a log file found, up to its first damaged line.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Scan {
     /// Number of undamaged lines.
     pub(crate) lines: u64,
@@ -119,6 +171,14 @@ pub(crate) struct Scan {
     pub(crate) hash: String,
     /// The first damaged line.
     pub(crate) damage: Option<VerifyError>,
+    /// Missing parts, as lines of the file say.
+    gaps: Vec<Gap>,
+    /// Ids of the accepted gaps.
+    accepted: Vec<String>,
+    /// Tasks in which work outside the System was started.
+    tasks: BTreeSet<String>,
+    /// Whether a process closed the log.
+    is_closed: bool,
     /// The full file that this one says it continues.
     follows: Option<Follows>,
     /// Whether the known line was found.
@@ -135,6 +195,23 @@ struct Follows {
 }
 
 impl Scan {
+    /// Remembers what a line says about gaps and tasks.
+    fn note(&mut self, fields: &ChainFields, line: &[u8]) {
+        self.is_closed |= fields.event == "log_closed";
+        self.tasks.extend(fields.task_id.clone());
+        let is_about_gaps =
+            ["cut_short", "set_aside", "stats_set_aside", "gap_accepted"].contains(&fields.event.as_str());
+        match is_about_gaps.then(|| serde_json::from_slice(line)) {
+            Some(Ok(Note::GapAccepted { gaps })) => self.accepted.extend(gaps),
+            Some(Ok(note)) if note.is_gap() => {
+                let problem = note.problem().unwrap_or_default();
+                let problem = format!("noticed at {} (line {}): {problem}", fields.at, fields.n);
+                self.gaps.push(Gap { id: fields.hash.clone(), problem });
+            }
+            _ => {}
+        }
+    }
+
     /// Whether this file, or a full file it continues, contains the line `head`.
     pub(crate) fn contains(&self, path: &Path, head: &LogHead) -> bool {
         if self.found_known {
@@ -186,8 +263,7 @@ pub(crate) fn read_compressed(path: &Path) -> io::Result<impl Read + 'static> {
 
 /// Reads a log up to its first damaged line, and looks for the line `known`.
 pub(crate) fn scan(lines: impl Read, known: Option<&LogHead>) -> Scan {
-    let mut scan =
-        Scan { lines: 0, bytes: 0, hash: NO_HASH.to_owned(), damage: None, follows: None, found_known: false };
+    let mut scan = Scan { hash: NO_HASH.to_owned(), ..Scan::default() };
     let mut reader = BufReader::new(lines);
     let mut line = Vec::new();
     loop {
@@ -197,6 +273,7 @@ pub(crate) fn scan(lines: impl Read, known: Option<&LogHead>) -> Scan {
             Ok(0) => return scan,
             Ok(read) => match check_line(&line, number, &scan.hash) {
                 Ok(checked) => {
+                    scan.note(&checked, &line);
                     scan.lines = number;
                     scan.bytes += read as u64;
                     scan.hash = checked.hash;
@@ -206,6 +283,8 @@ pub(crate) fn scan(lines: impl Read, known: Option<&LogHead>) -> Scan {
                     scan.found_known |= known.is_some_and(|known| known.lines == number && known.hash == scan.hash);
                 }
                 Err(what) => {
+                    // A line beyond the maximum was not cut off: others may follow.
+                    let what = if read as u64 == LINE_MAX_BYTES { Damage::NotARecord } else { what };
                     scan.damage = Some(VerifyError { line: number, what });
                     return scan;
                 }
@@ -225,6 +304,8 @@ struct ChainFields {
     prev: String,
     hash: String,
     event: String,
+    at: String,
+    task_id: Option<String>,
     #[serde(default)]
     follows: Option<String>,
 }

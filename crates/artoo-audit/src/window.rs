@@ -50,6 +50,9 @@ pub struct LogHead {
     pub lines: u64,
     /// The hash of the line, in hex.
     pub hash: String,
+    /// When the line was known to be on the disk; `None` if unknown.
+    #[serde(default)]
+    pub at: Option<Timestamp>,
 }
 
 /// Sums over the tasks of one window or of all earlier windows.

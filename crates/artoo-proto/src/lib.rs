@@ -27,6 +27,7 @@ pub mod memory;
 pub mod message;
 pub mod model;
 pub mod operator;
+pub mod pipeline;
 pub mod recipe;
 pub mod redact;
 pub mod role;

@@ -1,9 +1,11 @@
 //! Tools: their descriptions, requests to call them, and records of the calls.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{ConsentHash, ConsentOffers, ConsentScope, EvidenceId, TaskId};
+use crate::{ConsentHash, ConsentOffers, ConsentScope, EvidenceId, TaskId, pipeline};
 
 /// A family of tools; the directive `break_symmetry` asks for another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -43,6 +45,14 @@ pub struct ToolRequest {
     pub tool: String,
     /// Input that matches the tool's schema.
     pub input: Value,
+}
+
+impl ToolRequest {
+    /// The input as a person reads it: a pipeline of programs as a shell command.
+    #[must_use]
+    pub fn shown_input(&self) -> Cow<'_, Value> {
+        pipeline::shown(&self.tool, &self.input)
+    }
 }
 
 /// A requested call with the rules of its subtask that decide whether it may be made.
@@ -192,6 +202,12 @@ pub struct ToolCall {
 }
 
 impl ToolCall {
+    /// The input as a person reads it: a pipeline of programs as a shell command.
+    #[must_use]
+    pub fn shown_input(&self) -> Cow<'_, Value> {
+        pipeline::shown(&self.tool, &self.input)
+    }
+
     /// The item of the evidence store that holds the whole output, if there is one.
     #[must_use]
     pub fn whole_output(&self) -> Option<&KeptOutput> {
@@ -231,7 +247,7 @@ impl ToolCall {
 impl std::fmt::Display for ToolCall {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let head: String = self.output.chars().take(200).collect();
-        write!(f, "{}: {} → {head}", self.tool, self.input)
+        write!(f, "{}: {} → {head}", self.tool, self.shown_input())
     }
 }
 

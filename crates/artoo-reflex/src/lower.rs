@@ -62,7 +62,7 @@ impl Programs {
     }
 }
 
-/// The tool call that answers a query in normal form: a typed tool, else a read-only command.
+/// The tool call that answers a query in normal form: a typed tool, else read-only programs.
 ///
 /// `os` is [`artoo_proto::Environment::os`].
 ///
@@ -76,17 +76,16 @@ pub fn lower(query: &Query, os: &str) -> Result<ToolRequest, Unsupported> {
     if query.ty().is_err() {
         return Err(typed);
     }
-    let command = command_line(query, os)?;
-    Ok(ToolRequest { tool: "shell".to_owned(), input: json!({ "command": command }) })
+    Ok(ToolRequest { tool: "shell".to_owned(), input: json!({ "pipeline": programs(query, os)? }) })
 }
 
-/// The command line that answers a query, even if a typed tool answers it too.
-pub(crate) fn command_line(query: &Query, os: &str) -> Result<String, Unsupported> {
+/// The programs, with their arguments, that answer a query, even if a typed tool answers it too.
+pub(crate) fn programs(query: &Query, os: &str) -> Result<Vec<Vec<String>>, Unsupported> {
     let ty = query.ty().map_err(|_| Unsupported::Arrangement("a query without meaning"))?;
-    command(query, ty, Programs::of(os)?)?.command()
+    command(query, ty, Programs::of(os)?)?.programs()
 }
 
-/// The command line for a query whose result has this type.
+/// The pipeline for a query whose result has this type.
 fn command(query: &Query, ty: Ty, programs: Programs) -> Result<Pipeline, Unsupported> {
     match (query, ty) {
         (Query::System { fact }, _) => facts::fact(fact, programs),

@@ -144,12 +144,12 @@ impl FileSystem for MemoryFileSystem {
     }
 }
 
-/// The command line that answers a query, even if a typed tool answers it too.
+/// The programs, with their arguments, that answer a query, even if a typed tool answers it too.
 ///
 /// # Errors
-/// `Unsupported` if no command computes exactly this.
-pub fn command_line(query: &Query, os: &str) -> Result<String, Unsupported> {
-    crate::lower::command_line(query, os)
+/// `Unsupported` if no pipeline computes exactly this.
+pub fn programs(query: &Query, os: &str) -> Result<Vec<Vec<String>>, Unsupported> {
+    crate::lower::programs(query, os)
 }
 
 /// The number of tokens of a request.

@@ -30,6 +30,10 @@ pub const CAPTURE_END_BYTES: usize = 1024 * 1024;
 #[doc(alias = "limit")]
 pub const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
 
+/// Disk space a command may use unasked, of each file system it writes to; never more than half of what is free there.
+#[doc(alias = "limit")]
+pub const DISK_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;
+
 /// Memory one process of a command may fill; enough to build large programs, not enough to starve the machine at once.
 #[doc(alias = "limit")]
 pub const MEMORY_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
@@ -57,6 +61,8 @@ pub const CONSENTED_PATH: [&str; 3] = ["/usr/local/bin", "/usr/local/sbin", "/op
 pub struct ProcessLimits {
     /// Size of a file it writes, in bytes.
     pub file_bytes: u64,
+    /// Disk space it uses, in bytes; half of what is free if that is less.
+    pub disk_bytes: u64,
     /// Memory it fills, in bytes.
     pub memory_bytes: u64,
     /// Addresses it reserves, in bytes.
@@ -71,6 +77,7 @@ impl Default for ProcessLimits {
     fn default() -> Self {
         Self {
             file_bytes: FILE_BYTES_MAX,
+            disk_bytes: DISK_BYTES_MAX,
             memory_bytes: MEMORY_BYTES_MAX,
             address_bytes: ADDRESS_BYTES_MAX,
             processes: PROCESSES_MAX,

@@ -1,6 +1,7 @@
 //! `shell`: a command line, run as a transaction: what it would change is asked about before it is changed.
 
 mod check;
+mod pipeline;
 mod run;
 
 use std::collections::BTreeSet;
@@ -37,7 +38,9 @@ pub(crate) struct Shell;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wire {
-    command: String,
+    command: Option<String>,
+    /// Programs with their arguments; code writes them, models write a command.
+    pipeline: Option<Vec<Vec<String>>>,
     #[serde(default)]
     network: bool,
     #[serde(default)]
@@ -48,6 +51,8 @@ struct Wire {
 #[derive(Debug)]
 struct Command {
     text: String,
+    /// The programs, if it was not given as text.
+    pipeline: Option<Vec<Vec<String>>>,
     /// Its simple commands.
     commands: Vec<Vec<String>>,
     names: Names,
@@ -79,7 +84,12 @@ impl Tool for Shell {
 
 fn read(machine: &Machine, input: &Value) -> Result<Request, InputProblem> {
     let Machine { config, protected, .. } = machine;
-    let Wire { command, network: asks_network, writes } = input::parse(input)?;
+    let Wire { command, pipeline, network: asks_network, writes } = input::parse(input)?;
+    let command = match (command, &pipeline) {
+        (Some(command), None) => command,
+        (None, Some(pipeline)) => pipeline::text(pipeline)?,
+        _ => return Err(input::unfit("give either \"command\" or \"pipeline\", and not both")),
+    };
     input::check_count("writes", writes.len(), WRITES_MAX)?;
     input::check_length("command", &command, COMMAND_MAX_CHARS)?;
     if command.trim().is_empty() {
@@ -112,7 +122,8 @@ fn read(machine: &Machine, input: &Value) -> Result<Request, InputProblem> {
         reason,
         details: Vec::new(),
     });
-    let command = Command { text: command, commands: line.commands, names, folders, network: asks_network, left_out };
+    let command =
+        Command { text: command, pipeline, commands: line.commands, names, folders, network: asks_network, left_out };
     let target = command.text.trim().to_owned();
     Ok(Request { target, effects, question, job: Box::new(command) })
 }

@@ -17,11 +17,11 @@ use crate::effects::CallEffects;
 use crate::fence::{self, Fence, FenceReport, Reach, Sight};
 use crate::limit::{Limit, Stopped, blocking};
 use crate::process::{self, Ended, Invocation, Order};
+use crate::view::View;
 use crate::protect::Protected;
 use crate::record::Record;
 use crate::rules::RuleBook;
 use crate::undo::{Act, Journal, Subject};
-use crate::view::View;
 
 /// Why a call that only creates files needs approval under [`artoo_proto::ToolOrder::confirm`].
 pub(crate) const CAUTION: &str = "caution is advised for this step, and the call is not read-only";
@@ -130,6 +130,8 @@ pub(crate) struct Allowed {
     pub(crate) places: Option<Vec<PathBuf>>,
     /// Places with secrets that it may read.
     pub(crate) readable: Vec<PathBuf>,
+    /// Whether it may fill the disk.
+    pub(crate) fills_disk: bool,
 }
 
 /// Changes that can be applied.
@@ -236,7 +238,10 @@ impl Call {
         time: Duration,
     ) -> io::Result<Ended> {
         let Machine { config, sight, child_environment, .. } = &*self.machine;
-        let order = invocation.order(config, sight, child_environment, fence);
+        let mut order = invocation.order(config, sight, child_environment, fence);
+        if self.allowed.fills_disk {
+            order.limits.disk_bytes = u64::MAX;
+        }
         let order = match held {
             Held::Not => Order { is_held: false, ..order },
             Held::Fenced => order,

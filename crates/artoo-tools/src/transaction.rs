@@ -81,7 +81,7 @@ impl Call {
                 Ok(ended) if !ended.denied.is_empty() => denied = ended.denied,
                 ended => {
                     return Ok(Box::new(move |machine, limit| {
-                        decide::ask_for_secrets(&program, &self.allowed, &ended)
+                        decide::ask_for_more(&program, &self.allowed, &ended)
                             .unwrap_or_else(|| Outcome::Done(unchanged(record, ended, machine, limit)))
                     }));
                 }
@@ -95,19 +95,18 @@ impl Call {
         let machine = Arc::clone(&self.machine);
         let prepared = self.deadline.blocking(move |_| prepare(&machine, &folders)).await?;
         match prepared {
-            Ok(view) => Ok(self.run_in_view(program, view, record).await),
+            Ok(stage) => Ok(self.run_in_view(program, stage, record).await),
             Err(problem) => Ok(direct::ask(self, program, &problem).await),
         }
     }
 
-    async fn run_in_view(self, program: Program, view: View, record: MakeRecord) -> Look {
-        let view = Arc::new(view);
+    async fn run_in_view(self, program: Program, stage: Stage, record: MakeRecord) -> Look {
         let reach = self.allowed.reach.clone();
         let fence = Fence { reach, ..program.fence(&self.allowed, Fence::of_reading(&self.machine.protected, &[])) };
-        let held = Held::InView(Arc::clone(&view));
+        let held = Held::InView(Arc::clone(&stage.view));
         let ended = self.start(program.invocation.clone(), fence, held, program.time).await;
         let Self { allowed, source, .. } = self;
-        let run = Run { program, allowed, source, view, record };
+        let run = Run { program, allowed, source, stage, record };
         Box::new(move |machine, limit| run.decide(ended, machine, limit))
     }
 }
@@ -121,20 +120,47 @@ impl Program {
     }
 }
 
-/// The record of a program that changed nothing.
+/// The record of a program that changed no file.
 fn unchanged(record: MakeRecord, ended: io::Result<Ended>, machine: &Machine, limit: &Limit) -> Record {
     let nothing = Account { changed: Vec::new(), is_whole: true };
     record(ended, machine, limit).class(EffectClass::ReadOnly).with_changes(Ok(nothing), true)
 }
 
+/// Whether a program that could reach this is known to have reached nothing.
+fn stayed_inside(reach: &Reach, ended: &Ended) -> bool {
+    *reach == Reach::default() || (*reach == Reach::of_network(true) && ended.stayed_off)
+}
+
+/// Where the changes of a run lie.
+#[derive(Debug)]
+struct Stage {
+    view: Arc<View>,
+    /// Dropped after the view.
+    _workspace: Option<MadeFolder>,
+}
+
+/// A folder that was made for a run, and goes with it if it is still empty.
+#[derive(Debug)]
+struct MadeFolder(PathBuf);
+
+impl Drop for MadeFolder {
+    fn drop(&mut self) {
+        // One that holds something stays.
+        let _ = std::fs::remove_dir(&self.0);
+    }
+}
+
 /// The view of a call. The workspace is made first, so that it can be changed in the view.
-fn prepare(machine: &Machine, folders: &[PathBuf]) -> Result<View, NoView> {
+fn prepare(machine: &Machine, folders: &[PathBuf]) -> Result<Stage, NoView> {
     if machine.journal.is_none() {
         return Err(NoView::NoData);
     }
+    let workspace = PathBuf::from(&machine.config.environment.workspace);
     // Where it can't be made, the program tells.
-    let _ = std::fs::create_dir_all(&machine.config.environment.workspace);
-    View::prepare(&machine.config, &machine.protected, folders)
+    let is_made = !workspace.exists() && std::fs::create_dir_all(&workspace).is_ok();
+    let made = is_made.then(|| MadeFolder(workspace));
+    let view = Arc::new(View::prepare(&machine.config, &machine.protected, folders)?);
+    Ok(Stage { view, _workspace: made })
 }
 
 /// The folder in which a denied change would have been made.

@@ -24,7 +24,7 @@ fn check(arguments: &[&str], expected: &Meaning) {
             words(given, task)
         }
         (Ok(CommandLine { command: Some(Command::Doctor { .. }), .. }), Meaning::Doctor)
-        | (Ok(CommandLine { command: Some(Command::Audit), .. }), Meaning::Audit) => true,
+        | (Ok(CommandLine { command: Some(Command::Audit { .. }), .. }), Meaning::Audit) => true,
         (Err(error), Meaning::Error(kind)) => error.kind() == *kind,
         _ => false,
     };

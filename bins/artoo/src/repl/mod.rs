@@ -70,7 +70,7 @@ pub(crate) async fn run(
     drop(silent);
     screen.tell(&spending.total());
     screen.tell(&task::closing(&close));
-    ended
+    ended.map(|exit| exit.after(&close))
 }
 
 /// The lines shown when the prompt starts: version, model and the runtime's notes.
@@ -147,7 +147,7 @@ impl Repl<'_> {
     async fn command(&self, command: Command) -> Result<(), Failure> {
         match command {
             Command::Help => self.screen.answer(&help()),
-            Command::Audit => drop(audit::run(self.settings, self.screen)?),
+            Command::Audit => drop(audit::run(self.settings, false, self.screen)?),
             Command::Memory => {
                 let view = self.system.memory(INTENTS_SHOWN).await?;
                 self.screen.answer(&of_memory(view.as_ref()));

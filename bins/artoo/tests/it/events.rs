@@ -21,6 +21,18 @@ fn names(value: &Value) -> Vec<&str> {
     value.as_object().unwrap().keys().map(String::as_str).collect()
 }
 
+/// Programs that code hands to the tools are shown as the command that a person would type.
+#[test]
+fn a_pipeline_is_told_as_a_command() {
+    let world = World::new().with_things();
+    let ran = world.run(&["--json", "how many words are in '~/things/note 5.txt'"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let digests: Vec<Value> = lines(&ran).into_iter().map(|line| line["digest"].clone()).collect();
+    let starts = |start: &str| digests.iter().any(|digest| digest.as_str().is_some_and(|text| text.starts_with(start)));
+    assert!(starts(r#"shell {"command":"env LC_ALL=C grep -a -F -e '' -- '/"#), "{digests:#?}");
+    assert!(starts(r#"Ok shell: {"command":"env LC_ALL=C grep "#), "{digests:#?}");
+}
+
 #[test]
 fn a_run_is_told_from_the_schema_to_the_result() {
     let world = World::new().with_things();

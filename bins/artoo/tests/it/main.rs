@@ -9,6 +9,7 @@
 )]
 
 mod answers;
+mod audit_log;
 mod canary;
 mod check_command;
 mod costs;

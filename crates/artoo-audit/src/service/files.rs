@@ -10,7 +10,8 @@ use artoo_proto::Timestamp;
 use super::AuditError;
 use crate::event::{AuditEvent, Note};
 use crate::log::AuditLog;
-use crate::stats::{LoadedStats, stats_path};
+use crate::stats::{StatsError, load_or_new, stats_path};
+use crate::verify::{Damage, VerifyError, verify};
 use crate::window::AuditStats;
 
 /// Maximum number of processes that can write audit logs in one folder.
@@ -46,12 +47,19 @@ impl Files {
     /// Opens a locked log with its statistics, and notes what was found.
     fn open_lane(log_path: PathBuf, now: Timestamp, lock: File) -> Result<Self, AuditError> {
         let stats_path = stats_path(&log_path).unwrap_or_else(|| log_path.with_extension("stats.json"));
-        let LoadedStats { stats, problem } = LoadedStats::load_or_new(&stats_path, now);
+        let is_missing = !stats_path.exists();
+        let (stats, problem) = load_or_new(&stats_path, now);
+        let mut damage = problem.map(|problem| (problem.to_string(), matches!(problem, StatsError::Format { .. })));
+        if is_missing && let Err(error @ VerifyError { what: Damage::Statistics, .. }) = verify(&log_path) {
+            damage = Some((error.what.to_string(), true));
+        }
         let (mut log, mut notes) = AuditLog::open(&log_path, now, stats.head.as_ref())?;
-        if let Some(problem) = problem {
-            let note = Note::StatsSetAside { problem: problem.to_string() };
-            // A failure is counted, and the next successful write reports it.
-            let _ = log.append(&AuditEvent::note(now, note.clone()));
+        if let Some((problem, is_damaged)) = damage {
+            let note = Note::StatsSetAside { problem, is_damaged };
+            let written = log.append(&AuditEvent::note(now, note.clone()));
+            if is_damaged {
+                written?;
+            }
             notes.push(note);
         }
         Ok(Self { log_path, log, stats_path, stats, notes, _lock: lock })

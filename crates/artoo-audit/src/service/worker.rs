@@ -12,6 +12,7 @@ use crate::auditor::Auditor;
 use crate::event::{AuditEvent, Note};
 use crate::finding::{Finding, Rule};
 use crate::stats::save_stats;
+use crate::window::LogHead;
 
 /// Time the thread waits for one event, and so the longest delay before a command is handled.
 const POLL: Duration = Duration::from_millis(20);
@@ -58,8 +59,8 @@ impl Worker {
         config: AuditConfig,
     ) -> Self {
         let mut auditor = Auditor::from_stats(files.stats.clone());
-        for finding in files.notes.iter().filter_map(finding_of) {
-            auditor.note(&finding);
+        for problem in files.notes.iter().filter_map(Note::problem) {
+            auditor.note(&Finding::new(Rule::AuditTrail, problem));
         }
         if let Some((missing, problem)) = files.log.unreported() {
             auditor.note(&Finding::new(Rule::AuditTrail, format!("{missing} events could not be written: {problem}")));
@@ -246,7 +247,7 @@ impl Worker {
             return;
         }
         let mut stats = self.auditor.stats().clone();
-        stats.head = Some(self.files.log.head());
+        stats.head = Some(LogHead { at: Some((self.config.clock)()), ..self.files.log.head() });
         if let Err(error) = save_stats(&self.files.stats_path, &stats) {
             self.count_failure(&error);
         }
@@ -288,30 +289,9 @@ impl Worker {
         self.append(&AuditEvent::note(at, closed));
         self.persist();
         self.summary.lost = self.files.log.lost();
-        let unreported = self.files.log.unreported().is_some();
-        if unreported || self.problem.is_some() {
+        if self.summary.lost > 0 || self.problem.is_some() {
             return Err(AuditError::Incomplete { summary: Box::new(self.summary), problem: self.problem });
         }
         Ok(self.summary)
     }
-}
-
-/// The finding for a note about damage found when the log was opened; `None` for any other note.
-fn finding_of(note: &Note) -> Option<Finding> {
-    let text = match note {
-        Note::TornTail { bytes } => format!("the log's last line was incomplete; {bytes} bytes were removed"),
-        Note::SetAside { file, line, problem } => {
-            format!("the log was damaged at line {line} ({problem}); renamed to {file}")
-        }
-        Note::CutShort { expected, found } => format!("the log once had {expected} lines and had {found} at the start"),
-        Note::StatsSetAside { problem } => format!("earlier counts are not used: {problem}"),
-        Note::LogOpened { .. }
-        | Note::SegmentStarted { .. }
-        | Note::WriteLost { .. }
-        | Note::Report { .. }
-        | Note::Undone { .. }
-        | Note::Found
-        | Note::LogClosed { .. } => return None,
-    };
-    Some(Finding::new(Rule::AuditTrail, text))
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use super::{Damage, verify};
+use super::{Damage, VerifyError, verify};
 use crate::event::AuditEvent;
 use crate::log::AuditLog;
 use crate::stats::save_stats;
@@ -41,7 +41,7 @@ fn an_untouched_log_verifies() {
     let verified = verify(&path).unwrap();
     assert_eq!(verified.lines, 7);
     let last: serde_json::Value = serde_json::from_str(&lines[6]).unwrap();
-    assert_eq!(verified.head, Some(LogHead { lines: 7, hash: last["hash"].as_str().unwrap().to_owned() }));
+    assert_eq!(verified.head, Some(LogHead { lines: 7, hash: last["hash"].as_str().unwrap().to_owned(), at: None }));
     assert_eq!(verified.follows, None);
 }
 
@@ -59,8 +59,8 @@ fn tampering_is_found_at_its_line() {
     check(|lines| lines[5] = "{}".to_owned(), (6, "is not a log entry"));
     check(|lines| lines[5].truncate(40), (6, "is not a log entry"));
     check(|lines| lines[5].push(' '), (6, "is not a log entry"));
-    check(|lines| lines.truncate(4), (5, "is missing: the log once had 7 lines"));
-    check(|lines| lines.clear(), (1, "is missing: the log once had 7 lines"));
+    check(|lines| lines.truncate(4), (5, "the end of the log was cut off: 3 of 7 lines are missing"));
+    check(|lines| lines.clear(), (1, "the log was deleted or emptied: 7 lines are missing"));
     check(
         |lines| {
             // Edited, with a fresh hash of its own: the next line does not follow it any more.
@@ -75,12 +75,20 @@ fn tampering_is_found_at_its_line() {
 fn removed_bytes_and_files_are_found() {
     let (_dir, path, lines) = seven();
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let found = || match verify(&path).unwrap_err() {
+        VerifyError { line, what: Damage::CutShort { expected, found, .. } } => (line, expected, found),
+        other => panic!("{other}"),
+    };
     for cut in [1, 30] {
         fs::write(&path, &text[..text.len() - cut]).unwrap();
-        let error = verify(&path).unwrap_err();
-        assert!(matches!(error.what, Damage::Torn) && error.line == 7, "{error}");
+        assert_eq!(found(), (7, 7, 6), "the incomplete line was once whole");
     }
+    fs::write(&path, format!("{text}{{\"n\":8,")).unwrap();
+    let verified = verify(&path).unwrap();
+    assert!(verified.is_torn && verified.lines == 7, "{verified:?}");
     fs::remove_file(&path).unwrap();
+    assert_eq!(found(), (1, 7, 0));
+    fs::remove_file(path.with_file_name("audit_stats.json")).unwrap();
     assert!(matches!(verify(&path).unwrap_err().what, Damage::Unreadable(_)));
 }
 
@@ -97,5 +105,5 @@ fn without_statistics_a_shortened_log_passes() {
 fn an_endless_line_is_not_read_whole() {
     let (_dir, path, _) = seven();
     fs::write(&path, "x".repeat(3_000_000)).unwrap();
-    assert!(matches!(verify(&path).unwrap_err().what, Damage::Torn));
+    assert!(matches!(verify(&path).unwrap_err().what, Damage::NotARecord));
 }

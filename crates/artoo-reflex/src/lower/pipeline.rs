@@ -1,6 +1,7 @@
-//! Command lines as lists of programs and arguments, and their quoting for a shell.
+//! Pipelines: programs with their arguments, exactly as the programs receive them.
 
 use artoo_proto::escape;
+use artoo_proto::pipeline::{self, PROGRAMS_MAX, WORDS_MAX};
 
 use super::Unsupported;
 
@@ -47,11 +48,6 @@ impl Argv {
         self.words.extend(texts.into_iter().map(Into::into));
         self
     }
-
-    /// The program and its arguments, quoted for a shell.
-    fn print(&self) -> String {
-        self.words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ")
-    }
 }
 
 impl Pipeline {
@@ -80,105 +76,48 @@ impl Pipeline {
         self
     }
 
-    /// The command line for a shell.
+    /// The programs with their arguments.
     ///
     /// # Errors
-    /// `Unsupported` if a word has control or invisible characters, or the command line is too long.
-    pub(crate) fn command(&self) -> Result<String, Unsupported> {
-        let is_shown_as_it_is = |word: &String| escape::one_line(word) == *word;
-        if !self.0.iter().flat_map(|argv| &argv.words).all(is_shown_as_it_is) {
+    /// `Unsupported` if a word has control or invisible characters, or the pipeline is too long to read.
+    pub(crate) fn programs(self) -> Result<Vec<Vec<String>>, Unsupported> {
+        let programs: Vec<Vec<String>> = self.0.into_iter().map(|argv| argv.words).collect();
+        if programs.iter().flatten().any(|word| escape::one_line(word) != *word) {
             return Err(Unsupported::Predicate("a text with control or invisible characters"));
         }
-        let command = self.print();
-        if command.len() > COMMAND_MAX_BYTES {
+        if programs.len() > PROGRAMS_MAX || programs.iter().any(|words| words.len() > WORDS_MAX) {
+            return Err(Unsupported::Arrangement("a command of so many programs or words"));
+        }
+        if pipeline::command(&programs).len() > COMMAND_MAX_BYTES {
             return Err(Unsupported::Arrangement("a command of more than 4096 bytes"));
         }
-        Ok(command)
+        Ok(programs)
     }
-
-    /// The quoted programs joined by ` | `.
-    fn print(&self) -> String {
-        self.0.iter().map(Argv::print).collect::<Vec<_>>().join(" | ")
-    }
-}
-
-/// Quotes an argument for a POSIX shell, if it needs quoting.
-///
-/// A single quote inside is written by closing the quotes, adding the quote in double quotes, and opening again.
-fn quote(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ',' | ':' | '+' | '%');
-    // A shell may read the text before the first `=` of a word as a variable; options and `env` need it unquoted.
-    let is_assignment = word
-        .split_once('=')
-        .is_some_and(|(name, value)| !name.is_empty() && name.chars().all(is_plain) && value.chars().all(is_plain));
-    if !word.is_empty() && (word.chars().all(is_plain) || is_assignment) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\"'\"'"))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Argv, Pipeline, quote};
-    use proptest::prelude::*;
-
-    /// What a real shell makes of a command line.
-    fn by_shell(command: &str) -> Vec<u8> {
-        let ran = std::process::Command::new("sh").arg("-c").arg(command).env_clear().output().unwrap();
-        assert_eq!(String::from_utf8_lossy(&ran.stderr), "", "{command}");
-        ran.stdout
-    }
-
-    #[test]
-    fn words_are_quoted_only_where_it_matters() {
-        for (word, expected) in [
-            ("-maxdepth", "-maxdepth"),
-            ("/a/b-c_d.e", "/a/b-c_d.e"),
-            ("LC_ALL=C", "LC_ALL=C"),
-            ("", "''"),
-            ("a b", "'a b'"),
-            ("*.pdf", "'*.pdf'"),
-            ("~", "'~'"),
-            ("!", "'!'"),
-            ("it's", "'it'\"'\"'s'"),
-            ("$(x)", "'$(x)'"),
-            ("=", "'='"),
-            ("ä", "'ä'"),
-        ] {
-            assert_eq!(quote(word), expected);
-        }
-    }
+    use super::{Argv, Pipeline};
 
     #[test]
     fn stages_and_operands_stay_apart() {
         let pipeline = Pipeline::of(Argv::new("printf").value("%s\\n").value("b|c").value("-n"))
             .pipe(Argv::bytewise("sort -r").operands(Vec::<String>::new()));
-        assert_eq!(pipeline.command().unwrap(), "printf '%s\\n' 'b|c' -n | env LC_ALL=C sort -r --");
+        let expected = [vec!["printf", "%s\\n", "b|c", "-n"], vec!["env", "LC_ALL=C", "sort", "-r", "--"]];
+        assert_eq!(pipeline.programs().unwrap(), expected);
     }
 
     #[test]
     fn what_would_not_be_shown_as_it_is_makes_no_command() {
         for text in ["a\nb", "a\tb", "\u{1b}[2J", "\u{202e}x", "a\0"] {
-            assert!(Pipeline::of(Argv::new("echo").value(text)).command().is_err(), "{text:?}");
+            assert!(Pipeline::of(Argv::new("echo").value(text)).programs().is_err(), "{text:?}");
         }
-        assert!(Pipeline::of(Argv::new("echo").value("x".repeat(5000))).command().is_err());
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
-
-        /// Random text of every byte but NUL, and every order of quotes, comes back from a real shell byte by byte.
-        #[test]
-        fn random_words_come_back_equal(
-            words in proptest::collection::vec(
-                prop_oneof!["[\u{1}-\u{7f}]{0,16}", "['\"\\\\$`! \n~*?=#-]{0,12}", "\\PC{0,8}", "[^\0]{0,8}"],
-                1..5,
-            ),
-        ) {
-            let argv = words.iter().fold(Argv::new("printf").value("%s\\0"), |argv, word| argv.value(word.as_str()));
-            let pipeline = Pipeline::of(argv).pipe(Argv::new("cat"));
-            let expected: Vec<u8> = words.iter().flat_map(|word| word.bytes().chain([0])).collect();
-            prop_assert_eq!(by_shell(&pipeline.print()), expected, "{}", pipeline.print());
+        for text in ["x".repeat(5000), "'".repeat(1000)] {
+            assert!(Pipeline::of(Argv::new("echo").value(text)).programs().is_err());
         }
+        let cats = |count: usize| (1..count).fold(Pipeline::of(Argv::new("cat")), |all, _| all.pipe(Argv::new("cat")));
+        assert!(cats(16).programs().is_ok() && cats(17).programs().is_err());
+        let words = |count: usize| Pipeline::of((1..count).fold(Argv::new("a"), |argv, _| argv.value("b")));
+        assert!(words(1024).programs().is_ok() && words(1025).programs().is_err());
     }
 }

@@ -1,10 +1,10 @@
 //! Facts of the machine: their commands, and their values from the second source.
 
-use artoo_proto::Timestamp;
+use artoo_proto::{Timestamp, pipeline};
 
 use artoo_reflex::algebra::{Fact, Query};
 use artoo_reflex::eval::{Answer, evaluate};
-use artoo_reflex::testing::{MemoryFileSystem, command_line};
+use artoo_reflex::testing::{MemoryFileSystem, programs};
 
 fn machine() -> MemoryFileSystem {
     let mut fs = MemoryFileSystem::default();
@@ -86,7 +86,8 @@ fn facts_are_read_from_their_second_source() {
 
 #[test]
 fn fact_arguments_are_quoted_or_refused() {
-    let command = |fact: Fact| command_line(&Query::System { fact }, "linux").ok();
+    let command =
+        |fact: Fact| programs(&Query::System { fact }, "linux").ok().map(|pipeline| pipeline::command(&pipeline));
     let free = |path: &str| command(Fact::DiskFree { path: path.to_owned() }).unwrap();
     assert_eq!(free("/x y"), "df -B1 --output=avail -- '/x y' | tail -n 1");
     assert_eq!(free("/{}'|"), "df -B1 --output=avail -- '/{}'\"'\"'|' | tail -n 1");

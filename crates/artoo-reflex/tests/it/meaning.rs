@@ -1,4 +1,4 @@
-//! The two meanings of a query against each other: `eval` on a tree, and the lowered command in a real shell on the
+//! The two meanings of a query against each other: `eval` on a tree, and the lowered programs, really run, on the
 //! same tree on disk.
 
 mod act;

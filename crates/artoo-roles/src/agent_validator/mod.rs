@@ -184,7 +184,7 @@ impl AgentValidator {
             failure_class: class,
             what_was_wrong: failed.evidence,
             what_to_do: evidence::what_to_do(&self.subtask, class, advice.as_deref()),
-            avoid_calls: self.calls.iter().map(|call| format!("{} {}", call.tool, call.input)).collect(),
+            avoid_calls: self.calls.iter().map(|call| format!("{} {}", call.tool, call.shown_input())).collect(),
         })]
     }
 

@@ -89,7 +89,7 @@ fn call(call: &ToolCall, room: usize) -> String {
     let cut = if call.truncated || cut_here { ", output cut" } else { "" };
     let changed: Vec<String> = call.changed.iter().map(|change| escape::one_line(&change.path)).collect();
     let changed = if changed.is_empty() { String::new() } else { format!(", changed {}", changed.join(" and ")) };
-    let input = escape::shorten(&escape::one_line(&call.input.to_string()), EVIDENCE_CHARS);
+    let input = escape::shorten(&escape::one_line(&call.shown_input().to_string()), EVIDENCE_CHARS);
     format!(
         "[{}] {} → {:?}{exit}{cut}, {} bytes\n{}",
         call.evidence_id,

@@ -231,7 +231,7 @@ pub(super) fn approach(plan: &Plan) -> BTreeSet<String> {
 fn words_of(subtask: &PlannedSubtask) -> String {
     let mut words = format!("{} {}", subtask.intent, subtask.context);
     for step in subtask.recipe.iter().flat_map(|recipe| &recipe.steps) {
-        add_strings(&step.call.input, &mut words);
+        add_strings(&step.call.shown_input(), &mut words);
     }
     words
 }

@@ -11,7 +11,7 @@ use crate::machine::{Completion, Work};
 pub(super) fn of_work(work: &Work) -> String {
     let text = match work {
         Work::Model { request } => format!("{}: {}", request.schema_name, request.prompt.user),
-        Work::Tool { order } => format!("{} {}", order.request.tool, order.request.input),
+        Work::Tool { order } => format!("{} {}", order.request.tool, order.request.shown_input()),
         Work::Checks { order } => order.checks.iter().map(artoo_proto::Check::claim).collect::<Vec<_>>().join("; "),
         Work::Timer { after_ms } => format!("{after_ms} ms"),
         Work::Persist { frames } => format!("{} frame(s)", frames.len()),

@@ -1,6 +1,7 @@
 //! The list of changes that one command made, and its digest.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use crate::digest;
 use crate::paths;
@@ -104,7 +105,14 @@ impl Entry {
 impl ChangeSet {
     /// Whether all that differs is new.
     pub(crate) fn only_creates(&self) -> bool {
-        self.touched.is_empty() && self.entries.iter().all(|entry| entry.kind == Kind::Created)
+        self.retimed().next().is_none() && self.entries.iter().all(|entry| entry.kind == Kind::Created)
+    }
+
+    /// Paths of which the times alone differ, without folders that hold something else that does.
+    fn retimed(&self) -> impl Iterator<Item = &Path> {
+        let folders: BTreeSet<&Path> = self.entries.iter().flat_map(|entry| entry.path.ancestors().skip(1)).collect();
+        let paths = self.touched.iter().map(|touched| touched.path.as_path());
+        paths.filter(move |path| !folders.contains(path))
     }
 
     /// Whether nothing is to be committed, not even a time.
@@ -140,7 +148,7 @@ impl ChangeSet {
             gone.into_iter().chain([(entry.path.as_path(), before, &entry.after)])
         });
         let mut account = Account::of_changes(changes, true);
-        account.add_times(self.touched.iter().map(|touched| touched.path.as_path()));
+        account.add_times(self.retimed());
         account
     }
 }

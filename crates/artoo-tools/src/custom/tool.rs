@@ -63,7 +63,11 @@ impl Tool for Custom {
 
 impl CustomCall {
     /// Checks an input against the manifest.
-    pub(crate) fn read(manifest: &Arc<Manifest>, machine: &Machine, input: &Value) -> Result<Request, Box<Record>> {
+    pub(crate) fn read(
+        manifest: &Arc<Manifest>,
+        machine: &Machine,
+        input: &Value,
+    ) -> Result<Request, Box<Record>> {
         let class = manifest.effect.class();
         let mut fields: Map<String, Value> = input::parse(input).map_err(|problem| problem.record(class))?;
         let arguments = manifest.arguments(machine, &mut fields).map_err(|problem| problem.record(class))?;
@@ -84,7 +88,8 @@ impl CustomCall {
             Box::new(Record::denied(&format!("{program} {reason}")).class(class))
         })?;
         let secret = paths.iter().find_map(|path| machine.protected.secret(path));
-        let call = Self { manifest: Arc::clone(manifest), arguments, paths: paths.clone(), left_out: Vec::new() };
+        let call =
+            Self { manifest: Arc::clone(manifest), arguments, paths: paths.clone(), left_out: Vec::new() };
         let network = if manifest.network { NetworkUse::Possible } else { NetworkUse::Blocked };
         let effects = CallEffects {
             undo: UndoMethod::Commit,
@@ -125,6 +130,10 @@ impl CustomCall {
 
 impl Job for CustomCall {
     fn prepare(&mut self, machine: &Machine, _: &Act, _: &Limit) {
+        if self.manifest.effect != Effect::ReadOnly {
+            // Where it can't be made, the program tells.
+            let _ = std::fs::create_dir_all(&machine.config.environment.workspace);
+        }
         self.left_out = machine.protected.left_out(&machine.config.environment, &self.paths);
         self.left_out.retain(|file| !self.paths.contains(file));
     }

@@ -11,19 +11,21 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{
-    AtFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps, fstat, linkat, mkdirat, openat, renameat_with, statat,
-    symlinkat, unlinkat,
+    AtFlags, Mode, OFlags, RenameFlags, StatVfsMountFlags, Timespec, Timestamps, fstat, fstatvfs, linkat, mkdirat,
+    openat, renameat_with, statat, symlinkat, unlinkat,
 };
 use rustix::process::{Pid, Signal, pidfd_send_signal};
 
 use super::bare::{Bare, Change, acts};
 use super::call::{self, Call, PathArgument, Subject, TimeFormat};
 use super::denial::{DENIALS_MAX, Denial};
+use super::disk::Disk;
 use super::kernel::{self, Answer, Asked};
 use super::moved::{self, Renamed};
 use super::place::{self, Caller, Place};
+use super::reach::session;
 use super::syscalls::ACTING_BITS;
-use super::{Fence, RunKind};
+use super::{Fence, Reach, RunKind};
 
 /// Renamed folders remembered; of a program that renames more, the rest is seen as deleted and new.
 const RENAMED_MAX: usize = 10_000;
@@ -46,12 +48,21 @@ pub(crate) struct Seen {
     pub(crate) denied: Vec<Denial>,
     /// The run is being killed for the first of these.
     pub(crate) is_stopped: bool,
+    /// The run is being killed since it used more than these bytes of disk space.
+    pub(crate) full: Option<u64>,
     /// It was let onto the network and made a socket there.
     pub(crate) reached_out: bool,
     /// One of its processes has, or may have, left the group and session in which the first one began.
     pub(crate) left_group: bool,
     /// Folders it renamed in a view, from where to where.
     pub(crate) renamed: Vec<(PathBuf, PathBuf)>,
+}
+
+impl Seen {
+    /// Whether nothing is to be answered any more.
+    pub(crate) fn is_being_killed(&self) -> bool {
+        self.is_stopped || self.full.is_some()
+    }
 }
 
 /// What is seen, shared between the one who writes and those who read.
@@ -64,20 +75,27 @@ impl Notes {
     }
 }
 
+/// Limits that are watched here.
+#[derive(Debug)]
+pub(crate) struct Most {
+    /// Bytes that are copied for the program at once.
+    pub(crate) file_bytes: u64,
+    pub(crate) disk: Disk,
+}
+
 /// Answers for one program.
 pub(crate) struct Broker {
     pub(super) listener: OwnedFd,
     writable: Vec<PathBuf>,
     granted: Vec<PathBuf>,
     kept_back: Vec<PathBuf>,
-    network: bool,
-    kind: RunKind,
-    /// Bytes that are copied for the program at most.
-    file_bytes: u64,
+    pub(super) reach: Reach,
+    pub(super) kind: RunKind,
+    most: Most,
     /// The first process.
     first: OwnedFd,
     /// Processes that have a session of their own or asked for one: who is in one of these came of the program.
-    pub(super) sessions: HashSet<Pid>,
+    pub(super) sessions: HashSet<i32>,
     /// The program has got a socket that only looks like one of the internet.
     pub(super) has_stand_in: bool,
     /// Files the program has made beside those it may change, by device and number: its own temporary files.
@@ -96,13 +114,13 @@ pub(super) enum Standing {
 }
 
 impl Broker {
-    /// `scratch` is the program's own temporary folder; `file_bytes` are copied for it at most.
+    /// `scratch` is the program's own temporary folder.
     pub(crate) fn new(
         Asking { listener, pid, pidfd }: Asking,
         fence: &Fence,
         kind: RunKind,
         scratch: &Path,
-        file_bytes: u64,
+        most: Most,
         notes: Notes,
     ) -> Self {
         let writable = fence.writable.iter().map(PathBuf::as_path).chain([scratch]).map(Path::to_path_buf).collect();
@@ -111,11 +129,11 @@ impl Broker {
             writable,
             granted: fence.granted.clone(),
             kept_back: fence.kept_back.clone(),
-            network: fence.reach.network,
+            reach: fence.reach.clone(),
             kind,
-            file_bytes,
+            most,
             first: pidfd,
-            sessions: HashSet::from([pid]),
+            sessions: HashSet::from([pid.as_raw_nonzero().get()]),
             has_stand_in: false,
             made: BTreeSet::new(),
             notes,
@@ -123,7 +141,7 @@ impl Broker {
     }
 
     /// Whether the program is killed at its first denial.
-    fn stops_at_denial(&self) -> bool {
+    pub(super) fn stops_at_denial(&self) -> bool {
         self.kind == RunKind::Reading
     }
 
@@ -137,6 +155,7 @@ impl Broker {
             let mut files = [PollFd::new(&listener, PollFlags::IN)];
             let Ok(ready) = poll(&mut files, Some(&look_every)) else { continue };
             let [events] = files.map(|file| file.revents());
+            self.watch_disk();
             if events.contains(PollFlags::IN) {
                 // Gone again in the meantime.
                 let Ok(asked) = kernel::receive(self.listener.as_fd()) else { continue };
@@ -147,13 +166,23 @@ impl Broker {
         }
     }
 
+    /// Kills the run if it has used more disk space than it may.
+    fn watch_disk(&mut self) {
+        let full = self.most.disk.exceeded(|pid| session(pid).is_some_and(|session| self.sessions.contains(&session)));
+        let mut seen = self.notes.seen();
+        if full.is_some() && !seen.is_being_killed() {
+            seen.full = full;
+            let _ = pidfd_send_signal(&self.first, Signal::KILL);
+        }
+    }
+
     fn listener(&self) -> BorrowedFd<'_> {
         self.listener.as_fd()
     }
 
     fn answer(&mut self, asked: Asked) {
         let answer = match call::read(asked) {
-            _ if self.notes.seen().is_stopped => Answer::Withheld,
+            _ if self.notes.seen().is_being_killed() => Answer::Withheld,
             Some(call @ (Call::NewSession | Call::NewGroup)) => self.other(asked, call).unwrap_or(Answer::GoOn),
             Some(call) if self.stops_at_denial() => self.reading_run(asked, call),
             Some(Call::Open { path, flags, mode }) => match self.open(asked, path, flags, mode) {
@@ -171,14 +200,23 @@ impl Broker {
         match call {
             Call::NewSession => {
                 self.notes.seen().left_group = true;
-                self.sessions.extend(Caller::new(asked.thread).ok().and_then(|caller| caller.process()));
+                self.sessions.extend(
+                    Caller::new(asked.thread)
+                        .ok()
+                        .and_then(|caller| caller.process())
+                        .map(|pid| pid.as_raw_nonzero().get()),
+                );
                 Ok(Answer::GoOn)
             }
             Call::NewGroup => {
                 self.notes.seen().left_group = true;
                 Ok(Answer::GoOn)
             }
-            Call::Socket { .. } if self.network => {
+            Call::Socket { family: libc::AF_UNIX, kind, .. } => self.own_socket(asked, kind),
+            Call::Connect { socket, address } => self.connect_granted(asked, socket, address),
+            Call::Signal { process, signal } => Ok(self.signal(process, signal)),
+            Call::SignalThrough { file, signal } => Ok(self.signal_through(&Caller::new(asked.thread)?, file, signal)),
+            Call::Socket { .. } if self.reach.network => {
                 self.notes.seen().reached_out = true;
                 Ok(Answer::GoOn)
             }
@@ -218,14 +256,11 @@ impl Broker {
                 self.entry(asked, path, |_, _| Err(io::Error::from_raw_os_error(libc::EACCES)))
             }
             Call::Open { .. } => Ok(Answer::GoOn),
-            Call::Connect { .. }
-            | Call::Bind { .. }
+            Call::Bind { .. }
             | Call::Listen
             | Call::OwnAddress { .. }
             | Call::SetOption { .. }
             | Call::Send { .. }
-            | Call::Signal { .. }
-            | Call::SignalThrough { .. }
             | Call::Share { .. }
             | Call::Identity { .. }
             | Call::Request { .. }
@@ -247,8 +282,14 @@ impl Broker {
         let caller = Caller::in_view(asked.thread)?;
         let (Some(from), Some(to)) = (look(&caller, from), look(&caller, to)) else { return Ok(Answer::GoOn) };
         self.must_wait(asked)?;
-        let most = moved::Most { bytes: self.file_bytes };
-        if moved::rename(&from, &to, flags, most)? == Renamed::Not {
+        let most = moved::Most { bytes: self.most.file_bytes };
+        let renamed = moved::rename(&from, &to, flags, most);
+        for place in
+            [&from, &to].into_iter().filter(|place| !matches!(renamed, Ok(Renamed::Done)) && is_read_only(place))
+        {
+            self.deny(Denial::Write(place.path.clone()), Answer::GoOn);
+        }
+        if renamed? == Renamed::Not {
             return Ok(Answer::GoOn);
         }
         let mut seen = self.notes.seen();
@@ -408,6 +449,11 @@ pub(super) fn subject(caller: &Caller, of: Subject) -> io::Result<OwnedFd> {
 /// The entry a path names, where there is one to be looked at; what can't be looked up the kernel will refuse by itself.
 fn look(caller: &Caller, path: PathArgument) -> Option<Place> {
     caller.place(path.folder, &caller.path(path.address).ok()?).ok().flatten()
+}
+
+/// Whether nothing in its folder can be changed by anybody.
+fn is_read_only(place: &Place) -> bool {
+    fstatvfs(&place.folder).is_ok_and(|found| found.f_flag.contains(StatVfsMountFlags::RDONLY))
 }
 
 fn identity(file: &OwnedFd) -> io::Result<(u64, u64)> {

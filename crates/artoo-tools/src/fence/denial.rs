@@ -30,47 +30,15 @@ pub enum Denial {
     Call(&'static str),
 }
 
-/// What a program may reach besides files.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Reach {
-    pub(crate) network: bool,
-    pub(crate) sockets: Vec<PathBuf>,
-    pub(crate) signals: Vec<i32>,
-}
-
-impl Reach {
-    /// What these denials kept a program from, as far as it can be allowed.
-    pub(crate) fn of(denials: &[Denial]) -> Self {
-        let mut reach = Self::default();
-        for denial in denials {
-            match denial {
-                Denial::Network | Denial::Connection(_) => reach.network = true,
-                Denial::UnixSocket(path) if path.is_absolute() => reach.sockets.push(path.clone()),
-                Denial::Signal { pid, .. } if *pid > 0 => reach.signals.push(*pid),
-                _ => {}
-            }
-        }
-        reach
-    }
-
-    pub(crate) fn add(&mut self, other: &Self) {
-        self.network |= other.network;
-        self.sockets
-            .extend(other.sockets.iter().filter(|socket| !self.sockets.contains(socket)).cloned().collect::<Vec<_>>());
-        self.signals
-            .extend(other.signals.iter().filter(|pid| !self.signals.contains(pid)).cloned().collect::<Vec<_>>());
-    }
-
-    pub(crate) fn holds(&self, other: &Self) -> bool {
-        (self.network || !other.network)
-            && other.sockets.iter().all(|socket| self.sockets.contains(socket))
-            && other.signals.iter().all(|pid| self.signals.contains(pid))
-    }
-}
-
 impl Denial {
+    /// Whether it is about what a [`super::Reach`] can grant: the network, a socket with a path, one process.
     pub(crate) fn is_reach(&self) -> bool {
-        Reach::of(std::slice::from_ref(self)) != Reach::default()
+        match self {
+            Self::Connection(_) | Self::Network => true,
+            Self::UnixSocket(path) => path.is_absolute(),
+            Self::Signal { pid, .. } => *pid > 0,
+            Self::Write(_) | Self::Metadata(_) | Self::Call(_) => false,
+        }
     }
 
     fn path(&self) -> Option<&Path> {

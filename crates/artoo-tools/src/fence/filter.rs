@@ -15,6 +15,7 @@ use super::joined::{Known, Part, RETURN, Says, joined};
 use super::syscalls::{
     ABSENT, ACTING_BITS, ATTRIBUTES, CLONE_NEWTIME, DENIED, ENTRIES, FACTS, FIRST_UNKNOWN, IDENTITY,
     INTERFACE_ADDRESSES, KIND_MASK, LINKS, MAKING, NAMESPACES, NODES, ON_PROCESSES, REACHING, RENAMING, REQUESTS,
+    SOCKETS,
 };
 use super::{RunKind, kernel};
 
@@ -102,7 +103,7 @@ fn answers(kind: RunKind, network: bool, asks: bool) -> Result<Vec<(Rules, Answe
     }
     let attributes = if in_view { Rules::new() } else { always(ATTRIBUTES) };
     let last = match (asks, in_view) {
-        (true, true) => (always(RENAMING), Answer::IsAsked),
+        (true, true) => (always(&[RENAMING, REACHING].concat()), Answer::IsAsked),
         (true, false) => (asked()?, Answer::IsAsked),
         (false, _) => (denied_instead(network, in_view), Answer::Fails(libc::EPERM)),
     };
@@ -111,7 +112,7 @@ fn answers(kind: RunKind, network: bool, asks: bool) -> Result<Vec<(Rules, Answe
         ([(libc::SYS_ioctl, vec![other_requests()?])].into(), Answer::Fails(libc::ENOTTY)),
         (always(ABSENT), Answer::Fails(libc::ENOSYS)),
         (attributes, Answer::Fails(libc::EOPNOTSUPP)),
-        (if network { network_allowed()? } else { pairs()? }, Answer::Fails(libc::EACCES)),
+        (if network { network_allowed(asks)? } else { pairs()? }, Answer::Fails(libc::EACCES)),
         last,
     ])
 }
@@ -132,7 +133,7 @@ fn asked_reading(denied: Rules) -> Result<Rules, BackendError> {
     let mut rules = asked()?;
     rules.extend(denied);
     rules.extend(pairs()?);
-    rules.extend(always(&[ATTRIBUTES, REACHING, NODES, LINKS, &names(IDENTITY)].concat()));
+    rules.extend(always(&[ATTRIBUTES, SOCKETS, NODES, LINKS, &names(IDENTITY)].concat()));
     let told = INTERFACE_ADDRESSES.map(|request| rule(&[(1, SeccompCmpOp::Eq, request.into())]));
     rules.insert(libc::SYS_ioctl, told.into_iter().chain([other_requests()]).collect::<Result<_, _>>()?);
     Ok(rules)
@@ -174,8 +175,8 @@ fn architecture() -> Result<TargetArch, BackendError> {
     TargetArch::try_from(std::env::consts::ARCH)
 }
 
-/// What is asked about: facts and entries of files, files opened to be written, and, to be told afterwards, sockets and
-/// leaving the group of processes.
+/// What is asked about: facts and entries of files, files opened to be written, what reaches other processes, and, to be
+/// told afterwards, leaving the group of processes.
 fn asked() -> Result<Rules, BackendError> {
     let mut rules = always(FACTS);
     rules.extend(always(ENTRIES));
@@ -194,7 +195,8 @@ fn asked() -> Result<Rules, BackendError> {
     rules.insert(libc::SYS_openat, writes(2)?);
     #[cfg(target_arch = "x86_64")]
     rules.insert(libc::SYS_open, writes(1)?);
-    rules.extend(always(&[libc::SYS_socket, libc::SYS_setpgid]));
+    rules.extend(always(REACHING));
+    rules.extend(always(&[libc::SYS_setpgid]));
     Ok(rules)
 }
 
@@ -261,13 +263,14 @@ fn limits_of_others() -> Result<Vec<SeccompRule>, BackendError> {
     Ok(vec![SeccompRule::new(vec![new_limit, other])?])
 }
 
-/// The internet's two families, and asking the kernel about routes, which looking up a name does. Never sockets of
-/// this machine: behind them stand services that act for whoever asks.
-fn network_allowed() -> Result<Rules, BackendError> {
+/// The internet's two families, and asking the kernel about routes, which looking up a name does. Sockets of this
+/// machine only where they are asked about: behind them stand services that act for whoever asks.
+fn network_allowed(asks: bool) -> Result<Rules, BackendError> {
     let [inet, inet6, netlink] = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK].map(|family| family as u64);
     let raw = libc::SOCK_RAW as u64;
+    let families = [inet, inet6, netlink, if asks { libc::AF_UNIX as u64 } else { inet }];
     let socket = vec![
-        rule(&[(0, SeccompCmpOp::Ne, inet), (0, SeccompCmpOp::Ne, inet6), (0, SeccompCmpOp::Ne, netlink)])?,
+        rule(&families.map(|family| (0, SeccompCmpOp::Ne, family)))?,
         rule(&[(0, SeccompCmpOp::Eq, inet), (1, SeccompCmpOp::MaskedEq(KIND_MASK), raw)])?,
         rule(&[(0, SeccompCmpOp::Eq, inet6), (1, SeccompCmpOp::MaskedEq(KIND_MASK), raw)])?,
         rule(&[(0, SeccompCmpOp::Eq, netlink), (2, SeccompCmpOp::Ne, 0)])?,

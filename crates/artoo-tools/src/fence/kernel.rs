@@ -124,13 +124,35 @@ pub(crate) fn answer_with_file(
     file: BorrowedFd<'_>,
     close_on_exec: bool,
 ) -> io::Result<()> {
+    add_file(listener, asked, file, (libc::SECCOMP_ADDFD_FLAG_SEND, 0), close_on_exec)
+}
+
+/// Puts this file in the place of the program's own with this number.
+pub(crate) fn replace_file(
+    listener: BorrowedFd<'_>,
+    asked: Asked,
+    file: BorrowedFd<'_>,
+    number: RawFd,
+    close_on_exec: bool,
+) -> io::Result<()> {
+    add_file(listener, asked, file, (libc::SECCOMP_ADDFD_FLAG_SETFD, number.unsigned_abs()), close_on_exec)
+}
+
+fn add_file(
+    listener: BorrowedFd<'_>,
+    asked: Asked,
+    file: BorrowedFd<'_>,
+    (flag, newfd): (libc::c_ulong, u32),
+    close_on_exec: bool,
+) -> io::Result<()> {
     let mut added = libc::seccomp_notif_addfd {
         id: asked.id,
-        flags: libc::SECCOMP_ADDFD_FLAG_SEND as u32,
+        flags: u32::try_from(flag).map_err(io::Error::other)?,
         srcfd: file.as_raw_fd().unsigned_abs(),
-        newfd: 0,
+        newfd,
         newfd_flags: if close_on_exec { libc::O_CLOEXEC.unsigned_abs() } else { 0 },
     };
+    // The request gives the file's new number.
     request(listener, libc::SECCOMP_IOCTL_NOTIF_ADDFD, &raw mut added)
 }
 

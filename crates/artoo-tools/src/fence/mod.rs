@@ -13,6 +13,8 @@ mod call;
 mod capabilities;
 mod denial;
 #[cfg(target_os = "linux")]
+mod disk;
+#[cfg(target_os = "linux")]
 mod filter;
 #[cfg(target_os = "linux")]
 mod incidental;
@@ -26,6 +28,7 @@ mod layers;
 mod moved;
 #[cfg(target_os = "linux")]
 mod place;
+mod reach;
 #[cfg(target_os = "linux")]
 mod reaching;
 mod readable;
@@ -51,16 +54,18 @@ use crate::paths;
 use crate::protect::Protected;
 
 #[cfg(target_os = "linux")]
-pub(crate) use broker::{Asking, Broker, Notes};
+pub(crate) use broker::{Asking, Broker, Most, Notes};
 #[cfg(target_os = "linux")]
 pub(crate) use capabilities::drop_capabilities;
 pub use denial::Denial;
-pub(crate) use denial::Reach;
 pub(crate) use denial::remark;
+#[cfg(target_os = "linux")]
+pub(crate) use disk::Disk;
 #[cfg(target_os = "linux")]
 pub(crate) use filter::Filters;
 #[cfg(target_os = "linux")]
 pub(crate) use layers::{Layers, hold_signals};
+pub(crate) use reach::Reach;
 pub use report::FenceReport;
 #[cfg(target_os = "linux")]
 pub(crate) use report::signals_are_held;
@@ -92,7 +97,7 @@ pub(crate) struct Fence {
     pub(crate) readable: Vec<PathBuf>,
     /// Files that may not be read although a folder above them may: they may hold secrets.
     pub(crate) left_out: Vec<PathBuf>,
-    /// What it may reach besides files.
+    /// What it may reach beyond files.
     pub(crate) reach: Reach,
     /// Whether the whole run is killed at the first denial. In a view nothing is.
     pub(crate) stops_at_denial: bool,
@@ -147,14 +152,8 @@ impl Fence {
         // Reading all below a folder that holds artoo's own data would read that too.
         let readable = shown.iter().filter(|path| !kept_back.iter().any(|kept| kept.starts_with(path)));
         let readable = readable.cloned().collect();
-        Self {
-            writable: vec![workspace(config)],
-            granted: shown,
-            kept_back,
-            readable,
-            reach: Reach { network, ..Reach::default() },
-            ..Self::default()
-        }
+        let reach = Reach::of_network(network);
+        Self { writable: vec![workspace(config)], granted: shown, kept_back, readable, reach, ..Self::default() }
     }
 }
 

@@ -95,6 +95,13 @@ impl Caller {
         status.lines().find_map(|line| line.strip_prefix(name)).map(|value| value.trim().to_owned())
     }
 
+    /// How one of its files is open.
+    pub(super) fn flags_of(&self, number: i32) -> Option<OFlags> {
+        let facts = std::fs::read_to_string(format!("/proc/{}/fdinfo/{number}", self.thread)).ok()?;
+        let flags = facts.lines().find_map(|line| line.strip_prefix("flags:"))?;
+        u32::from_str_radix(flags.trim(), 8).ok().map(OFlags::from_bits_retain)
+    }
+
     /// The process that one of its files stands for: made for it, or its folder in `/proc`.
     pub(super) fn process_of(&self, number: i32) -> Option<Pid> {
         let facts = std::fs::read_to_string(format!("/proc/{}/fdinfo/{number}", self.thread)).ok()?;

@@ -3,19 +3,24 @@
 use std::ffi::OsStr;
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FileType, OFlags, fcntl_getfl, fcntl_setfl, fstat};
-use rustix::process::{Pid, geteuid, getsid, test_kill_process, test_kill_process_group};
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fcntl_getfl, fcntl_setfl, fstat, openat2};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, geteuid, pidfd_open, pidfd_send_signal, test_kill_process, test_kill_process_group,
+};
 
+use super::RunKind;
 use super::bare::{self, Bare};
-use super::broker::Broker;
+use super::broker::{Broker, number};
 use super::call::{Memory, PathArgument};
 use super::denial::Denial;
 use super::kernel::{self, Answer, Asked};
 use super::place::{self, Caller};
+use super::reach::{Receiver, program_of, session};
 use super::syscalls::KIND_MASK;
 
 /// Services that look up names of users and groups: each only answers.
@@ -93,12 +98,7 @@ impl Broker {
         let target = match family {
             libc::AF_UNIX => {
                 let Some(path) = path_of(&address) else { return Ok(self.nameless(&address)) };
-                let target = caller.target(libc::AT_FDCWD, path, true)?;
-                if FileType::from_raw_mode(fstat(&target)?.st_mode) != FileType::Socket {
-                    return Ok(Answer::Fails(libc::ECONNREFUSED));
-                }
-                bare::writable(&target)?;
-                let path = place::real(&target)?;
+                let (target, path) = socket_at(caller, path)?;
                 if !is_name_service(&path) {
                     return Ok(self.deny(Denial::UnixSocket(path), Answer::Withheld));
                 }
@@ -113,20 +113,60 @@ impl Broker {
                 .map_or(Answer::Fails(libc::EACCES), |path| self.deny(Denial::UnixSocket(path), Answer::Withheld)));
         };
         self.must_wait(asked)?;
-        let address = match &target {
-            // The very socket that was looked at, whatever has become of its path.
-            Some(target) => {
-                let path = format!("/proc/self/fd/{}\0", target.as_raw_fd());
-                [&u16::try_from(libc::AF_UNIX).unwrap_or_default().to_ne_bytes()[..], path.as_bytes()].concat()
-            }
-            None => address,
-        };
+        let address = target.as_ref().map_or(address, address_of);
         // Whoever is slow to accept must hold up nobody but the program.
         let flags = fcntl_getfl(&handle)?;
         fcntl_setfl(&handle, flags | OFlags::NONBLOCK)?;
         let connected = kernel::connect(handle.as_fd(), &address);
         fcntl_setfl(&handle, flags)?;
         connected.map(|()| Answer::Done)
+    }
+
+    /// A socket of this machine that leads nowhere: connected to nobody, so that neither the program nor the kernel for it
+    /// can connect it to anybody.
+    pub(super) fn own_socket(&self, asked: Asked, kind: i32) -> io::Result<Answer> {
+        let (socket, _) = UnixStream::pair()?;
+        socket.set_nonblocking(kind & libc::SOCK_NONBLOCK != 0)?;
+        let closes = kind & libc::SOCK_CLOEXEC != 0;
+        kernel::answer_with_file(self.listener.as_fd(), asked, socket.as_fd(), closes)?;
+        Ok(Answer::Withheld)
+    }
+
+    /// Connects the program to a socket of this machine that was granted: one that is connected takes the place of its own.
+    /// The kernel connects to any other address, since what it has got of this machine's sockets can't be connected.
+    pub(super) fn connect_granted(&self, asked: Asked, socket: i32, address: Memory) -> io::Result<Answer> {
+        let caller = match self.kind {
+            RunKind::View => Caller::in_view(asked.thread)?,
+            RunKind::Fenced | RunKind::Reading => Caller::new(asked.thread)?,
+        };
+        let Some((family, address)) = self.address(&caller, address) else { return Ok(Answer::Fails(libc::EINVAL)) };
+        if family != libc::AF_UNIX {
+            return Ok(Answer::GoOn);
+        }
+        let Some(path) = path_of(&address) else { return Ok(self.nameless(&address)) };
+        let is_granted = |path: &Path| self.reach.sockets.iter().any(|socket| socket == path);
+        let path = if is_granted(path) { path.to_path_buf() } else { socket_at(&caller, path)?.1 };
+        if !is_granted(&path) {
+            return Ok(self.deny(Denial::UnixSocket(path), Answer::Fails(libc::EACCES)));
+        }
+        // The real one, not what lies there in a view.
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        let target =
+            openat2(CWD, &path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS)?;
+        is_socket(&target)?;
+        let own = caller.flags_of(socket).ok_or(io::Error::from_raw_os_error(libc::EBADF))?;
+        self.must_wait(asked)?;
+        let first = connected(&address_of(&target), libc::SOCK_STREAM);
+        let made = match first {
+            Err(error) if error.raw_os_error() == Some(libc::EPROTOTYPE) => {
+                connected(&address_of(&target), libc::SOCK_SEQPACKET)?
+            }
+            first => first?,
+        };
+        fcntl_setfl(&made, own & OFlags::NONBLOCK)?;
+        let closes = own.contains(OFlags::CLOEXEC);
+        kernel::replace_file(self.listener.as_fd(), asked, made.as_fd(), socket, closes)?;
+        Ok(Answer::Done)
     }
 
     /// An abstract address, which is nobody's unless it is listed.
@@ -140,7 +180,7 @@ impl Broker {
         if !is_used {
             return Answer::Fails(libc::ECONNREFUSED);
         }
-        self.deny(Denial::UnixSocket(PathBuf::from(OsStr::from_bytes(&name))), Answer::Withheld)
+        self.deny(Denial::UnixSocket(PathBuf::from(OsStr::from_bytes(&name))), Answer::Fails(libc::EACCES))
     }
 
     pub(super) fn bind(&self, caller: &Caller, address: Memory) -> io::Result<Answer> {
@@ -185,14 +225,11 @@ impl Broker {
         if !self.has_stand_in && !geteuid().is_root() {
             return Answer::GoOn;
         }
-        let number = |at: u64| caller.bytes(at).map(u64::from_ne_bytes);
+        let word = |at: u64| caller.bytes(at).map(u64::from_ne_bytes);
         // A header: an address, its length, and what leads to the first part of the message.
         let read = || match to {
             Some(to) => Ok((to, at)),
-            None => Ok::<_, io::Error>((
-                Memory { address: number(at)?, length: number(at + 8)? },
-                number(number(at + 16)?)?,
-            )),
+            None => Ok::<_, io::Error>((Memory { address: word(at)?, length: word(at + 8)? }, word(word(at + 16)?)?)),
         };
         let Ok((to, at)) = read() else { return Answer::GoOn };
         if self.has_stand_in && to.address != 0 {
@@ -227,13 +264,26 @@ impl Broker {
         if process != -1 && self.is_of_run(pid) {
             return Answer::GoOn;
         }
-        let program = std::fs::read_to_string(format!("/proc/{}/comm", pid.as_raw_nonzero())).unwrap_or_default();
-        self.deny(Denial::Signal { pid: process, program: program.trim_end().to_owned() }, Answer::Withheld)
+        if let Some(granted) = self.reach.signals.iter().find(|receiver| receiver.pid == process) {
+            return granted_signal(*granted, signal)
+                .map_or_else(|error| Answer::Fails(number(&error)), |()| Answer::Done);
+        }
+        let program = program_of(pid.as_raw_nonzero().get());
+        self.deny(Denial::Signal { pid: process, program }, Answer::Fails(libc::EPERM))
     }
 
-    /// Whether a process came of the program: each session in the run was asked for.
+    /// A signal to a process that is open as a file.
+    pub(super) fn signal_through(&self, caller: &Caller, file: i32, signal: i32) -> Answer {
+        caller
+            .process_of(file)
+            .map_or(Answer::Fails(libc::EBADF), |pid| self.signal(pid.as_raw_nonzero().get(), signal))
+    }
+
+    /// Whether a process, or the group it leads, came of the program: each session in the run was asked for.
     fn is_of_run(&self, pid: Pid) -> bool {
-        getsid(Some(pid)).is_ok_and(|session| self.sessions.contains(&session))
+        // Of a group whose leader has ended, Landlock tells whose it is.
+        let session = session(pid.as_raw_nonzero().get());
+        session.map_or(!self.stops_at_denial(), |session| self.sessions.contains(&session))
     }
 
     /// How another process shares the machine.
@@ -304,6 +354,48 @@ impl Broker {
             _ => self.deny_call("ioctl"),
         }
     }
+}
+
+/// Sends a signal to a process that was granted, unless it is another one by now.
+fn granted_signal(receiver: Receiver, signal: i32) -> io::Result<()> {
+    let gone = || io::Error::from_raw_os_error(libc::ESRCH);
+    let pid = Pid::from_raw(receiver.pid).ok_or_else(gone)?;
+    // Open before it is looked at: whoever it is then, it is who gets the signal.
+    let process = pidfd_open(pid, PidfdFlags::empty())?;
+    if Receiver::of(receiver.pid) != Some(receiver) {
+        return Err(gone());
+    }
+    let signal = Signal::from_named_raw(signal).ok_or_else(|| io::Error::from_raw_os_error(libc::EINVAL))?;
+    Ok(pidfd_send_signal(&process, signal)?)
+}
+
+/// The socket a path leads to, and where it really lies.
+fn socket_at(caller: &Caller, path: &Path) -> io::Result<(OwnedFd, PathBuf)> {
+    let target = caller.target(libc::AT_FDCWD, path, true)?;
+    is_socket(&target)?;
+    let path = place::real(&target)?;
+    Ok((target, path))
+}
+
+/// Fails as connecting would, unless this is a socket that the user may connect to.
+fn is_socket(target: &OwnedFd) -> io::Result<()> {
+    if FileType::from_raw_mode(fstat(target)?.st_mode) != FileType::Socket {
+        return Err(io::Error::from_raw_os_error(libc::ECONNREFUSED));
+    }
+    Ok(bare::writable(target)?)
+}
+
+/// The address of the very socket that was looked at, whatever has become of its path.
+fn address_of(target: &OwnedFd) -> Vec<u8> {
+    let path = format!("/proc/self/fd/{}\0", target.as_raw_fd());
+    [&u16::try_from(libc::AF_UNIX).unwrap_or_default().to_ne_bytes()[..], path.as_bytes()].concat()
+}
+
+/// A new socket of this kind, connected. Whoever is slow to accept holds up nobody.
+fn connected(address: &[u8], kind: i32) -> io::Result<OwnedFd> {
+    let socket = kernel::socket(libc::AF_UNIX, kind | libc::SOCK_NONBLOCK)?;
+    kernel::connect(socket.as_fd(), address)?;
+    Ok(socket)
 }
 
 /// Whether a message to the kernel may change routes or end connections: root's right to that is taken by the fence,

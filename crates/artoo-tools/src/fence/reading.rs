@@ -50,10 +50,7 @@ impl Broker {
             Call::SetOption { .. } => Ok(Answer::GoOn),
             Call::Send { socket, at, to } => Ok(self.send(&caller, socket, at, to)),
             Call::Signal { process, signal } => Ok(self.signal(process, signal)),
-            Call::SignalThrough { file, signal } => Ok(match caller.process_of(file) {
-                Some(pid) => self.signal(pid.as_raw_nonzero().get(), signal),
-                None => Answer::Fails(libc::EBADF),
-            }),
+            Call::SignalThrough { file, signal } => Ok(self.signal_through(&caller, file, signal)),
             Call::Share { name, process } => Ok(self.share(name, process)),
             Call::Identity { name, ids } => Ok(self.identity(name, ids)),
             Call::Request { request, at, .. } if INTERFACE_ADDRESSES.contains(&request) => {

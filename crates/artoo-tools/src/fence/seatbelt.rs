@@ -49,6 +49,10 @@ pub(crate) fn profile(fence: &Fence, hidden: &[PathBuf], scratch: &Path) -> Stri
         );
         rule(&mut text, "allow network-outbound", "literal", "/private/var/run/mDNSResponder");
     }
+    for socket in &fence.reach.sockets {
+        text.push_str("(allow system-socket)\n");
+        rule(&mut text, "allow network-outbound", "literal", &socket.to_string_lossy());
+    }
     for path in hidden {
         path_rule(&mut text, "deny file-read-data file-write*", path);
     }
@@ -82,6 +86,7 @@ fn rule(text: &mut String, action: &str, kind: &str, name: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fence::Reach;
 
     #[test]
     fn the_profile_denies_first_and_artoos_own_data_last() {
@@ -91,7 +96,7 @@ mod tests {
             kept_back: vec!["/Users/ada/.artoo".into()],
             readable: vec!["/Users/ada/.zshrc".into()],
             left_out: vec!["/Users/ada/project/.env".into()],
-            reach: crate::fence::Reach::default(),
+            reach: Reach::default(),
             stops_at_denial: false,
         };
         let hidden = ["/Users/ada/.ssh".into(), "/Users/ada/.zshrc".into()];
@@ -125,11 +130,9 @@ mod tests {
 (deny file-write-setugid)
 "#;
         assert_eq!(profile(&fence, &hidden, Path::new("/private/tmp/artoo-1")), expected);
-        let open = profile(
-            &Fence { reach: crate::fence::Reach { network: true, ..Default::default() }, ..fence },
-            &hidden,
-            Path::new("/private/tmp/artoo-1"),
-        );
+        let reach = Reach { network: true, sockets: vec!["/run/s".into()], ..Reach::default() };
+        let open = profile(&Fence { reach, ..fence }, &hidden, Path::new("/private/tmp/artoo-1"));
         assert!(open.contains("(allow network-outbound (remote ip))"), "{open}");
+        assert!(open.contains("(allow network-outbound (literal \"/run/s\"))"), "{open}");
     }
 }

@@ -111,7 +111,7 @@ pub(super) const ATTRIBUTES: &[c_long] = &[
 pub(super) const IDENTITY: &[Named] =
     named![SYS_setuid, SYS_setgid, SYS_setreuid, SYS_setregid, SYS_setresuid, SYS_setresgid, SYS_setgroups];
 
-/// What reaches other processes: signals and sockets. A reading run is asked about them.
+/// What reaches other processes: signals, and sockets that connect. It is always asked about.
 pub(super) const REACHING: &[c_long] = &[
     libc::SYS_kill,
     libc::SYS_tkill,
@@ -120,6 +120,11 @@ pub(super) const REACHING: &[c_long] = &[
     libc::SYS_rt_tgsigqueueinfo,
     libc::SYS_pidfd_send_signal,
     libc::SYS_connect,
+    libc::SYS_socket,
+];
+
+/// What else is done with sockets: a reading run has them all, and is asked about each use.
+pub(super) const SOCKETS: &[c_long] = &[
     libc::SYS_bind,
     libc::SYS_listen,
     libc::SYS_getsockname,
@@ -184,7 +189,6 @@ pub(super) const RENAMING: &[c_long] = &[
     libc::SYS_renameat2,
     libc::SYS_setpgid,
     libc::SYS_setsid,
-    libc::SYS_socket,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_rename,
     #[cfg(target_arch = "x86_64")]

@@ -93,13 +93,7 @@ impl Tool for Remote {
         let question = self.needs_approval(class, user, secret).map(|reason| {
             let shown = format!("{server}.{} {text}", self.name);
             let program = &self.manifest.program;
-            Question {
-                text: format!("{shown} {}", program.display()),
-                files: Vec::new(),
-                shown,
-                reason,
-                details: Vec::new(),
-            }
+            Question { text: format!("{shown} {}", program.display()), files: Vec::new(), shown, reason, details: Vec::new() }
         });
         let (server, manifest) = (Arc::clone(&self.server), Arc::clone(&self.manifest));
         let job = Box::new(RemoteCall { server, manifest, name: self.name.clone(), input });

@@ -17,6 +17,11 @@ pub(crate) fn struck(signal: i32, limits: &ProcessLimits) -> Option<String> {
     }
 }
 
+/// What to say of a program that was ended because it used more than these bytes of disk space.
+pub(crate) fn full(most: u64) -> String {
+    format!("it used more than {most} bytes of disk space and was ended")
+}
+
 mod libc_signal {
     //! Numbers that are the same on every system artoo runs on, except SIGXFSZ and SIGXCPU on MIPS and the like.
     pub(super) const SIGXCPU: i32 = 24;

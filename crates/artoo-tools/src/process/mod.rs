@@ -98,6 +98,8 @@ pub(crate) struct Ended {
     pub(crate) is_stopped: bool,
     /// It made no socket by which the network is reached, allowed or not.
     pub(crate) stayed_off: bool,
+    /// It was killed because it used more disk space than it may.
+    pub(crate) is_full: bool,
     /// The limit that ended it, in words.
     pub(crate) struck: Option<String>,
 }
@@ -204,6 +206,8 @@ pub(crate) struct Verdict {
     pub(crate) denied: Vec<Denial>,
     /// It was killed for the first of these.
     pub(crate) is_stopped: bool,
+    /// The bytes of disk space of which it used more; it was killed for that.
+    pub(crate) full: Option<u64>,
     /// It is known to have made no socket by which the network is reached.
     pub(crate) stayed_off: bool,
 }
@@ -253,11 +257,15 @@ pub(crate) async fn run(config: &ToolConfig, order: Order, time: Duration) -> io
         stdout,
         stderr,
         timed_out,
-        left_behind: verdict.left_behind && timed_out.is_none(),
+        left_behind: verdict.left_behind && timed_out.is_none() && verdict.full.is_none(),
         denied: verdict.denied,
         is_stopped: verdict.is_stopped,
         stayed_off: verdict.stayed_off,
-        struck: verdict.signal.and_then(|signal| limits::struck(signal, &limits)),
+        is_full: verdict.full.is_some(),
+        struck: verdict
+            .full
+            .map(limits::full)
+            .or_else(|| verdict.signal.and_then(|signal| limits::struck(signal, &limits))),
     })
 }
 

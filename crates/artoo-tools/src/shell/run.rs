@@ -9,11 +9,11 @@ use artoo_proto::CallStatus;
 use artoo_proto::redact::redact;
 use rustix::fs::{Access, access};
 
-use super::Command;
+use super::{Command, pipeline};
 use crate::config::ToolConfig;
 use crate::fence::Reach;
 use crate::limit::Limit;
-use crate::process::{self, Ended, Invocation};
+use crate::process::{Ended, Invocation};
 use crate::record::Record;
 use crate::tool::{Call, Job, Machine, Running, done};
 use crate::transaction::Program;
@@ -33,7 +33,8 @@ const ECHOING: &str = "echo printf true false : seq yes expr bc dc basename dirn
 impl Job for Command {
     fn prepare(&mut self, machine: &Machine, _: &Act, _: &Limit) {
         let workspace = Path::new(&machine.config.environment.workspace);
-        if self.names.paths.iter().any(|name| name.starts_with(workspace)) {
+        let name = workspace.file_name().and_then(|name| name.to_str());
+        if name.is_some_and(|name| self.text.contains(name)) {
             // Where it can't be made, the command tells.
             let _ = fs::create_dir_all(workspace);
         }
@@ -65,14 +66,14 @@ impl Job for Command {
 }
 
 impl Command {
-    /// A shell with the command as it was shown.
+    /// The programs of a pipeline, or a shell with the command as it was shown.
     fn invocation(&self, config: &ToolConfig) -> Option<Invocation> {
-        let (program, name, mut arguments): (_, _, Vec<OsString>) = match process::find_program(config, "bash") {
-            Some(bash) => (bash, "bash", vec!["--noprofile".into(), "--norc".into()]),
-            None => (process::find_program(config, "sh")?, "sh", Vec::new()),
-        };
-        arguments.extend(["-c".into(), OsString::from(&self.text)]);
-        Some(Invocation { program, name: name.into(), arguments, environment: Vec::new() })
+        if let Some(pipeline) = &self.pipeline {
+            return pipeline::invocation(pipeline, config);
+        }
+        let mut shell = pipeline::shell(config)?;
+        shell.arguments.extend(["-c".into(), OsString::from(&self.text)]);
+        Some(shell)
     }
 
     /// The record of a command that ran.

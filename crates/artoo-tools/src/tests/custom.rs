@@ -54,18 +54,17 @@ async fn an_argument_stays_one_argument_whatever_is_in_it() {
     assert_eq!(house.registry.problems().len(), 0, "{:?}", house.registry.problems());
     for who in ["Ada", "a b", "$(touch x)", "; rm -rf ~", "`id`", "'\"\\", "-rf", "{who}", "a\nb", "*", "größe"] {
         let call = call(&house, "greet", json!({"who": who})).await;
-        let expected = format!("<-->\n<{who}>\n[greet: that it changes nothing is its manifest's word, not proven]");
-        assert_eq!((call.status, call.output.as_str()), (CallStatus::Ok, expected.as_str()));
+        assert_eq!((call.status, call.output), (CallStatus::Ok, format!("<-->\n<{who}>\n")));
         assert_eq!((call.class, call.exit_code), (EffectClass::ReadOnly, Some(0)));
     }
 }
 
-/// What its manifest says is held, and a program that ends well all the same is not taken at its word.
+/// A program that changes something asks, whatever its manifest says.
 #[cfg(target_os = "linux")]
 #[doc = "holds: law 1.19"]
 #[tokio::test]
-async fn a_write_of_a_reading_tool_is_denied_and_told() {
-    for (effect, is_denied) in [("read_only", true), ("creating", false)] {
+async fn a_write_of_a_reading_tool_is_asked_about() {
+    for (effect, is_asked) in [("read_only", true), ("creating", false)] {
         let house = House::with(|config| {
             let folder = Path::new(&config.environment.home).join("tools");
             fs::create_dir_all(&config.environment.workspace).unwrap();
@@ -75,10 +74,9 @@ async fn a_write_of_a_reading_tool_is_denied_and_told() {
             fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
             config.custom = Some(folder);
         });
-        let call = call(&house, "note", json!({})).await;
-        assert_eq!(call.status, CallStatus::Ok, "{call:?}");
-        assert_eq!(house.workspace().join("f").exists(), !is_denied, "{call:?}");
-        assert_eq!(call.output.contains("not allowed to change"), is_denied, "{call:?}");
+        let outcome = house.outcome(&context("note", json!({})), None).await;
+        assert_eq!(matches!(outcome, ToolOutcome::NeedsConsent { .. }), is_asked, "{outcome:?}");
+        assert_eq!(house.workspace().join("f").exists(), !is_asked, "{outcome:?}");
     }
 }
 
@@ -113,7 +111,7 @@ minLength = 2
     assert_eq!(house.registry.problems().len(), 0, "{:?}", house.registry.problems());
     let good = async |input: Value, expected: &str| {
         let call = call(&house, "many", input.clone()).await;
-        assert_eq!((call.status, call.class), (CallStatus::Ok, EffectClass::Creating), "{input}: {call:?}");
+        assert_eq!((call.status, call.class), (CallStatus::Ok, EffectClass::ReadOnly), "{input}: {call:?}");
         let shown: Vec<&str> = call.output.lines().filter(|line| !line.starts_with('[')).collect();
         assert_eq!(shown.concat(), expected, "{input}");
     };
@@ -223,23 +221,22 @@ fn a_program_in_the_workspace_is_no_tool() {
 
 #[doc = "holds: law 1.25"]
 #[tokio::test]
-async fn what_changes_something_asks_with_the_very_arguments_and_the_program_s_bytes() {
+async fn what_changes_something_asks_with_the_very_arguments_and_what_it_would_change() {
     let changing = GREET.replace("read_only", "changing");
     let house = house(&[&changing]);
     let wanted = context("greet", json!({"who": "a b"}));
+    put(&house.home.join("tools/show"), "#!/bin/sh\necho $2 > ~/work/greeting; echo done\n", 0o755);
     let ToolOutcome::NeedsConsent { hash, shown, effects, reason, .. } = house.outcome(&wanted, None).await else {
         panic!("was not asked about");
     };
     assert_eq!(shown, format!("greet: {}/tools/show -- \"a b\"", house.home.display()));
-    assert_eq!(effects.first().unwrap(), "runs your own tool greet: greets");
-    assert!(reason.contains("manifest says"), "{reason}");
-    put(&house.home.join("tools/show"), "#!/bin/sh\necho other\n", 0o755);
-    let call = called(house.outcome(&wanted, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
-    assert_eq!(call.status, CallStatus::Denied, "the program was changed after the yes: {call:?}");
-    let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(&wanted, None).await else { panic!() };
+    let greeting = house.home.join("work/greeting");
+    assert_eq!(effects.first().unwrap(), &format!("makes 1 (4 bytes): {}", greeting.display()));
+    assert!(reason.contains("outside the workspace") && !greeting.exists(), "{reason}");
+    put(&house.home.join("tools/show"), "#!/bin/sh\necho other > ~/work/greeting\n", 0o755);
     let call = called(house.outcome(&wanted, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
     assert_eq!((call.status, call.class), (CallStatus::Ok, EffectClass::Unproven), "{call:?}");
-    assert_eq!(call.output, "other\n[greet: what it changed is not recorded]");
+    assert_eq!((call.output.as_str(), fs::read_to_string(&greeting).unwrap().as_str()), ("done\n", "a b\n"));
     let asks = async |from: &str, to: &str| {
         let house = super::custom::house(&[&GREET.replace(from, to)]);
         assert_eq!(house.registry.problems().len(), 0, "{:?}", house.registry.problems());
@@ -249,8 +246,9 @@ async fn what_changes_something_asks_with_the_very_arguments_and_the_program_s_b
     assert!(asks("\"read_only\"", "\"creating\"\nnetwork = true").await);
     assert!(!asks("\"read_only\"", "\"read_only\"\nnetwork = true\ngranted = true").await);
     assert!(!asks("\"read_only\"", "\"changing\"\ngranted = true").await);
-    let cautious = ToolOrder { confirm: true, ..wanted };
     let house = super::custom::house(&[&GREET.replace("read_only", "creating")]);
+    put(&house.home.join("tools/show"), "#!/bin/sh\necho $2 > ~/artoo_workspace/greeting\n", 0o755);
+    let cautious = ToolOrder { confirm: true, ..wanted };
     assert!(matches!(house.outcome(&cautious, None).await, ToolOutcome::NeedsConsent { .. }), "D22");
 }
 

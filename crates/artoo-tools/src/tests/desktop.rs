@@ -243,7 +243,7 @@ async fn elsewhere_shortcuts_are_the_person_s_own_programs_in_a_folder() {
     let house = House::with(|config| {
         let folder = std::path::Path::new(&config.environment.home).join("shortcuts");
         // It runs in a fence, so it says how it was called instead of noting it down.
-        put(&folder.join("lights"), "#!/bin/sh\necho \"<$*>\"\n", 0o755);
+        put(&folder.join("lights"), "#!/bin/sh\necho \"<$*>\"; echo $* > ~/lights\n", 0o755);
         put(&folder.join("lights.toml"), manifest, 0o644);
         put(&folder.join("bad.toml"), "name = 3", 0o644);
         config.shortcuts = Some(folder);

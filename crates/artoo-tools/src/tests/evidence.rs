@@ -69,9 +69,6 @@ async fn other_tools_are_kept_as_well_and_refusals_are_not() {
     assert_eq!(store(&house).read(&call.kept[0].sha256).unwrap(), b"hello");
     let denied = house.call("read_file", json!({"path": "~/.ssh/id"})).await;
     assert_eq!((denied.status, denied.kept.len()), (CallStatus::Denied, 0));
-    let house = House::new();
-    house.file("work/a", "hello");
-    assert!(house.call("read_file", json!({"path": "a"})).await.kept.is_empty(), "nowhere to keep it");
 }
 
 #[tokio::test]

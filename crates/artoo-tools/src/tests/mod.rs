@@ -90,7 +90,7 @@ impl House {
         config.kill_grace = Duration::from_millis(200);
         change(&mut config);
         let is_one_task = config.undo.is_some();
-        let data = config.data_dir.get_or_insert_with(|| home.join(".artoo")).clone();
+        let data = config.data_dir.get_or_insert_with(|| dir.path().canonicalize().unwrap().join("data")).clone();
         fs::create_dir_all(&data).unwrap();
         config.undo.get_or_insert_with(|| UndoConfig::new(data.join("undo")));
         Self { _dir: dir, home, registry: Registry::detect(config.clone()), config, is_one_task }
@@ -153,12 +153,17 @@ impl House {
     /// Runs a command, with a person's yes where it asks for one.
     async fn allowed(&self, command: &str) -> ToolCall {
         let context = Self::context("shell", serde_json::json!({"command": command}));
-        let (hash, shown) = match self.outcome(&context, None).await {
-            ToolOutcome::NeedsConsent { hash, shown, .. } => (hash, shown),
-            ToolOutcome::Called { call } => return call,
-        };
-        assert_eq!(shown, command, "shown is what runs, byte for byte");
-        called(self.outcome(&context, Some(self.registry.grant(&hash, ConsentScope::Once))).await)
+        let mut grant = None;
+        for _ in 0..3 {
+            match self.outcome(&context, grant).await {
+                ToolOutcome::NeedsConsent { hash, shown, .. } => {
+                    assert_eq!(shown, command, "shown is what runs, byte for byte");
+                    grant = Some(self.registry.grant(&hash, ConsentScope::Once));
+                }
+                ToolOutcome::Called { call } => return call,
+            }
+        }
+        panic!("{command} is asked about again and again")
     }
 }
 

@@ -209,14 +209,15 @@ async fn nobody_is_alive_after_200_killed_commands() {
             .filter(|pid| fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| stat.contains(") Z ")))
             .count()
     };
-    for _ in 0..20 {
-        let command = format!("setsid sleep {nap} & sleep {nap} & (setsid sh -c 'sleep {nap}' &); sleep {nap}; true");
+    for round in 0..20 {
+        // Half of them run in a view.
+        let first = if round % 2 == 0 { "touch changed; " } else { "" };
+        let command =
+            format!("{first}setsid sleep {nap} & sleep {nap} & (setsid sh -c 'sleep {nap}' &); sleep {nap}; true");
         let context = House::context("shell", json!({"command": command}));
-        let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(&context, None).await else { panic!() };
         let calls = (0..10).map(|_| {
-            let (registry, context, grant) =
-                (house.registry.clone(), context.clone(), house.registry.grant(&hash, ConsentScope::Once));
-            tokio::spawn(async move { registry.call(&context, "", Some(grant)).await })
+            let (registry, context) = (house.registry.clone(), context.clone());
+            tokio::spawn(async move { registry.call(&context, "", None).await })
         });
         let calls: Vec<_> = calls.collect();
         // Some are killed before they have started anything, some after.
@@ -242,7 +243,8 @@ async fn a_file_past_the_limit_ends_the_program_and_is_told() {
     let call = house.allowed("exec head -c 5000000 /dev/zero > ~/artoo_workspace/fill").await;
     assert_eq!((call.status, call.signal), (CallStatus::Failed, Some(25)), "{call:?}");
     assert!(call.output.contains("wrote a file past the limit of 1048576 bytes"), "{call:?}");
-    assert_eq!(fs::metadata(house.workspace().join("fill")).unwrap().len(), 1024 * 1024);
+    assert!(call.output.contains("nothing that it changed was kept"), "{call:?}");
+    assert!(!house.workspace().join("fill").exists());
     let call = house.allowed("fallocate -l 900G ~/artoo_workspace/big").await;
     assert_eq!(call.status, CallStatus::Failed, "{call:?}");
 }
@@ -293,52 +295,42 @@ async fn there_is_no_terminal_to_ask_for_a_password_at() {
     assert!(call.output.contains("/dev/tty") && call.output.contains("own"), "{call:?}");
 }
 
-/// A command that a person allowed, and that the fence kept from what nobody was shown, says so.
+/// What a command would change is shown, however it is spelled; what lies outside the home needs no other words.
 #[cfg(target_os = "linux")]
 #[doc = "holds: law 1.19"]
 #[tokio::test]
-async fn what_the_fence_kept_is_told_with_a_remedy_and_never_claimed_as_done() {
+async fn a_change_that_no_word_names_is_shown_and_needs_an_approval() {
     let house = House::new();
-    house.file("work/Makefile", "all:\n\techo built > out.txt\n");
-    let call = house.allowed("bash -c 'echo built > $(printf out).txt'").await;
-    assert_eq!((call.status, call.exit_code), (CallStatus::Failed, Some(1)), "{call:?}");
-    let expected = format!("it was not allowed to change {}/work/out.txt; name the path", house.home.display());
-    assert!(call.output.contains(&expected), "{call:?}");
-    let call =
-        house.allowed("python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", 9))' || exit 7").await;
-    if call.exit_code == Some(7) && call.output.contains("socket") {
-        assert!(call.output.contains("it was not allowed to reach the network"), "{call:?}");
+    let outside = tempfile::TempDir::new().unwrap();
+    for folder in ["out", outside.path().join("out").to_str().unwrap()] {
+        let context = House::context("shell", json!({"command": format!("bash -c 'echo built > $(printf {folder}).txt'")}));
+        let ToolOutcome::NeedsConsent { hash, effects, .. } = house.outcome(&context, None).await else { panic!() };
+        let path = house.home.join("work").join(format!("{folder}.txt"));
+        assert_eq!(effects[0], format!("makes 1 (6 bytes): {}", path.display()));
+        assert!(!path.exists());
+        let call = called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
+        assert_eq!(call.status, CallStatus::Ok, "{call:?}");
+        assert_eq!(fs::read_to_string(path).unwrap(), "built\n");
     }
-    // The remedy is one: what is asked for is shown, hashed into the yes, and then works.
-    let input = json!({"command": "bash -c 'echo built > $(printf out).txt'", "writes": ["~/work"]});
-    let context = House::context("shell", input);
-    let ToolOutcome::NeedsConsent { hash, shown, effects, .. } = house.outcome(&context, None).await else { panic!() };
-    let line = format!("may change everything in {}/work", house.home.display());
-    assert!(shown.ends_with(&format!("[{line}]")) && effects.contains(&line), "{shown} {effects:?}");
-    let plain = House::context("shell", json!({"command": "bash -c 'echo built > $(printf out).txt'"}));
-    let stolen = called(house.outcome(&plain, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
-    assert_eq!(stolen.status, CallStatus::Denied, "a yes to more is none to less: {stolen:?}");
-    let call = called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
-    assert_eq!(call.status, CallStatus::Ok, "{call:?}");
-    assert_eq!(fs::read_to_string(house.home.join("work/out.txt")).unwrap(), "built\n");
 }
 
-/// A command that ran unasked and tried to write is told of it even where it ends well: its output may claim that it did.
+/// git refreshes its index where it may; that is no change anybody asked for.
 #[cfg(target_os = "linux")]
 #[doc = "holds: law 1.19"]
 #[tokio::test]
-async fn a_write_kept_from_a_reading_command_is_told() {
+async fn git_reads_without_a_question_and_changes_its_own_data_after_one() {
     let house = House::with(|config| config.environment.cwd.clone_from(&config.environment.workspace));
     house.file("artoo_workspace/f", "one\n");
     let setup = "git init -q && git add f && git -c user.name=a -c user.email=a@b commit -qm one";
     assert_eq!(house.allowed(setup).await.status, CallStatus::Ok);
-    // It refreshes the index where it can, and says nothing where it can't.
     let call = house.call("shell", json!({"command": "git describe --always --dirty"})).await;
     assert_eq!((call.status, call.class), (CallStatus::Ok, EffectClass::ReadOnly), "{call:?}");
-    assert!(call.output.contains("artoo_workspace/.git/index.lock; it ran without a question"), "{call:?}");
     let call = house.call("shell", json!({"command": "git rev-parse --is-inside-work-tree"})).await;
     assert_eq!(call.output, "true\n", "{call:?}");
-    let call = house.call("shell", json!({"command": "git tag v1 && git tag"})).await;
+    let tag = House::context("shell", json!({"command": "git tag v1 && git tag"}));
+    let ToolOutcome::NeedsConsent { hash, reason, .. } = house.outcome(&tag, None).await else { panic!() };
+    assert!(reason.contains("repository's own data"), "{reason}");
+    let call = called(house.outcome(&tag, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
     assert_eq!((call.status, call.output.as_str()), (CallStatus::Ok, "v1\n"), "{call:?}");
 }
 
@@ -352,13 +344,12 @@ async fn the_network_is_there_only_when_the_question_said_so() {
     let port = listener.local_addr().unwrap().port();
     // Spelled so that nothing in the words says it.
     let hidden = format!("exec 5<>/dev/t\"\"cp/127.0.0.1/{port}");
+    let context = House::context("shell", json!({"command": hidden}));
+    let ToolOutcome::NeedsConsent { effects, reason, .. } = house.outcome(&context, None).await else { panic!() };
+    assert!(effects.iter().any(|line| line.starts_with("may reach the network")), "{effects:?}");
+    assert_eq!(reason, format!("it tried to connect to 127.0.0.1:{port}"));
+    assert!(listener.accept().is_err());
     let call = house.allowed(&hidden).await;
-    assert!(call.status == CallStatus::Failed && listener.accept().is_err(), "{call:?}");
-    let open = format!("exec 5<>/dev/tcp/127.0.0.1/{port}");
-    let context = House::context("shell", json!({"command": open}));
-    let ToolOutcome::NeedsConsent { effects, .. } = house.outcome(&context, None).await else { panic!() };
-    assert!(effects.contains(&"may reach the network".to_owned()), "{effects:?}");
-    let call = house.allowed(&open).await;
     assert!(call.status == CallStatus::Ok && listener.accept().is_ok(), "{call:?}");
 }
 
@@ -370,10 +361,8 @@ async fn dropping_a_call_leaves_no_process() {
     let nap = mark(73);
     let command = format!("sleep {nap} & (sleep {nap}; true) & sleep {nap}; true");
     let context = House::context("shell", json!({"command": command}));
-    let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(&context, None).await else { panic!() };
-    let grant = house.registry.grant(&hash, ConsentScope::Once);
     {
-        let call = house.registry.call(&context, "", Some(grant));
+        let call = house.registry.call(&context, "", None);
         tokio::pin!(call);
         tokio::select! {
             outcome = &mut call => panic!("it ended: {outcome:?}"),

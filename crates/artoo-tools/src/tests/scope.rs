@@ -71,7 +71,7 @@ async fn a_yes_for_the_task_covers_its_effects_and_no_more() {
     let offers = offered(&house, &first).await;
     let expected =
         format!("take away, move or change what is there: {}/work/old and everything below it", house.home.display());
-    assert_eq!(offers, ConsentOffers { task: vec![expected], path: Vec::new() });
+    assert_eq!(offers.task, [expected]);
     let call = allowed(&house, &first, ConsentScope::Task).await;
     assert_eq!((call.status, call.leave), (CallStatus::Ok, Some(Approval::Task)));
     // The same effects, less of them, spelled otherwise: nobody is asked.
@@ -107,20 +107,22 @@ async fn a_yes_for_the_task_covers_its_effects_and_no_more() {
 
 #[doc = "holds: law 1.4"]
 #[tokio::test]
-async fn what_is_not_proven_gets_a_yes_for_once_and_nothing_wider() {
+async fn an_approval_for_the_task_covers_what_a_command_changes_and_no_more() {
     let house = with_data();
     let task = next_task();
     house.file("work/a", "1");
     let context = shell(&task, "rm a");
-    assert_eq!(offered(&house, &context).await, ConsentOffers::default());
-    for scope in [ConsentScope::Task, ConsentScope::Path { days: 9 }] {
-        house.file("work/a", "1");
-        let call = allowed(&house, &context, scope).await;
-        assert_eq!((call.status, call.leave), (CallStatus::Ok, Some(Approval::Once)), "{scope:?}");
-    }
+    let path = house.home.join("work/a");
+    let expected = format!("take away, move or change what is there: {}", path.display());
+    assert_eq!(offered(&house, &context).await.task, [expected]);
+    let call = allowed(&house, &context, ConsentScope::Task).await;
+    assert_eq!((call.status, call.leave), (CallStatus::Ok, Some(Approval::Task)));
     house.file("work/a", "1");
-    assert!(asks(&house, &context).await);
-    assert!(!book(&house).path().exists());
+    let call = called(house.outcome(&shell(&task, "unlink ./a"), None).await);
+    assert_eq!((call.status, call.leave, path.exists()), (CallStatus::Ok, Some(Approval::Task), false));
+    house.file("work/a", "1");
+    house.file("work/b", "1");
+    assert!(asks(&house, &shell(&task, "rm a b")).await && asks(&house, &shell(&next_task(), "rm a")).await);
 }
 
 #[tokio::test]
@@ -254,7 +256,7 @@ async fn what_was_refused_is_refused_by_effect_for_the_rest_of_the_task() {
         "find . -name keep.txt -exec rm keep.txt \\;".to_owned(),
         "rm link; rm keep.txt".to_owned(),
         "echo x > link".to_owned(),
-        "sudo env rm $'keep\\x2etxt'".to_owned(),
+        "env rm $'keep\\x2etxt'".to_owned(),
     ];
     for command in &again {
         let call = match house.outcome(&shell(&task, command), None).await {

@@ -148,13 +148,11 @@ async fn a_command_that_names_a_secret_asks_with_its_name() {
         let (reason, _) = asked(&house, "shell", json!({"command": command})).await;
         assert!(reason.contains("may hold secrets"), "{command}: {reason}");
     }
-    // A link that an earlier part of the line makes is not there yet when the line is judged.
-    for (command, expected) in [
-        ("ln -s ~ ../artoo_workspace/h; cat ../artoo_workspace/h/.ssh/id_rsa", "h/.ssh/id_rsa is made by the command"),
-        ("cat not/there/.env", "may hold secrets"),
-    ] {
-        let (reason, _) = asked(&house, "shell", json!({"command": command})).await;
-        assert!(reason.contains(expected), "{command}: {reason}");
+    house.file(".ssh/id_rsa", "needle");
+    let link = "ln -s ~ ../artoo_workspace/h; cat ../artoo_workspace/h/.ssh/id_rsa ../artoo_workspace/h/work/.env";
+    for command in [link, "cat not/there/.env"] {
+        let outcome = house.outcome(&House::context("shell", json!({"command": command})), None).await;
+        assert!(!format!("{outcome:?}").contains("needle"), "{command}: {outcome:?}");
     }
     let house = project(&OPEN);
     for (path, text) in OPEN {
@@ -194,8 +192,10 @@ async fn a_command_that_reads_a_folder_finds_its_secrets_closed_and_says_so() {
     }
     assert_eq!(house.call("shell", json!({"command": "grep -r needle ."})).await.status, CallStatus::Cut);
     // What is copied has another name afterwards.
-    let (reason, _) = asked(&house, "shell", json!({"command": "grep -r needle . > ../artoo_workspace/out"})).await;
-    assert!(reason.contains("/.env"), "{reason}");
+    let call = house.call("shell", json!({"command": "grep -r needle . > ../artoo_workspace/out"})).await;
+    assert!(told(&call), "{call:?}");
+    let copied = std::fs::read_to_string(house.workspace().join("out")).unwrap();
+    assert!(copied.contains("needle") && !copied.contains("S3CR3T"), "{copied}");
     // A folder without secrets is read as ever, and so is a list of names.
     let house = project(&OPEN);
     let call = house.call("shell", json!({"command": "grep -rl needle . | wc -l"})).await;
@@ -204,13 +204,12 @@ async fn a_command_that_reads_a_folder_finds_its_secrets_closed_and_says_so() {
 
 #[doc = "holds: law 1.21"]
 #[tokio::test]
-async fn a_question_about_a_command_names_the_secrets_it_could_read() {
-    let house = project(&[(".env", "needle"), ("run.sh", "true")]);
-    let (_, effects) = asked(&house, "shell", json!({"command": "bash run.sh"})).await;
-    assert!(effects.iter().any(|line| line.contains("may read") && line.contains("work/.env")), "{effects:?}");
-    let house = project(&[(".env.example", "needle"), ("run.sh", "true")]);
-    let (_, effects) = asked(&house, "shell", json!({"command": "bash run.sh"})).await;
-    assert!(!effects.iter().any(|line| line.contains("secrets")), "{effects:?}");
+async fn a_script_reads_no_secret_that_nobody_allowed() {
+    let house = project(&[(".env", "needle"), (".env.example", "sample"), ("run.sh", "cat .en* ~/work/.e*; true")]);
+    for command in ["bash run.sh", "bash run.sh > ../artoo_workspace/out; cat ../artoo_workspace/out"] {
+        let call = house.call("shell", json!({"command": command})).await;
+        assert!(call.output.contains("sample") && !call.output.contains("needle"), "{call:?}");
+    }
 }
 
 fn git(folder: &Path, arguments: &[&str]) {
@@ -235,9 +234,9 @@ async fn git_shows_no_password_of_its_settings_and_no_secret_of_its_history() {
         assert!(reason.contains(".env"), "{command}: {reason}");
     }
     git(&work, &["remote", "add", "origin", "https://me:s3cret@host.example/r"]);
-    for command in ["git config --list", "git remote -v", "cat .git/config"] {
-        let (reason, _) = asked(&house, "shell", json!({"command": command})).await;
-        assert!(reason.contains(".git/config"), "{command}: {reason}");
+    for command in ["git config --list", "git remote -v", "git status; cat .git/config"] {
+        let call = house.call("shell", json!({"command": command})).await;
+        assert!(call.output.contains("host.example") && !call.output.contains("s3cret"), "{command}: {call:?}");
     }
 }
 

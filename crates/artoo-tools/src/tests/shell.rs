@@ -3,10 +3,10 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use artoo_proto::{CallStatus, EffectClass};
+use artoo_proto::{CallStatus, ConsentScope, EffectClass, ToolOutcome};
 use serde_json::json;
 
-use super::House;
+use super::{House, called};
 
 #[tokio::test]
 async fn proven_commands_run_without_a_shell_and_say_whether_they_measure() {
@@ -112,7 +112,7 @@ async fn creating_commands_create_only_what_is_absent_and_in_the_workspace() {
     house.file("work/src.txt", "abc");
     fs::create_dir_all(house.workspace()).unwrap();
     let made = house.call("shell", json!({"command": "mkdir -p ~/artoo_workspace/x/y"})).await;
-    assert_eq!((made.status, made.class, made.measures), (CallStatus::Ok, EffectClass::Creating, false), "{made:?}");
+    assert_eq!((made.status, made.class, made.changes_known), (CallStatus::Ok, EffectClass::Creating, true), "{made:?}");
     let touched = house.call("shell", json!({"command": "touch ~/artoo_workspace/x/new"})).await;
     assert_eq!((touched.status, touched.changed.len()), (CallStatus::Ok, 1), "{touched:?}");
     let copied = house.call("shell", json!({"command": "cp -n src.txt ~/artoo_workspace/copy"})).await;
@@ -123,4 +123,49 @@ async fn creating_commands_create_only_what_is_absent_and_in_the_workspace() {
         copied.changed[0].after.as_deref(),
         Some("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
     );
+}
+
+#[tokio::test]
+async fn a_pipeline_runs_as_its_text_does() {
+    let house = House::new();
+    house.file("work/a 'b'.txt", "one\ntwo\n");
+    for (pipeline, target) in [
+        (json!([["cat", "a 'b'.txt"], ["wc", "-l"]]), "cat 'a '\"'\"'b'\"'\"'.txt' | wc -l"),
+        (json!([["printf", "%s|", "*", "$(x)", ""]]), "printf '%s|' '*' '$(x)' ''"),
+        (json!([["env", "LC_ALL=C", "sort", "-r", "a 'b'.txt"]]), "env LC_ALL=C sort -r 'a '\"'\"'b'\"'\"'.txt'"),
+    ] {
+        let input = json!({"pipeline": pipeline});
+        let call = house.call("shell", input.clone()).await;
+        let by_text = house.call("shell", json!({"command": target})).await;
+        assert_eq!((call.target.as_str(), &call.output), (target, &by_text.output));
+        assert_eq!((call.status, call.class), (CallStatus::Ok, EffectClass::ReadOnly), "{call:?}");
+        assert_eq!(call.input, input);
+    }
+    for input in [json!({}), json!({"command": "ls", "pipeline": [["ls"]]})] {
+        let call = house.call("shell", input).await;
+        assert!(call.output.contains("\"command\"") && call.output.contains("\"pipeline\""), "{call:?}");
+    }
+    let call = house.call("shell", json!({"pipeline": [["echo", "\u{202e}x"]]})).await;
+    assert_eq!(call.status, CallStatus::Denied, "{call:?}");
+}
+
+/// What runs after approval are the words, whatever they hold.
+#[tokio::test]
+async fn an_approved_pipeline_touches_only_what_its_words_name() {
+    let house = House::new();
+    for name in ["*", "a", "$(rm a)", "b\nc"] {
+        house.file(&format!("work/{name}"), "x\n");
+    }
+    let context = House::context("shell", json!({"pipeline": [["rm", "--", "*", "$(rm a)", "b\nc"]]}));
+    let ToolOutcome::NeedsConsent { hash, shown, .. } = house.outcome(&context, None).await else { panic!() };
+    assert_eq!(shown, "rm -- '*' '$(rm a)' 'b\nc'");
+    let grant = house.registry.grant(&hash, ConsentScope::Once);
+    assert_eq!(called(house.outcome(&context, Some(grant)).await).status, CallStatus::Ok);
+    assert_eq!(house.output("shell", json!({"command": "ls"})).await, "a\n");
+    let tee = json!({"pipeline": [["printf", "%s", "; rm a"], ["tee", "-a", "a"]]});
+    let context = House::context("shell", tee);
+    let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(&context, None).await else { panic!() };
+    let grant = house.registry.grant(&hash, ConsentScope::Once);
+    called(house.outcome(&context, Some(grant)).await);
+    assert_eq!(house.output("shell", json!({"command": "cat a"})).await, "x\n; rm a");
 }

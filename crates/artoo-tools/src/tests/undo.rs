@@ -51,7 +51,17 @@ impl House {
     }
 
     pub(super) fn keeping_with(change: impl FnOnce(&mut UndoConfig)) -> Self {
+        Self::keeping_in(true, change)
+    }
+
+    /// Without views: files are copied before a command changes them.
+    pub(super) fn keeping_directly(change: impl FnOnce(&mut UndoConfig)) -> Self {
+        Self::keeping_in(false, change)
+    }
+
+    fn keeping_in(views: bool, change: impl FnOnce(&mut UndoConfig)) -> Self {
         Self::with(|config| {
+            config.views = views;
             let mut undo = UndoConfig::new(Path::new(&config.environment.home).with_file_name("journal"));
             change(&mut undo);
             config.undo = Some(undo);
@@ -143,7 +153,7 @@ async fn what_shell_commands_change_comes_back() {
 
 #[tokio::test]
 async fn a_file_with_a_name_elsewhere_comes_back_under_both() {
-    let house = House::keeping();
+    let house = House::keeping_directly(|_| {});
     furnish(&house);
     let outside = house.home.join("elsewhere");
     fs::hard_link(house.workspace().join("a.txt"), &outside).unwrap();

@@ -2,13 +2,13 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use artoo_proto::{CallStatus, EffectClass};
+use rustix::process::geteuid;
 
 use super::describe;
 use super::staged::StagedChanges;
-use super::{MakeRecord, Program, unchanged};
+use super::{MakeRecord, Program, Stage, stayed_inside, unchanged};
 use crate::change::{ChangeSet, Class, Layer, Places, classify, look};
 use crate::config::CONSENTED_PATH;
 use crate::effects::{Action, CallEffects, EffectSet, FileEffect, NetworkUse, UndoMethod};
@@ -17,6 +17,7 @@ use crate::limit::Limit;
 use crate::paths;
 use crate::process::Ended;
 use crate::record::Record;
+use crate::secret;
 use crate::tool::{Allowed, Machine, Next, Outcome, Pending, Question, Source};
 use crate::view::View;
 
@@ -31,7 +32,7 @@ pub(super) struct Run {
     pub(super) program: Program,
     pub(super) allowed: Allowed,
     pub(super) source: Source,
-    pub(super) view: Arc<View>,
+    pub(super) stage: Stage,
     pub(super) record: MakeRecord,
 }
 
@@ -46,16 +47,16 @@ impl Run {
             return ask_for_reach(&self.program, &self.allowed, &ended.denied);
         }
         let ended = Ok(ended);
-        if let Some(question) = ask_for_secrets(&self.program, &self.allowed, &ended) {
+        if let Some(question) = ask_for_more(&self.program, &self.allowed, &ended) {
             return question;
         }
         let Ok(ended) = ended else { return Outcome::Done(unchanged(self.record, ended, machine, limit)) };
-        let reached = self.allowed.reach != Reach::default();
+        let stayed_inside = stayed_inside(&self.allowed.reach, &ended);
         if ended.timed_out.is_some() || ended.struck.is_some() {
             let record = (self.record)(Ok(ended), machine, limit);
             return Outcome::Done(uncommitted(record, "it did not end by itself").class(EffectClass::Unproven));
         }
-        let set = match read(&self.view, limit) {
+        let set = match read(&self.stage.view, limit) {
             Ok(set) => set,
             Err(problem) => {
                 let record = (self.record)(Ok(ended), machine, limit);
@@ -65,11 +66,19 @@ impl Run {
         };
         if set.is_empty() {
             let record = unchanged(self.record, Ok(ended), machine, limit);
-            return Outcome::Done(if reached { record.class(EffectClass::Unproven) } else { record });
+            return Outcome::Done(if stayed_inside {
+                record
+            } else {
+                Record { changes_known: false, ..record.class(EffectClass::Unproven) }
+            });
         }
-        let Self { program, allowed, source, view, record } = self;
-        let record = record(Ok(ended), machine, limit);
-        Ran { program, allowed, source, view, record, set }.judge(machine)
+        let Self { program, allowed, source, stage, record } = self;
+        let mut record = record(Ok(ended), machine, limit);
+        if let Some(closed) = secret::left_out(&program.left_out).filter(|_| geteuid().is_root()) {
+            // In a view, root finds such a file empty, and no error tells of it.
+            record.text.push_str(&format!("\n[{closed}; name a file to be asked about it]"));
+        }
+        Ran { program, allowed, source, stage, record, stayed_inside, set }.judge(machine)
     }
 }
 
@@ -78,21 +87,24 @@ struct Ran {
     program: Program,
     allowed: Allowed,
     source: Source,
-    view: Arc<View>,
+    stage: Stage,
     record: Record,
+    /// Whether it is known to have done nothing but change files.
+    stayed_inside: bool,
     set: ChangeSet,
 }
 
 impl Ran {
     /// Whether the changes need a question.
     fn judge(self, machine: &Machine) -> Outcome {
-        let Self { program, allowed, source, view, record, set } = self;
+        let Self { program, allowed, source, stage, record, stayed_inside, set } = self;
         let environment = &machine.config.environment;
         let workspace = paths::real(environment.workspace.as_ref());
         let own = OWN_PROGRAMS.iter().map(|folder| PathBuf::from(&environment.home).join(folder));
         let system = machine.config.program_path.iter().cloned().chain(CONSENTED_PATH.iter().map(PathBuf::from));
         let command_folders: Vec<PathBuf> = system.chain(own).map(|folder| paths::real(&folder)).collect();
-        let places = Places { workspace: &workspace, command_folders: &command_folders, protected: &machine.protected };
+        let places =
+            Places { workspace: &workspace, command_folders: &command_folders, protected: &machine.protected };
         let class = classify(&set, &places);
         let reason = match &class {
             Class::Refused { path, reason } => {
@@ -121,7 +133,7 @@ impl Ran {
             details: describe::details(&set),
         });
         let record = record.class(class);
-        let staged = Box::new(StagedChanges { set, record, source, view });
+        let staged = Box::new(StagedChanges { set, record, source, stage, is_all: stayed_inside });
         Outcome::Pending(Pending { effects, question, next: Next::Commit(staged) })
     }
 }
@@ -144,9 +156,17 @@ pub(super) fn ask_for_reach(program: &Program, allowed: &Allowed, denied: &[Deni
     ask_again(program, effects, reason, Allowed { reach, ..allowed.clone() })
 }
 
-/// The question whether the program may read the secrets that it names, if it failed without them.
-pub(super) fn ask_for_secrets(program: &Program, allowed: &Allowed, ended: &io::Result<Ended>) -> Option<Outcome> {
+/// The question that the end of a run leads to: whether the program may read the secrets that it names, if it failed
+/// without them, or write more than is written unasked.
+pub(super) fn ask_for_more(program: &Program, allowed: &Allowed, ended: &io::Result<Ended>) -> Option<Outcome> {
     let ended = ended.as_ref().ok()?;
+    if ended.is_full && !allowed.fills_disk {
+        let lines = vec!["will write as much as it needs, up to the whole free space of the disk".to_owned()];
+        let effects =
+            CallEffects { lines, ..CallEffects::new(EffectClass::Unproven, Vec::new(), allowed.reach.network_use()) };
+        let reason = ended.struck.clone().unwrap_or_else(|| "it writes very much".to_owned());
+        return Some(ask_again(program, effects, reason, Allowed { fills_disk: true, ..allowed.clone() }));
+    }
     let closed: Vec<&PathBuf> =
         program.names.secrets.iter().filter(|secret| !allowed.readable.contains(secret)).collect();
     let has_failed = ended.exit_code != Some(0) || ended.stderr.text(ERRORS_MAX_CHARS).0.contains("ermission denied");

@@ -2,30 +2,32 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use artoo_proto::EffectClass;
 
-use super::{MakeRecord, Program};
+use super::{MakeRecord, Program, stayed_inside};
 use crate::effects::{CallEffects, NetworkUse, UndoMethod};
 use crate::fence::{Denial, Fence, Reach};
 use crate::paths;
 use crate::tool::{Allowed, Call, Held, Look, Next, Outcome, Pending, Question};
 use crate::view::NoView;
 
+/// How long a program may run to show what it would change.
+const LOOK_TIME: Duration = Duration::from_secs(2);
+
 /// The question about a program that no view holds. It runs once more without being allowed anything, to find all the
 /// places that it would change.
 pub(super) async fn ask(call: Call, program: Program, why: &NoView) -> Look {
     let fence = program.fence(&call.allowed, Fence::of_reading(&call.machine.protected, &[]));
-    let ended = call.start(program.invocation.clone(), fence, Held::Fenced, program.time).await;
+    let ended = call.start(program.invocation.clone(), fence, Held::Fenced, program.time.min(LOOK_TIME)).await;
     let denied = ended.map(|ended| ended.denied).unwrap_or_default();
     let own = call.machine.protected.own_data();
-    let places: BTreeSet<PathBuf> = denied.iter().filter_map(place).collect();
+    let places: BTreeSet<PathBuf> = denied.iter().filter_map(|denial| place(denial, &own)).collect();
     let named = program.names.paths.iter().filter(|path| path.symlink_metadata().is_ok());
     let places = places.iter().chain(named).chain(&program.folders).cloned().collect::<BTreeSet<_>>();
-    let places: Vec<PathBuf> = places
-        .into_iter()
-        .filter(|place| !own.iter().any(|own| own.starts_with(place) || place.starts_with(own)))
-        .collect();
+    let places: Vec<PathBuf> =
+        places.into_iter().filter(|place| !own.iter().any(|own| own.starts_with(place) || place.starts_with(own))).collect();
     let reason = format!("it would change files directly, since no view can be made: {why}");
     question(&program, Allowed { places: Some(places), ..call.allowed }, reason)
 }
@@ -46,10 +48,11 @@ pub(super) async fn run(mut call: Call, program: Program, record: MakeRecord) ->
     let fence = Fence { reach, granted, ..fence };
     let held = if call.is_held { Held::Fenced } else { Held::Not };
     let ended = call.start(program.invocation.clone(), fence, held, program.time).await;
-    let is_held = call.is_held && call.allowed.reach == Reach::default();
+    let (is_held, reach) = (call.is_held, call.allowed.reach.clone());
     let act = call.act;
     Box::new(move |machine, limit| {
         let changes = act.end(&[], limit);
+        let is_held = is_held && ended.as_ref().is_ok_and(|ended| stayed_inside(&reach, ended));
         Outcome::Done(record(ended, machine, limit).class(EffectClass::Unproven).with_changes(changes, is_held))
     })
 }
@@ -74,9 +77,12 @@ fn question(program: &Program, allowed: Allowed, reason: String) -> Look {
 }
 
 /// What an approval of a denied change allows: what is there, or the folder in which something would be made.
-fn place(denial: &Denial) -> Option<PathBuf> {
+fn place(denial: &Denial, own: &[PathBuf]) -> Option<PathBuf> {
     let (Denial::Write(path) | Denial::Metadata(path)) = denial else { return None };
-    path.ancestors().find(|path| path.symlink_metadata().is_ok()).map(Path::to_path_buf)
+    let there = path.ancestors().find(|path| path.symlink_metadata().is_ok())?;
+    // A folder that holds artoo's own data is not allowed as a whole, a new name in it is.
+    let is_around = own.iter().any(|own| own.starts_with(there));
+    Some(if is_around { path } else { there }.to_path_buf())
 }
 
 fn described(place: &Path) -> String {

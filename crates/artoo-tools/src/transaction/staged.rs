@@ -1,7 +1,5 @@
 //! Changes of a program that are known and not yet made.
 
-use std::sync::Arc;
-
 use artoo_proto::CallStatus;
 
 use crate::change::{ChangeSet, CommitError, Committed, commit};
@@ -9,7 +7,7 @@ use crate::limit::Limit;
 use crate::paths;
 use crate::record::Record;
 use crate::tool::{Machine, Source, Staged};
-use crate::view::View;
+use super::Stage;
 
 /// The changes in the layers of a view.
 #[derive(Debug)]
@@ -19,12 +17,14 @@ pub(super) struct StagedChanges {
     pub(super) record: Record,
     pub(super) source: Source,
     /// The layers are deleted with it.
-    pub(super) view: Arc<View>,
+    pub(super) stage: Stage,
+    /// Whether the program is known to have done nothing else.
+    pub(super) is_all: bool,
 }
 
 impl Staged for StagedChanges {
     fn commit(self: Box<Self>, machine: &Machine, limit: &Limit) -> Record {
-        let Self { set, record, source, view } = *self;
+        let Self { set, record, source, stage, is_all } = *self;
         let failed = |why: String| Record {
             status: CallStatus::Failed,
             text: format!("{}\n[{why}]", record.text),
@@ -36,15 +36,15 @@ impl Staged for StagedChanges {
             return failed("there is no undo journal, so nothing was committed".to_owned());
         };
         let committed = commit(journal, source.subject(), &machine.protected, &set, limit);
-        drop(view);
+        drop(stage);
         match committed {
-            Ok(Committed { account, stopped: None }) => record.with_changes(Ok(account), true),
+            Ok(Committed { account, stopped: None }) => record.with_changes(Ok(account), is_all),
             Ok(Committed { account, stopped: Some(stopped) }) => {
                 let at = paths::line(&stopped.path);
                 let why = format!("not all of its changes were made: {at}: {}", stopped.reason);
-                failed(why).with_changes(Ok(account), true)
+                failed(why).with_changes(Ok(account), is_all)
             }
-            Err(CommitError::Unended(error)) => record.with_changes(Err(error), true),
+            Err(CommitError::Unended(error)) => record.with_changes(Err(error), is_all),
             Err(error) => failed(error.to_string()),
         }
     }

@@ -39,7 +39,10 @@ impl Preview {
                 }
             }
             Done::Moved { from, to, .. } => {
-                told.push((from.clone(), moved_from(to), ItemOutcome::Done));
+                let stands = !self.is_touched(from) && from.symlink_metadata().is_ok();
+                let reason = "something else stands there now".to_owned();
+                let outcome = if stands { ItemOutcome::Conflict { reason } } else { ItemOutcome::Done };
+                told.push((from.clone(), moved_from(to), outcome));
                 seen.extend([from.clone(), to.clone()]);
             }
             Done::Torn { from, to } => {

@@ -76,6 +76,11 @@ impl View {
         Ok(Self { state, layers, read_only: parts.read_only, hidden, renamed: Mutex::default() })
     }
 
+    /// The folder in which all changes lie.
+    pub(crate) fn changes(&self) -> PathBuf {
+        self.state.path().join("upper")
+    }
+
     /// The folders that may be changed, with what was changed.
     pub(crate) fn layers(&self) -> &[Layer] {
         &self.layers

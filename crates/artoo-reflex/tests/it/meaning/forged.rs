@@ -1,12 +1,15 @@
 //! Planted wrong answers: each is caught. And a tree made by hand, whose counts nobody computes.
 
-use super::shell::run;
+use std::process::Command;
+
+use super::shell::{run, run_all};
 use super::trees::{Thing, Twin, twin};
+use artoo_proto::pipeline::command;
 use artoo_reflex::algebra::{
     Depth, Field, Function, GroupKey, Key, Kind, NameTest, Order, Part, Pred, Query, Relation, SortKey,
 };
 use artoo_reflex::eval::verify;
-use artoo_reflex::testing::command_line;
+use artoo_reflex::testing::programs;
 
 fn tree() -> Twin {
     let thing = |path: &str, content: &str, ms: i64| -> Thing {
@@ -111,8 +114,8 @@ fn is_unordered(query: &Query) -> bool {
 fn counts_are_those_of_a_tree_made_by_hand() {
     let twin = tree();
     for (query, known) in questions(&twin) {
-        let command = command_line(&query, "linux").unwrap_or_else(|problem| panic!("{query:?}: {problem}"));
-        let output = run(&command);
+        let pipeline = programs(&query, "linux").unwrap_or_else(|problem| panic!("{query:?}: {problem}"));
+        let (command, output) = (command(&pipeline), run(&pipeline));
         let found = verify(&serde_json::to_value(&query).unwrap(), &output, &twin.memory);
         assert!(found.pass, "{}: {}\n{output}", command, found.evidence);
         if let Some(known) = known {
@@ -126,7 +129,7 @@ fn every_planted_wrong_answer_is_caught() {
     let twin = tree();
     let mut planted = 0;
     for (query, _) in questions(&twin) {
-        let output = run(&command_line(&query, "linux").unwrap());
+        let output = run(&programs(&query, "linux").unwrap());
         let value = serde_json::to_value(&query).unwrap();
         let lines: Vec<&str> = output.lines().collect();
         let joined = |lines: &[&str]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
@@ -167,7 +170,7 @@ fn the_same_and_not_the_same_are_told_apart() {
         let (of, with) = (boxed(text(&twin, one)), boxed(text(&twin, two)));
         let query = Query::Compare { of, with, relation: Relation::Identical };
         let value = serde_json::to_value(&query).unwrap();
-        let output = run(&command_line(&query, "linux").unwrap());
+        let output = run(&programs(&query, "linux").unwrap());
         assert!(verify(&value, &output, &twin.memory).pass, "{output}");
         let forged =
             if same { output.replace("are identical", "differ") } else { output.replace(" differ", " are identical") };
@@ -179,15 +182,19 @@ fn the_same_and_not_the_same_are_told_apart() {
 fn archives_are_listed_by_both_as_they_are() {
     let twin = tree();
     let root = &twin.root;
-    run(&format!(
-        "cd {root} && tar -c -z -f packed.tar.gz a.txt one two && tar -c --format=pax -f packed.tar a.txt one"
-    ));
+    for words in [
+        &["-c", "-z", "-f", "packed.tar.gz", "a.txt", "one", "two"][..],
+        &["-c", "--format=pax", "-f", "packed.tar", "a.txt", "one"],
+    ] {
+        let packed = Command::new("tar").current_dir(root).args(words).status().unwrap();
+        assert!(packed.success());
+    }
     let mut memory = twin.memory.clone();
     for name in ["packed.tar.gz", "packed.tar"] {
         let path = format!("{root}/{name}");
         memory.add_file(&path, std::fs::read(&path).unwrap(), artoo_proto::Timestamp::default());
         let query = Query::ArchiveEntries { path };
-        let output = run(&command_line(&query, "linux").unwrap());
+        let output = run(&programs(&query, "linux").unwrap());
         let value = serde_json::to_value(&query).unwrap();
         let found = verify(&value, &output, &memory);
         assert!(found.pass && output.lines().count() >= 4, "{}: {output}", found.evidence);
@@ -202,14 +209,7 @@ fn a_long_list_cut_short_breaks_no_pipe() {
         (0..3_000).map(|n| (vec![format!("{n:0200}.txt").into_bytes()], Some(Vec::new()), 1_700_000_000_000)).collect();
     let twin = twin(&things);
     let first = Query::Limit { of: boxed(files(&twin)), skip: 1, count: 2 };
-    let command = command_line(&first, "linux").unwrap();
-    // Every stage must end well, not only the last.
-    let strict = std::process::Command::new("bash")
-        .args(["-o", "pipefail", "-c", &command])
-        .env("LC_ALL", "C.UTF-8")
-        .output()
-        .unwrap();
-    assert!(strict.status.success() && strict.stderr.is_empty(), "{strict:?}");
-    let output = String::from_utf8(strict.stdout).unwrap();
+    let (output, all_succeeded) = run_all(&programs(&first, "linux").unwrap());
+    assert!(all_succeeded && !output.contains("[stderr]"), "{output}");
     assert!(verify(&serde_json::to_value(&first).unwrap(), &output, &twin.memory).pass, "{output}");
 }

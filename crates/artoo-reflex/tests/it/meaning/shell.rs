@@ -1,43 +1,64 @@
-//! Lowered commands in a real shell, their output held against `eval`.
+//! Lowered pipelines run as real programs, their output held against `eval`.
 
-use std::process::Command;
+use std::io::Read as _;
+use std::process::{Command, Stdio};
 
 use proptest::prelude::*;
 
 use super::queries::{of_files, of_text, rooted};
 use super::trees::{self, Twin, has_doubtful_names, twin};
-use artoo_reflex::algebra::{Function, Query};
+use artoo_proto::pipeline::command;
+use artoo_reflex::algebra::{Fact, Function, Query};
 use artoo_reflex::eval::{Answer, EvalError, Verification, evaluate, verify};
 use artoo_reflex::lower::Unsupported;
-use artoo_reflex::testing::command_line;
+use artoo_reflex::testing::programs;
 
-/// What a real shell makes of a command, as the shell tool shows it.
-pub(super) fn run(command: &str) -> String {
-    let ran = Command::new("sh")
-        .arg("-c")
-        .arg(command)
-        .env_clear()
-        .envs([("PATH", "/usr/bin:/bin:/usr/sbin:/sbin"), ("LC_ALL", "C.UTF-8"), ("TZ", "UTC0"), ("HOME", "/")])
-        .output()
-        .unwrap();
-    let mut text = String::from_utf8_lossy(&ran.stdout).into_owned();
-    if std::str::from_utf8(&ran.stdout).is_err() {
-        let bad: usize = ran.stdout.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
+/// Runs a pipeline in the environment of the shell tool: its output, as the tool shows it, and whether each program
+/// succeeded.
+pub(super) fn run_all(pipeline: &[Vec<String>]) -> (String, bool) {
+    let (mut errors, errors_of_all) = std::io::pipe().unwrap();
+    let (mut output, mut children) = (None, Vec::new());
+    for words in pipeline {
+        let mut child = Command::new(&words[0])
+            .args(&words[1..])
+            .env_clear()
+            .envs([("PATH", "/usr/bin:/bin:/usr/sbin:/sbin"), ("LC_ALL", "C.UTF-8"), ("TZ", "UTC0"), ("HOME", "/")])
+            .stdin(output.take().map_or_else(Stdio::null, Stdio::from))
+            .stdout(Stdio::piped())
+            .stderr(errors_of_all.try_clone().unwrap())
+            .spawn()
+            .unwrap();
+        output = child.stdout.take();
+        children.push(child);
+    }
+    drop(errors_of_all);
+    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+    output.unwrap().read_to_end(&mut stdout).unwrap();
+    errors.read_to_end(&mut stderr).unwrap();
+    let statuses: Vec<_> = children.iter_mut().map(|child| child.wait().unwrap()).collect();
+    let mut text = String::from_utf8_lossy(&stdout).into_owned();
+    if std::str::from_utf8(&stdout).is_err() {
+        let bad: usize = stdout.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
         text.push_str(&format!("\n[not text: {bad} bytes are not UTF-8 and shown as \u{fffd}]"));
     }
-    if !ran.stderr.is_empty() {
+    if !stderr.is_empty() {
         text.push_str("[stderr]\n");
-        text.push_str(&String::from_utf8_lossy(&ran.stderr));
+        text.push_str(&String::from_utf8_lossy(&stderr));
     }
-    text
+    (text, statuses.iter().all(|status| status.success()))
 }
 
-/// Runs the lowered command; `None` where there is none.
+/// The output of a pipeline, as the shell tool shows it.
+pub(super) fn run(pipeline: &[Vec<String>]) -> String {
+    run_all(pipeline).0
+}
+
+/// Runs the lowered pipeline; `None` where there is none.
 fn answer(query: &Query, twin: &Twin) -> Option<(String, Verification)> {
-    let command = command_line(query, "linux").ok()?;
-    let output = run(&command);
+    let pipeline = programs(query, "linux").ok()?;
+    let output = run(&pipeline);
     let value = serde_json::to_value(query).unwrap();
-    Some((format!("{command}\n{output}"), verify(&value, &output, &twin.memory)))
+    Some((format!("{}\n{output}", command(&pipeline)), verify(&value, &output, &twin.memory)))
 }
 
 /// The largest and smallest of nothing are 0 in the algebra; the shell says nothing, and is not believed.
@@ -100,6 +121,23 @@ fn what_is_refused_says_why() {
         hidden: true,
         kind: artoo_reflex::algebra::Kind::File,
     };
-    assert!(matches!(command_line(&root(), "linux"), Err(Unsupported::Arrangement(_))));
-    assert!(matches!(command_line(&root(), "plan9"), Err(Unsupported::System(_))));
+    assert!(matches!(programs(&root(), "linux"), Err(Unsupported::Arrangement(_))));
+    assert!(matches!(programs(&root(), "plan9"), Err(Unsupported::System(_))));
+}
+
+/// No shell runs a pipeline, so what only builtins print must come from a program.
+#[test]
+fn limits_and_umask_are_printed_by_programs() {
+    let line = |path: &str, key: &str| {
+        let text = std::fs::read_to_string(path).unwrap();
+        text.lines().find_map(|line| line.strip_prefix(key)).unwrap().split_whitespace().next().unwrap().to_owned()
+    };
+    for (fact, path, key) in [
+        (Fact::ProcessLimit, "/proc/self/limits", "Max processes"),
+        (Fact::OpenFilesLimit, "/proc/self/limits", "Max open files"),
+        (Fact::Umask, "/proc/self/status", "Umask:"),
+    ] {
+        let output = run(&programs(&Query::System { fact }, "linux").unwrap());
+        assert_eq!(output.trim_end(), line(path, key));
+    }
 }

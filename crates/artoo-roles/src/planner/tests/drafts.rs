@@ -206,8 +206,11 @@ fn a_recipe_only_comes_from_code() {
 fn a_blocked_tool_or_target_is_not_planned_with() {
     let mut directive = directive(1, ReplanDirective::ChangePath);
     directive.blocked_tools = vec!["shell".to_owned()];
-    directive.blocked_targets =
-        vec!["*:/home/u/docs/**".to_owned(), "read_file:/home/u/a.txt".to_owned(), "shell:ls -la".to_owned()];
+    directive.blocked_targets = vec![
+        "*:/home/u/docs/**".to_owned(),
+        "read_file:/home/u/a.txt".to_owned(),
+        "shell:ls -la 'a b' | wc -l".to_owned(),
+    ];
     let held = Held { directive: Some(directive), ..Held::default() };
     let with = |tool: &str, intent: &str, context: &str| {
         let mut value = good();
@@ -223,14 +226,22 @@ fn a_blocked_tool_or_target_is_not_planned_with() {
     check_held(&held, &with("glob", "look into /home/u/docs2", ""), &[]);
     check_held(&held, &with("read_file", "read ~/a.txt", ""), &["BlockedTarget"]);
     check_held(&held, &with("glob", "see who owns ~/a.txt", ""), &[]);
-    // The inputs of a recipe count as words of its step.
-    let mut recipe = planned("count", 0);
-    let call = artoo_proto::ToolRequest { tool: "glob".to_owned(), input: json!({"root": {"path": ["~/docs"]}}) };
-    let step = artoo_proto::RecipeStep { call, answers: true, paths_from: None };
-    recipe.recipe = Some(Recipe { steps: vec![step], reading: String::new() });
-    let plan = Plan { subtasks: vec![recipe], ..plan(&good(), &held) };
-    let held = Held { from_model: false, ..held };
-    assert!(matches!(problems_of(&plan, &held)[..], [Problem::BlockedTarget { .. }]));
+    // The inputs of a recipe count as words of its step, a pipeline as the command that was blocked.
+    let with_call = |tool: &str, input: Value| {
+        let call = artoo_proto::ToolRequest { tool: tool.to_owned(), input };
+        let step = artoo_proto::RecipeStep { call, answers: true, paths_from: None };
+        let mut recipe = planned("count", 0);
+        recipe.tools = vec![tool.to_owned()];
+        recipe.recipe = Some(Recipe { steps: vec![step], reading: String::new() });
+        let plan = Plan { subtasks: vec![recipe], ..plan(&good(), &held) };
+        problems_of(&plan, &Held { from_model: false, directive: held.directive.clone(), ..Held::default() })
+    };
+    let problems = with_call("glob", json!({"root": {"path": ["~/docs"]}}));
+    assert!(matches!(problems[..], [Problem::BlockedTarget { .. }]));
+    let problems = with_call("shell", json!({"pipeline": [["ls", "-la", "a b"], ["wc", "-l"]]}));
+    assert!(matches!(problems[..], [Problem::BlockedTool { .. }, Problem::BlockedTarget { .. }]), "{problems:?}");
+    let problems = with_call("shell", json!({"pipeline": [["ls", "-la", "a", "b"], ["wc", "-l"]]}));
+    assert!(matches!(problems[..], [Problem::BlockedTool { .. }]), "{problems:?}");
 }
 
 #[doc = "holds: law 2.3; design D4"]

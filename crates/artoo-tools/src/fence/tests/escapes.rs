@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::SHOWN_CHARS;
 use super::yard::Yard;
-use crate::fence::Fence;
+use crate::fence::{Fence, Reach};
 
 fn has(program: &str) -> bool {
     let found =
@@ -195,11 +195,7 @@ fn no_socket_of_this_machine_and_no_pipe_of_another_program_is_reached() {
     // Who was allowed the network was not allowed the services of this machine.
     for network in [false, true] {
         let ended = yard
-            .run_in(
-                Fence { reach: crate::fence::Reach { network, ..Default::default() }, ..yard.fence() },
-                &script,
-                Duration::from_secs(20),
-            )
+            .run_in(Fence { reach: Reach::of_network(network), ..yard.fence() }, &script, Duration::from_secs(20))
             .unwrap();
         assert_eq!(ended.exit_code, Some(0), "{}", ended.text(SHOWN_CHARS).0);
     }

@@ -68,7 +68,7 @@ pub(super) fn again(test: &str, by: &[&str], inside: &str) -> bool {
     let Some((program, words)) = by.split_first() else { return false };
     let mut command = Command::new(program);
     let own = std::env::current_exe().unwrap();
-    command.args(words).arg(own).args(["--exact", &format!("fence::tests::view::{test}"), "--nocapture"]);
+    command.args(words).arg(own).args(["--exact", &format!("fence::tests::{test}"), "--nocapture"]);
     let output = command.env(INSIDE, inside).stdin(Stdio::null()).output();
     let said = output.map(|output| {
         (

@@ -28,7 +28,7 @@ fn in_full(text: &str) -> String {
     FORMS.iter().fold(text.to_owned(), |text, (form, full)| text.replace(form, full))
 }
 
-fn is_installed(program: &str) -> bool {
+pub(super) fn is_installed(program: &str) -> bool {
     let mut folders = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"].iter();
     program.contains('/') || folders.any(|folder| std::path::Path::new(folder).join(program).exists())
 }
@@ -86,17 +86,17 @@ fn changing_commands_are_stopped() {
     assert!(stopped >= 80, "{stopped}");
 }
 
-struct Victim(Child);
+pub(super) struct Victim(pub(super) Child);
 
 impl Victim {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self(Command::new("sleep").arg("120").spawn().unwrap())
     }
 }
 
 impl Drop for Victim {
     fn drop(&mut self) {
-        self.0.kill().unwrap();
+        let _ = self.0.kill();
         self.0.wait().unwrap();
     }
 }

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::yard::{State, Yard, state};
-use crate::fence::Fence;
+use crate::fence::{Fence, Reach};
 
 const OWN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/commands/fence.tsv");
 
@@ -141,11 +141,7 @@ fn the_fence_alone_keeps_every_row_inside_the_workspace() {
         let before = everything(&yard, is_alone);
         let reached_before = reached.load(Ordering::SeqCst);
         let fence = if is_control {
-            Fence {
-                writable: vec!["/".into()],
-                reach: crate::fence::Reach { network: true, ..Default::default() },
-                ..Fence::default()
-            }
+            Fence { writable: vec!["/".into()], reach: Reach::of_network(true), ..Fence::default() }
         } else {
             yard.fence()
         };

@@ -42,7 +42,7 @@ fn furnished() -> Yard {
 #[doc = "holds: law 1.16"]
 #[test]
 fn commands_change_their_layers_alone() {
-    also_as_user("commands_change_their_layers_alone");
+    also_as_user("view::commands_change_their_layers_alone");
     let (yard, git) = (furnished(), GIT);
     let before = yard.all();
     for (command, needs) in [
@@ -133,7 +133,7 @@ fn renamed_folders_are_told_with_all_that_is_in_them() {
 #[doc = "holds: law 1.20"]
 #[test]
 fn secrets_are_covered() {
-    also_as_user("secrets_are_covered");
+    also_as_user("view::secrets_are_covered");
     let yard = home();
     let shown = yard.file(".bashrc", "start\n");
     let left_out = yard.file("work/token.txt", "SECRET");
@@ -165,7 +165,7 @@ fn secrets_are_covered() {
 #[doc = "holds: law 1.17; law 1.18; law 1.20"]
 #[test]
 fn no_way_leads_out_of_a_view() {
-    also_as_user("no_way_leads_out_of_a_view");
+    also_as_user("view::no_way_leads_out_of_a_view");
     let yard = home();
     let prize = yard.file("work/prize", "held dear\n");
     let outside = tempfile::TempDir::new().unwrap();
@@ -213,7 +213,7 @@ fn no_way_leads_out_of_a_view() {
 #[doc = "holds: law 1.17; law 1.18"]
 #[test]
 fn sockets_and_threads_outside_are_out_of_reach() {
-    also_as_user("sockets_and_threads_outside_are_out_of_reach");
+    also_as_user("view::sockets_and_threads_outside_are_out_of_reach");
     let (yard, own) = (home(), std::process::id());
     let path = yard.home.join("socket");
     let listener = UnixListener::bind(&path).unwrap();
@@ -247,7 +247,7 @@ fn sockets_and_threads_outside_are_out_of_reach() {
 
 #[test]
 fn what_is_printed_is_as_outside() {
-    also_as_user("what_is_printed_is_as_outside");
+    also_as_user("view::what_is_printed_is_as_outside");
     let yard = home();
     yard.file("artoo_workspace/f", "x");
     let command = "pwd; readlink /proc/self/cwd; id; ls -la /usr | head; hostname; cat /proc/sys/kernel/ns_last_pid >/dev/null; \
@@ -321,7 +321,7 @@ fn nothing_is_left_of_a_killed_process() {
 /// The first process of a test of its own mounts file systems below the home, where it may.
 #[test]
 fn folders_with_mounts_below_are_divided() {
-    let test = "folders_with_mounts_below_are_divided";
+    let test = "view::folders_with_mounts_below_are_divided";
     match inside().as_deref() {
         None if rustix::process::getuid().is_root() => {
             again(test, &["unshare", "--mount"], "mount");
@@ -380,7 +380,7 @@ fn below_mounts(home: &Path) {
 
 #[test]
 fn a_machine_without_views_says_why() {
-    let test = "a_machine_without_views_says_why";
+    let test = "view::a_machine_without_views_says_why";
     let mut yard = home();
     if inside().is_none() {
         assert!(View::prepare(&yard.config, &yard.protected, &[]).is_ok());

@@ -229,9 +229,9 @@ impl Started<'_> {
         none_left_it && test_kill_process_group(self.pid) == Err(Errno::SRCH)
     }
 
-    /// Whether the whole run is to be killed for what it was denied.
+    /// Whether the whole run is to be killed for what it was denied or has written.
     fn is_stopped(&self) -> bool {
-        self.told.is_some_and(|told| told.seen().is_stopped)
+        self.told.is_some_and(|told| told.seen().is_being_killed())
     }
 
     /// Waits for those who are left and kills them in the end; whether they went by themselves.

@@ -12,7 +12,7 @@ use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -23,7 +23,7 @@ use tokio::sync::oneshot;
 use super::scratch::Scratch;
 use super::{Order, Verdict};
 use crate::config::ProcessLimits;
-use crate::fence::{self, Asking, Broker, Fence, Filters, Layers, Notes};
+use crate::fence::{self, Asking, Broker, Disk, Fence, Filters, Layers, Most, Notes};
 use crate::view::View;
 use crate::view::child::Program;
 
@@ -112,7 +112,7 @@ impl Ward {
 }
 
 fn outer(order: Order, ends: Ends, started: oneshot::Sender<io::Result<()>>, verdict: oneshot::Sender<Verdict>) {
-    let (fence, file_bytes, mut view) = (order.fence.clone(), order.limits.file_bytes, order.view.clone());
+    let (fence, limits, mut view) = (order.fence.clone(), order.limits.clone(), order.view.clone());
     // Its folder is removed when everything is over.
     let (scratch, orders) = match prepare(order) {
         Ok(prepared) => prepared,
@@ -136,7 +136,9 @@ fn outer(order: Order, ends: Ends, started: oneshot::Sender<io::Result<()>>, ver
                 Stage::Asks(asking) => {
                     if let Some(fence) = fence.take() {
                         let kind = fence.kind(view.is_some());
-                        let broker = Broker::new(asking, &fence, kind, scratch.path(), file_bytes, notes.clone());
+                        let disk = disk(&fence, view.as_deref(), scratch.path(), limits.disk_bytes);
+                        let most = Most { file_bytes: limits.file_bytes, disk };
+                        let broker = Broker::new(asking, &fence, kind, scratch.path(), most, notes.clone());
                         scope.spawn(|| broker.serve(|| is_over.load(Ordering::Relaxed)));
                     }
                 }
@@ -152,7 +154,7 @@ fn outer(order: Order, ends: Ends, started: oneshot::Sender<io::Result<()>>, ver
                     // Where nobody could be asked, nothing was seen.
                     let stayed_off = fence.is_none() && !seen.reached_out;
                     let (denied, is_stopped) = (std::mem::take(&mut seen.denied), seen.is_stopped);
-                    let how = Verdict { denied, is_stopped, stayed_off, ..how };
+                    let how = Verdict { denied, is_stopped, stayed_off, full: seen.full, ..how };
                     let _ = verdict.take().map(|verdict| verdict.send(how));
                 }
             }
@@ -160,6 +162,14 @@ fn outer(order: Order, ends: Ends, started: oneshot::Sender<io::Result<()>>, ver
         is_over.store(true, Ordering::Relaxed);
     });
     drop(scratch);
+}
+
+/// The disk space of a run: where it may write.
+fn disk(fence: &Fence, view: Option<&View>, scratch: &Path, most: u64) -> Disk {
+    // What was granted may be a file that is still to be made.
+    let real = fence.writable.iter().map(PathBuf::as_path).chain(fence.granted.iter().filter_map(|path| path.parent()));
+    let changes = view.map(View::changes);
+    Disk::new(real.filter(|_| view.is_none()).chain(changes.as_deref()).chain([scratch]), most)
 }
 
 fn prepare(order: Order) -> io::Result<(Scratch, Orders)> {

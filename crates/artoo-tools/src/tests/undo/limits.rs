@@ -24,10 +24,10 @@ impl House {
 #[doc = "holds: law 1.10"]
 #[tokio::test]
 async fn what_is_too_much_is_said_before_and_named_after() {
-    let house = House::keeping_with(|undo| (undo.max_bytes, undo.max_entries) = (10_000, 50));
+    let house = House::keeping_directly(|undo| (undo.max_bytes, undo.max_entries) = (10_000, 50));
     furnish(&house);
     let ws = house.workspace();
-    let command = format!("rm {}/a.txt", ws.display());
+    let command = format!("rm -r {}", ws.display());
     assert!(house.said(&command).await.starts_with("can be undone with artoo undo"));
     fs::write(ws.join("large"), vec![0; 10_001]).unwrap();
     let said = house.said(&command).await;
@@ -39,12 +39,11 @@ async fn what_is_too_much_is_said_before_and_named_after() {
     assert_eq!(call.status, CallStatus::Ok, "{}", call.output);
     let entry = house.store().last().unwrap().unwrap();
     assert_eq!((entry.changes, entry.not_undoable.len()), (0, 1), "{entry:?}");
-    fs::remove_file(ws.join("large")).unwrap();
+    furnish(&house);
     for number in 0..50 {
         fs::write(ws.join(format!("many{number}")), "").unwrap();
     }
     assert!(house.said(&command).await.contains("too large to keep"));
-    assert!(house.said("rm -rf /x; ls /").await.starts_with("is not undoable: it may change the whole disk"));
     let report = house.store().undo(&entry.id).unwrap();
     assert!(report.items.is_empty() && report.not_undoable.len() == 1, "{report:?}");
 }
@@ -52,24 +51,16 @@ async fn what_is_too_much_is_said_before_and_named_after() {
 #[doc = "holds: law 1.10"]
 #[tokio::test]
 async fn a_yes_to_what_can_be_undone_is_none_to_what_can_not() {
-    let house = House::keeping_with(|undo| undo.max_bytes = 10_000);
+    let house = House::keeping_directly(|undo| undo.max_bytes = 10_000);
     furnish(&house);
     let ws = house.workspace();
-    let context = House::context("shell", json!({"command": format!("rm {}/a.txt", ws.display())}));
+    let context = House::context("shell", json!({"command": format!("rm -r {}", ws.display())}));
     let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(&context, None).await else { panic!() };
     fs::write(ws.join("large"), vec![0; 10_001]).unwrap();
     let call =
         super::super::called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
     assert_eq!(call.status, CallStatus::Denied, "{}", call.output);
     assert!(ws.join("a.txt").exists());
-}
-
-#[tokio::test]
-async fn without_a_journal_every_question_says_so() {
-    let house = House::new();
-    furnish(&house);
-    let said = house.said(&format!("rm {}/a.txt", house.workspace().display())).await;
-    assert_eq!(said, "is not undoable: nothing of it is kept for undo");
 }
 
 #[tokio::test]
@@ -91,7 +82,7 @@ async fn patterns_and_the_home_variable_are_covered() {
 
 #[tokio::test]
 async fn keys_in_the_way_are_not_copied_into_the_journal() {
-    let house = House::keeping();
+    let house = House::keeping_directly(|_| {});
     house.file(".ssh/id", "the very secret key");
     house.file("plain", "x");
     // Changed by the command, it would stay in the journal if it had been kept.
@@ -177,7 +168,7 @@ async fn full() {
     if std::env::var("ARTOO_TEST_FULL").is_err() {
         return;
     }
-    let house = House::keeping();
+    let house = House::keeping_directly(|_| {});
     furnish(&house);
     let ws = house.workspace();
     // Two files, each as large as a file may get here, sparse so that they could be made.
@@ -193,7 +184,7 @@ async fn full() {
         fs::write(ws.join(format!("a file with a long name, so that the manifest grows {number}")), "").unwrap();
     }
     let before = tree(&house.home);
-    let call = house.allowed(&format!("rm {}/large", ws.display())).await;
+    let call = house.allowed(&format!("rm -r {}", ws.display())).await;
     assert_eq!(call.status, CallStatus::Failed, "{}", call.output);
     assert!(call.output.contains("could not be made undoable, so it was not done"), "{}", call.output);
     assert_eq!(tree(&house.home), before);

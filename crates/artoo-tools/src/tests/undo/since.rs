@@ -108,7 +108,7 @@ async fn undone_is_undone_and_its_undo_is_the_other_way_round() {
 #[doc = "holds: law 1.12"]
 #[tokio::test]
 async fn an_act_that_was_cut_off_counts_until_it_is_looked_at() {
-    let house = House::keeping();
+    let house = House::keeping_directly(|_| {});
     furnish(&house);
     let before = tree(&house.home);
     let ws = house.workspace();
@@ -137,7 +137,7 @@ async fn an_act_that_was_cut_off_counts_until_it_is_looked_at() {
 
 #[tokio::test]
 async fn while_an_act_goes_on_nothing_is_undone() {
-    let house = House::keeping();
+    let house = House::keeping_directly(|_| {});
     house.act(json!({"act": "create_file", "to": house.home.join("f"), "text": "t"})).await;
     let command = format!("touch {0}/started; while [ ! -e {0}/go ]; do sleep 0.01; done", house.home.display());
     let (home, store) = (house.home.clone(), house.store());
@@ -183,7 +183,7 @@ async fn what_somebody_writes_at_the_last_moment_is_not_lost() {
         // Made: it changes while it is taken away, by a handle or a name that is followed.
         ("echo x > made", "the old stands aside", ".artoo-undo-2"),
     ] {
-        let house = House::keeping();
+        let house = House::keeping_directly(|_| {});
         furnish(&house);
         let ws = house.workspace();
         house.allowed(&format!("cd {}; {command}", ws.display())).await;

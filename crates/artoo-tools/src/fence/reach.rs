@@ -1,0 +1,96 @@
+//! What a command may reach beyond files, named in a question and granted one by one.
+
+use std::path::{Path, PathBuf};
+
+use super::denial::Denial;
+
+/// What a command may reach. The default is nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux tells sockets and receivers apart"))]
+pub(crate) struct Reach {
+    /// The network.
+    pub(crate) network: bool,
+    /// Sockets of this machine, by their real paths: streams and packets can be connected to.
+    pub(crate) sockets: Vec<PathBuf>,
+    /// Processes that can be sent a signal.
+    pub(crate) signals: Vec<Receiver>,
+}
+
+impl Reach {
+    /// The network, if so, and nothing else.
+    pub(crate) fn of_network(network: bool) -> Self {
+        Self { network, ..Self::default() }
+    }
+
+    /// Exactly what these denials name. Other system calls and abstract sockets are never granted.
+    pub(crate) fn of(denials: &[Denial]) -> Self {
+        let mut reach = Self::default();
+        for denial in denials {
+            match denial {
+                Denial::Network | Denial::Connection(_) => reach.network = true,
+                Denial::UnixSocket(path) if path.is_absolute() => reach.sockets.push(path.clone()),
+                Denial::Signal { pid, program } if *pid > 0 => {
+                    // The number may belong to another process by now.
+                    reach.signals.extend(Receiver::of(*pid).filter(|_| program_of(*pid) == *program));
+                }
+                Denial::Write(_)
+                | Denial::Metadata(_)
+                | Denial::UnixSocket(_)
+                | Denial::Signal { .. }
+                | Denial::Call(_) => {}
+            }
+        }
+        reach
+    }
+
+    /// Grants what another grants as well.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.network |= other.network;
+        let sockets = other.sockets.iter().filter(|socket| !self.sockets.contains(socket)).cloned();
+        let sockets: Vec<PathBuf> = sockets.collect();
+        self.sockets.extend(sockets);
+        let signals = other.signals.iter().filter(|receiver| !self.signals.contains(receiver)).copied();
+        let signals: Vec<Receiver> = signals.collect();
+        self.signals.extend(signals);
+    }
+
+    /// Whether it grants all that another grants.
+    pub(crate) fn holds(&self, other: &Self) -> bool {
+        (self.network || !other.network)
+            && other.sockets.iter().all(|socket| self.sockets.contains(socket))
+            && other.signals.iter().all(|receiver| self.signals.contains(receiver))
+    }
+}
+
+/// A process, told from a later one with the same number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Receiver {
+    pub(crate) pid: i32,
+    /// When it was started, in ticks since the start of the machine.
+    started: u64,
+}
+
+impl Receiver {
+    /// The process with this number, if there is one and its start can be known.
+    pub(crate) fn of(pid: i32) -> Option<Self> {
+        Some(Self { pid, started: fact(pid, 19)? })
+    }
+}
+
+/// The session of a process; 0 is that of the kernel's own.
+pub(super) fn session(pid: i32) -> Option<i32> {
+    fact(pid, 3).and_then(|session| i32::try_from(session).ok())
+}
+
+/// One of the values that tell of a process, counted from behind its name, which may hold blanks and brackets.
+fn fact(pid: i32, number: usize) -> Option<u64> {
+    let stat = std::fs::read(Path::new("/proc").join(pid.to_string()).join("stat")).ok()?;
+    let end = stat.iter().rposition(|byte| *byte == b')')?;
+    std::str::from_utf8(stat.get(end + 1..)?).ok()?.split_ascii_whitespace().nth(number)?.parse().ok()
+}
+
+/// The name of a process's program.
+pub(super) fn program_of(pid: i32) -> String {
+    let name = std::fs::read(Path::new("/proc").join(pid.to_string()).join("comm")).unwrap_or_default();
+    String::from_utf8_lossy(&name).trim_end().to_owned()
+}

@@ -1,0 +1,226 @@
+//! What was granted beyond files is reached, and nothing beside it.
+
+use std::fs;
+use std::io::{ErrorKind, Read, Write};
+use std::os::fd::AsFd;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::symlink;
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use super::in_view::{TIME, also_as_user, home, python};
+use super::stopping::{Victim, is_installed};
+use super::yard::Yard;
+use super::{SHOWN_CHARS, say};
+use crate::fence::{Denial, Fence, Reach};
+use crate::process::Ended;
+
+/// Runs a command in a view and outside.
+fn both(yard: &Yard, reach: &Reach, command: &str) -> [Ended; 2] {
+    let fence = || Fence { reach: reach.clone(), ..yard.fence() };
+    let in_view = yard.in_view_by(fence(), command).0;
+    [in_view, yard.run_in(fence(), command, TIME).unwrap()]
+}
+
+/// A socket that answers each connection with its name.
+fn listening(path: &Path) {
+    let listener = UnixListener::bind(path).unwrap();
+    let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut asked = [0; 4];
+            let _ = stream.read_exact(&mut asked);
+            let _ = stream.write_all(name.as_bytes());
+        }
+    });
+}
+
+const CLIENT: &str = "
+import socket,sys,os,errno
+def ask(a,blocking=True):
+    s=socket.socket(socket.AF_UNIX); s.setblocking(blocking)
+    try:
+        s.connect(a); s.setblocking(True); s.sendall(b'name'); print(s.recv(9).decode(), os.get_inheritable(s.fileno()))
+    except OSError as e: print(errno.errorcode[e.errno])
+    return s
+";
+
+#[doc = "holds: law 1.17"]
+#[test]
+fn granted_socket_is_connected() {
+    also_as_user("reach::granted_socket_is_connected");
+    if !is_installed("python3") {
+        return say("skipped: python3 is not installed");
+    }
+    let yard = home();
+    let at = |name: &str| yard.home.join("artoo_workspace").join(name);
+    let outside = tempfile::TempDir::with_prefix("sockets-").unwrap();
+    let outside = outside.path().canonicalize().unwrap();
+    for path in [at("one"), at("two"), outside.join("far")] {
+        listening(&path);
+    }
+    symlink(at("one"), at("link")).unwrap();
+    fs::write(at("file"), "").unwrap();
+    let abstract_name = format!("artoo-reach-{}", std::process::id());
+    let _hidden = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&abstract_name).unwrap()).unwrap();
+    let reach = Reach { sockets: vec![at("one"), outside.join("far")], ..Reach::default() };
+    let (one, two) = (at("one"), at("two"));
+    let script = format!(
+        "{CLIENT}
+os.chdir({folder:?})
+ask({one:?}); ask('one'); ask('link',False); ask({far:?})
+ask('two'); ask('\\0{abstract_name}'); ask('file'); ask('none')
+s=ask('two'); s.listen
+try: s.listen(1)
+except OSError as e: print('listen',errno.errorcode[e.errno])
+os.symlink('two','x'); os.rename('x','one') if os.access('one',0) else None
+ask('one')
+try: socket.socket(socket.AF_UNIX,socket.SOCK_DGRAM).connect('one')
+except OSError as e: print('datagram')
+try: socket.socket(socket.AF_INET)
+except OSError as e: print('inet',errno.errorcode[e.errno])",
+        folder = at("").to_str().unwrap(),
+        one = one.to_str().unwrap(),
+        far = outside.join("far").to_str().unwrap(),
+    );
+    let expected = "one False\none False\none False\nfar False\nEACCES\nEACCES\nECONNREFUSED\nENOENT\nEACCES\n\
+                    listen EINVAL\n";
+    for ended in both(&yard, &reach, &python(&script)) {
+        let said = ended.stdout.text(SHOWN_CHARS).0;
+        assert!(said.starts_with(expected), "{said}{}", ended.text(SHOWN_CHARS).0);
+        assert!(said.ends_with("EACCES\ndatagram\ninet EACCES\n"), "{said}");
+        let abstract_socket = Denial::UnixSocket(format!("@{abstract_name}").into());
+        assert_eq!(ended.denied, [Denial::UnixSocket(two.clone()), abstract_socket, Denial::Network], "{said}");
+    }
+    // Nothing is granted: all of it is denied, also to one who has the network.
+    for reach in [Reach::default(), Reach::of_network(true)] {
+        let script = format!("{CLIENT}\nask({one:?})", one = two.to_str().unwrap());
+        for ended in both(&yard, &reach, &python(&script)) {
+            assert_eq!(ended.stdout.text(SHOWN_CHARS).0, "EACCES\n", "{}", ended.text(SHOWN_CHARS).0);
+            assert_eq!(ended.denied, [Denial::UnixSocket(two.clone())]);
+        }
+    }
+}
+
+/// The kernel is told to go on with other addresses: what a program changes them to meanwhile must not count.
+#[test]
+fn socket_that_leads_nowhere_stays_unconnected() {
+    let dir = tempfile::TempDir::new().unwrap();
+    let path = dir.path().join("s");
+    let listener = UnixListener::bind(&path).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let (socket, other) = UnixStream::pair().unwrap();
+    drop(other);
+    let mut address = libc::sockaddr_un { sun_family: 1, sun_path: [0; 108] };
+    for (to, from) in address.sun_path.iter_mut().zip(path.to_str().unwrap().bytes()) {
+        *to = from.cast_signed();
+    }
+    let bytes: Vec<u8> = address
+        .sun_family
+        .to_ne_bytes()
+        .into_iter()
+        .chain(address.sun_path.iter().map(|byte| byte.cast_unsigned()))
+        .collect();
+    let error = crate::fence::kernel::connect(socket.as_fd(), &bytes).unwrap_err();
+    assert_eq!(error.raw_os_error(), Some(libc::EISCONN));
+    let any = [0_u8; 16];
+    assert!(crate::fence::kernel::connect(socket.as_fd(), &any).is_err(), "it can't be disconnected");
+    assert_eq!(listener.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
+}
+
+#[doc = "holds: law 1.17"]
+#[test]
+fn granted_process_is_signalled() {
+    also_as_user("reach::granted_process_is_signalled");
+    let yard = home();
+    let pid = |victim: &Victim| i32::try_from(victim.0.id()).unwrap();
+    for in_view in [false, true] {
+        let (mut granted, mut other) = (Victim::new(), Victim::new());
+        let denials = [Denial::Signal { pid: pid(&granted), program: "sleep".to_owned() }, Denial::Call("ptrace")];
+        let reach = Reach::of(&denials);
+        let script = format!(
+            "kill -0 {0} && echo there; kill -TERM {1}; kill -KILL -1; sleep 60 & kill $! && echo own; kill -TERM {0}",
+            pid(&granted),
+            pid(&other)
+        );
+        let fence = Fence { reach, ..yard.fence() };
+        let ended = match in_view {
+            false => yard.run_in(fence, &script, TIME).unwrap(),
+            true => yard.in_view_by(fence, &script).0,
+        };
+        assert_eq!(ended.stdout.text(SHOWN_CHARS).0, "there\nown\n", "{}", ended.text(SHOWN_CHARS).0);
+        let program = "sleep".to_owned();
+        let everybody =
+            Denial::Signal { pid: -1, program: ended.denied.last().map_or_else(String::new, |_| "systemd".into()) };
+        assert_eq!(ended.denied.len(), 2, "{:?} {everybody:?}", ended.denied);
+        assert_eq!(ended.denied[0], Denial::Signal { pid: pid(&other), program });
+        assert!(matches!(ended.denied[1], Denial::Signal { pid: -1, .. }), "{:?}", ended.denied);
+        std::thread::sleep(Duration::from_millis(50));
+        assert!(granted.0.try_wait().unwrap().is_some(), "it was signalled");
+        assert!(other.0.try_wait().unwrap().is_none(), "it was not");
+        // Gone: another process that gets its number is not the one that was granted.
+        let gone = Reach::of(&denials);
+        assert_eq!(gone, Reach::default(), "nobody is there to be granted");
+    }
+}
+
+#[test]
+fn grants_name_exactly_what_was_denied() {
+    let own = i32::try_from(std::process::id()).unwrap();
+    let program = fs::read_to_string("/proc/self/comm").unwrap().trim_end().to_owned();
+    let signal = |pid: i32, program: &str| Denial::Signal { pid, program: program.to_owned() };
+    for (denial, network, sockets, signals) in [
+        (Denial::Network, true, 0, 0),
+        (Denial::Connection(([127, 0, 0, 1], 80).into()), true, 0, 0),
+        (Denial::UnixSocket("/run/s".into()), false, 1, 0),
+        (signal(own, &program), false, 0, 1),
+        (Denial::UnixSocket("@name".into()), false, 0, 0),
+        (signal(own, "other"), false, 0, 0),
+        (signal(-1, &program), false, 0, 0),
+        (signal(-own, &program), false, 0, 0),
+        (signal(0, &program), false, 0, 0),
+        (Denial::Call("ptrace"), false, 0, 0),
+        (Denial::Write("/f".into()), false, 0, 0),
+        (Denial::Metadata("/f".into()), false, 0, 0),
+    ] {
+        let reach = Reach::of(std::slice::from_ref(&denial));
+        let found = (reach.network, reach.sockets.len(), reach.signals.len());
+        assert_eq!(found, (network, sockets, signals), "{denial:?}");
+        let is_other = denial == signal(own, "other");
+        assert_eq!(denial.is_reach(), reach != Reach::default() || is_other, "{denial:?}");
+    }
+}
+
+/// The free space of a view's file system is watched, sparse files count by their blocks.
+#[doc = "holds: law 1.17"]
+#[test]
+fn run_that_fills_the_disk_is_ended() {
+    also_as_user("reach::run_that_fills_the_disk_is_ended");
+    let mut yard = home();
+    yard.config.limits.file_bytes = 512 << 20;
+    yard.config.limits.disk_bytes = 32 << 20;
+    for (command, is_full) in [
+        ("yes > big", true),
+        ("yes > $TMPDIR/big", true),
+        ("exec 3> gone; rm gone; yes >&3", true),
+        ("mkdir closed; cd closed; exec 3> f; chmod 0 ../closed; yes >&3", true),
+        ("head -c 1000000 /dev/zero > small; truncate -s 400M sparse; sleep 0.3", false),
+        ("for n in 1 2 3 4 5 6 7 8; do head -c 8000000 /dev/zero > part; sleep 0.05; done", false),
+    ] {
+        let work: PathBuf = yard.config.environment.workspace.clone().into();
+        let command = format!("cd {}; {command}", work.display());
+        for ended in both(&yard, &Reach::default(), &command) {
+            let said = ended.text(SHOWN_CHARS).0;
+            assert_eq!(ended.is_full, is_full, "{command}: {said}");
+            assert_eq!(ended.timed_out, None, "{command}");
+            assert_eq!(ended.struck.is_some(), is_full, "{command}: {:?}", ended.struck);
+            assert_eq!(said.contains("bytes of disk space and was ended"), is_full, "{said}");
+            assert_eq!(ended.exit_code.is_some(), !is_full, "{command}: {said}");
+        }
+        Command::new("chmod").arg("-R").arg("u+rwx").arg(&work).status().unwrap();
+        fs::remove_dir_all(&work).unwrap();
+        fs::create_dir(&work).unwrap();
+    }
+}
