@@ -17,11 +17,11 @@ use crate::effects::CallEffects;
 use crate::fence::{self, Fence, FenceReport, Reach, Sight};
 use crate::limit::{Limit, Stopped, blocking};
 use crate::process::{self, Ended, Invocation, Order};
+use crate::view::View;
 use crate::protect::Protected;
 use crate::record::Record;
 use crate::rules::RuleBook;
 use crate::undo::{Act, Journal, Subject};
-use crate::view::View;
 
 /// Why a call that only creates files needs approval under [`artoo_proto::ToolOrder::confirm`].
 pub(crate) const CAUTION: &str = "caution is advised for this step, and the call is not read-only";

@@ -12,9 +12,7 @@ use super::{House, called, next_task};
 use crate::effects::{Action, CallEffects, EffectSet, FileEffect, NetworkUse};
 use crate::limit::Limit;
 use crate::record::Record;
-use crate::tool::{
-    Call, Job, Machine, Next, Outcome, Pending, Question, Request, Running, Staged, Tool, UserContext, spec,
-};
+use crate::tool::{Call, Job, Machine, Next, Outcome, Pending, Question, Request, Running, Staged, Tool, UserContext, spec};
 
 /// A tool that finds out by running that it would replace a file.
 #[derive(Debug)]

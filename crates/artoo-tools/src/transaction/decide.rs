@@ -103,7 +103,8 @@ impl Ran {
         let own = OWN_PROGRAMS.iter().map(|folder| PathBuf::from(&environment.home).join(folder));
         let system = machine.config.program_path.iter().cloned().chain(CONSENTED_PATH.iter().map(PathBuf::from));
         let command_folders: Vec<PathBuf> = system.chain(own).map(|folder| paths::real(&folder)).collect();
-        let places = Places { workspace: &workspace, command_folders: &command_folders, protected: &machine.protected };
+        let places =
+            Places { workspace: &workspace, command_folders: &command_folders, protected: &machine.protected };
         let class = classify(&set, &places);
         let reason = match &class {
             Class::Refused { path, reason } => {

@@ -26,10 +26,8 @@ pub(super) async fn ask(call: Call, program: Program, why: &NoView) -> Look {
     let places: BTreeSet<PathBuf> = denied.iter().filter_map(|denial| place(denial, &own)).collect();
     let named = program.names.paths.iter().filter(|path| path.symlink_metadata().is_ok());
     let places = places.iter().chain(named).chain(&program.folders).cloned().collect::<BTreeSet<_>>();
-    let places: Vec<PathBuf> = places
-        .into_iter()
-        .filter(|place| !own.iter().any(|own| own.starts_with(place) || place.starts_with(own)))
-        .collect();
+    let places: Vec<PathBuf> =
+        places.into_iter().filter(|place| !own.iter().any(|own| own.starts_with(place) || place.starts_with(own))).collect();
     let reason = format!("it would change files directly, since no view can be made: {why}");
     question(&program, Allowed { places: Some(places), ..call.allowed }, reason)
 }
