@@ -120,6 +120,8 @@ const TABLE: [(&str, &str); 15] = [
 struct Pattern {
     who: &'static str,
     names: Vec<&'static str>,
+    /// The byte it begins with, in lowercase.
+    first: Option<u8>,
     is_folder: bool,
 }
 
@@ -127,7 +129,8 @@ static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
     let patterns = TABLE.iter().flat_map(|(who, patterns)| patterns.split_whitespace().map(move |text| (*who, text)));
     let pattern = |(who, text): (&'static str, &'static str)| {
         let (folder, is_folder) = (text.trim_end_matches('/'), text.ends_with('/'));
-        Pattern { who, names: folder.split('/').collect(), is_folder }
+        let first = folder.bytes().next().map(|first| first.to_ascii_lowercase());
+        Pattern { who, names: folder.split('/').collect(), first, is_folder }
     };
     patterns.map(pattern).collect()
 });
@@ -135,7 +138,12 @@ static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
 /// Who acts on a file or a folder of this path by itself; `None` for an ordinary one.
 pub(super) fn run_by(path: &Path, is_folder: bool) -> Option<&'static str> {
     let names: Vec<&[u8]> = path.components().map(|name| name.as_os_str().as_bytes()).collect();
-    PATTERNS.iter().find(|pattern| pattern.fits(&names, is_folder)).map(|pattern| pattern.who)
+    // Most patterns begin like no name of the path.
+    let firsts = names.iter().filter_map(|name| name.first()).chain(b"*");
+    let begins: Vec<u8> = firsts.map(u8::to_ascii_lowercase).collect();
+    let may_fit = |pattern: &&Pattern| pattern.first.is_some_and(|first| begins.contains(&first));
+    let mut fitting = PATTERNS.iter().filter(may_fit);
+    fitting.find(|pattern| pattern.fits(&names, is_folder)).map(|pattern| pattern.who)
 }
 
 impl Pattern {
