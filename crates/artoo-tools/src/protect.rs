@@ -58,12 +58,6 @@ const START_UP: [&str; 1] =
     ["~/.bashrc ~/.bash_profile ~/.bash_login ~/.bash_logout ~/.profile ~/.zshrc ~/.zshenv ~/.zprofile ~/.zlogin \
     ~/.zlogout ~/.kshrc ~/.config/fish ~/.config/environment.d ~/.xprofile ~/.xsessionrc ~/.pam_environment"];
 
-/// Files that may hold secrets which a question names; a person reads each of them.
-const EXPOSED_MAX: usize = 8;
-
-/// Entries looked at for them in the folder a command works in; where there are more, the question says so.
-const EXPOSED_ENTRIES_MAX: usize = 10_000;
-
 /// The protected places of one machine.
 #[derive(Debug, Clone)]
 pub(crate) struct Protected {
@@ -95,6 +89,12 @@ impl Protected {
     /// Where artoo keeps its own data, as it really lies: no command changes that, allowed or not.
     pub(crate) fn own_data(&self) -> Vec<PathBuf> {
         self.own_data.clone()
+    }
+
+    /// The places themselves, whether there is something or not.
+    #[cfg(test)]
+    pub(crate) fn places(&self) -> &[PathBuf] {
+        &self.places
     }
 
     /// What a fenced command may not read: as written and where it led when the list was made.

@@ -17,11 +17,11 @@ use crate::effects::CallEffects;
 use crate::fence::{self, Fence, FenceReport, Reach, Sight};
 use crate::limit::{Limit, Stopped, blocking};
 use crate::process::{self, Ended, Invocation, Order};
-use crate::view::View;
 use crate::protect::Protected;
 use crate::record::Record;
 use crate::rules::RuleBook;
 use crate::undo::{Act, Journal, Subject};
+use crate::view::View;
 
 /// Why a call that only creates files needs approval under [`artoo_proto::ToolOrder::confirm`].
 pub(crate) const CAUTION: &str = "caution is advised for this step, and the call is not read-only";
@@ -100,7 +100,7 @@ pub(crate) enum Outcome {
     /// It is over, and this is its record.
     Done(Record),
     /// Its changes are not applied yet.
-    Pending(Pending),
+    Pending(Box<Pending>),
 }
 
 /// The observed changes of a run that are not applied yet. Dropping it discards them.
@@ -197,8 +197,6 @@ pub(crate) struct Call {
     pub(crate) deadline: Deadline,
     /// The call's entry in the undo journal.
     pub(crate) act: Act,
-    /// The effects as they were declared.
-    pub(crate) effects: CallEffects,
     /// What was approved after an earlier run.
     pub(crate) allowed: Allowed,
     /// Whether this machine has a sandbox.

@@ -95,7 +95,7 @@ impl Call {
         if self.allowed.reach == Reach::default() {
             let fence = program.fence(&self.allowed, Fence::of_reading_run(&self.machine.protected));
             match program.work.run(&self, fence, Held::Fenced, program.time).await {
-                Ok(ended) if !ended.denied.is_empty() => denied = ended.denied,
+                Ok(ended) if ended.is_stopped || !ended.denied.is_empty() => denied = ended.denied,
                 ended => {
                     return Ok(Box::new(move |machine, limit| {
                         decide::ask_for_more(&program, &self.allowed, &ended)

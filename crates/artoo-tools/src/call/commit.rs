@@ -26,7 +26,7 @@ pub(super) fn commit(
 ) -> Result<(Record, Option<Approval>), EarlyOutcome> {
     let pending = match outcome {
         Outcome::Done(record) => return Ok((record, approval)),
-        Outcome::Pending(pending) => pending,
+        Outcome::Pending(pending) => *pending,
     };
     let question = pending.question.clone();
     let undo = Undoability::of(&context.machine, &pending.effects, limit);

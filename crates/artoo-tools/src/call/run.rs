@@ -17,7 +17,7 @@ pub(super) enum Step {
 impl Step {
     /// The changes of an earlier run, which are looked at again.
     pub(super) fn of_pending(pending: Pending) -> Self {
-        Self::Ended(Box::new(move |_, _| Outcome::Pending(pending)))
+        Self::Ended(Box::new(move |_, _| Outcome::Pending(Box::new(pending))))
     }
 }
 
@@ -37,7 +37,7 @@ pub(super) fn prepare(
             let machine = Arc::clone(&context.machine);
             let (deadline, confirm) = (context.deadline, context.order.confirm);
             let is_held = machine.fence().holds;
-            Step::Job(job, Box::new(Call { machine, deadline, act, effects, allowed, is_held, confirm, source }))
+            Step::Job(job, Box::new(Call { machine, deadline, act, allowed, is_held, confirm, source }))
         }
         Err(record) => Step::Ended(done(record.class(effects.class))),
     }

@@ -63,11 +63,7 @@ impl Tool for Custom {
 
 impl CustomCall {
     /// Checks an input against the manifest.
-    pub(crate) fn read(
-        manifest: &Arc<Manifest>,
-        machine: &Machine,
-        input: &Value,
-    ) -> Result<Request, Box<Record>> {
+    pub(crate) fn read(manifest: &Arc<Manifest>, machine: &Machine, input: &Value) -> Result<Request, Box<Record>> {
         let class = manifest.effect.class();
         let mut fields: Map<String, Value> = input::parse(input).map_err(|problem| problem.record(class))?;
         let arguments = manifest.arguments(machine, &mut fields).map_err(|problem| problem.record(class))?;
@@ -88,8 +84,7 @@ impl CustomCall {
             Box::new(Record::denied(&format!("{program} {reason}")).class(class))
         })?;
         let secret = paths.iter().find_map(|path| machine.protected.secret(path));
-        let call =
-            Self { manifest: Arc::clone(manifest), arguments, paths: paths.clone(), left_out: Vec::new() };
+        let call = Self { manifest: Arc::clone(manifest), arguments, paths: paths.clone(), left_out: Vec::new() };
         let network = if manifest.network { NetworkUse::Possible } else { NetworkUse::Blocked };
         let effects = CallEffects {
             undo: UndoMethod::Commit,

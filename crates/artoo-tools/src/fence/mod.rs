@@ -47,8 +47,11 @@ mod visible;
 #[cfg(target_os = "linux")]
 mod watched;
 
-use std::path::{Path, PathBuf};
+#[cfg(test)]
+use std::path::Path;
+use std::path::PathBuf;
 
+#[cfg(test)]
 use crate::config::ToolConfig;
 use crate::paths;
 use crate::protect::Protected;
@@ -130,6 +133,7 @@ impl Fence {
     }
 
     /// The fence of a command that was proven to make these names: what is not there yet, and in the workspace.
+    #[cfg(test)]
     pub(crate) fn of_creating(
         config: &ToolConfig,
         protected: &Protected,
@@ -145,6 +149,7 @@ impl Fence {
     }
 
     /// The fence of a command a person allowed: also what they were shown, artoo's own data never.
+    #[cfg(test)]
     pub(crate) fn of_allowed(config: &ToolConfig, protected: &Protected, shown: &[PathBuf], network: bool) -> Self {
         let kept_back = protected.own_data();
         let is_own = |path: &PathBuf| kept_back.iter().any(|kept| path.starts_with(kept));
@@ -163,6 +168,7 @@ pub(crate) fn can_be_made() -> bool {
     Filters::of(RunKind::Fenced, false).is_ok()
 }
 
+#[cfg(test)]
 fn workspace(config: &ToolConfig) -> PathBuf {
     paths::real(Path::new(&config.environment.workspace))
 }

@@ -58,8 +58,8 @@ fn planned(machine: &Machine, user: &UserContext<'_>, act: Result<Act, InputProb
         files: Vec::new(),
         shown: Question::shortened(&format!("files: {}", plan.headline)),
         reason: reason.to_owned(),
-            details: Vec::new(),
-        });
+        details: Vec::new(),
+    });
     Ok(Request { target: plan.headline.clone(), effects, question, job: Box::new(plan) })
 }
 

@@ -100,7 +100,6 @@ pub(crate) struct Ended {
     /// It made no socket by which the network is reached, allowed or not.
     pub(crate) stayed_off: bool,
     /// It was killed because it used more disk space than it may.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the pipeline of tool calls is to ask for it"))]
     pub(crate) is_full: bool,
     /// The limit that ended it, in words.
     pub(crate) struck: Option<String>,

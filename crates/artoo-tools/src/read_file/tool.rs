@@ -26,8 +26,13 @@ impl Tool for ReadFile {
         let lines = vec![format!("shows what {target} says")];
         let effects = CallEffects { lines, ..CallEffects::of_reading(files.clone()) };
         let shown = format!("read_file: {target}");
-        let question =
-            reading.secret(&machine.protected).map(|reason| Question { text: shown.clone(), files, shown, reason, details: Vec::new() });
+        let question = reading.secret(&machine.protected).map(|reason| Question {
+            text: shown.clone(),
+            files,
+            shown,
+            reason,
+            details: Vec::new(),
+        });
         Ok(Request { target, effects, question, job: Box::new(reading) })
     }
 }

@@ -12,7 +12,9 @@ use super::{House, called, next_task};
 use crate::effects::{Action, CallEffects, EffectSet, FileEffect, NetworkUse};
 use crate::limit::Limit;
 use crate::record::Record;
-use crate::tool::{Call, Job, Machine, Next, Outcome, Pending, Question, Request, Running, Staged, Tool, UserContext, spec};
+use crate::tool::{
+    Call, Job, Machine, Next, Outcome, Pending, Question, Request, Running, Staged, Tool, UserContext, spec,
+};
 
 /// A tool that finds out by running that it would replace a file.
 #[derive(Debug)]
@@ -58,7 +60,9 @@ impl Job for Replacing {
             details: Vec::new(),
         });
         let pending = Pending { effects, question, next: Next::Commit(Box::new(Replacement(path))) };
-        Box::pin(async { Ok(Box::new(|_: &Machine, _: &Limit| Outcome::Pending(pending)) as crate::tool::Look) })
+        Box::pin(async {
+            Ok(Box::new(|_: &Machine, _: &Limit| Outcome::Pending(Box::new(pending))) as crate::tool::Look)
+        })
     }
 }
 

@@ -303,7 +303,8 @@ async fn a_change_that_no_word_names_is_shown_and_needs_an_approval() {
     let house = House::new();
     let outside = tempfile::TempDir::new().unwrap();
     for folder in ["out", outside.path().join("out").to_str().unwrap()] {
-        let context = House::context("shell", json!({"command": format!("bash -c 'echo built > $(printf {folder}).txt'")}));
+        let context =
+            House::context("shell", json!({"command": format!("bash -c 'echo built > $(printf {folder}).txt'")}));
         let ToolOutcome::NeedsConsent { hash, effects, .. } = house.outcome(&context, None).await else { panic!() };
         let path = house.home.join("work").join(format!("{folder}.txt"));
         assert_eq!(effects[0], format!("makes 1 (6 bytes): {}", path.display()));

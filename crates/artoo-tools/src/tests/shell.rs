@@ -112,7 +112,11 @@ async fn creating_commands_create_only_what_is_absent_and_in_the_workspace() {
     house.file("work/src.txt", "abc");
     fs::create_dir_all(house.workspace()).unwrap();
     let made = house.call("shell", json!({"command": "mkdir -p ~/artoo_workspace/x/y"})).await;
-    assert_eq!((made.status, made.class, made.changes_known), (CallStatus::Ok, EffectClass::Creating, true), "{made:?}");
+    assert_eq!(
+        (made.status, made.class, made.changes_known),
+        (CallStatus::Ok, EffectClass::Creating, true),
+        "{made:?}"
+    );
     let touched = house.call("shell", json!({"command": "touch ~/artoo_workspace/x/new"})).await;
     assert_eq!((touched.status, touched.changed.len()), (CallStatus::Ok, 1), "{touched:?}");
     let copied = house.call("shell", json!({"command": "cp -n src.txt ~/artoo_workspace/copy"})).await;

@@ -56,8 +56,13 @@ async fn a_command_that_changes_nothing_runs_unasked() {
 #[tokio::test]
 async fn new_files_in_the_workspace_are_made_unasked_and_undone() {
     let house = house(true);
-    let call = called(house.outcome(&order("cd ~/artoo_workspace && mkdir n && echo x > n/f && ln -s f n/l"), None).await);
-    assert_eq!((call.status, call.class, call.changes_known), (CallStatus::Ok, EffectClass::Creating, true), "{call:?}");
+    let call =
+        called(house.outcome(&order("cd ~/artoo_workspace && mkdir n && echo x > n/f && ln -s f n/l"), None).await);
+    assert_eq!(
+        (call.status, call.class, call.changes_known),
+        (CallStatus::Ok, EffectClass::Creating, true),
+        "{call:?}"
+    );
     assert_eq!(fs::read_to_string(house.workspace().join("n/f")).unwrap(), "x\n");
     assert!(call.changed.iter().any(|change| change.path.ends_with("n/f") && change.before.is_none()), "{call:?}");
     house.undo();

@@ -38,10 +38,7 @@ pub(super) struct Run {
 
 impl Run {
     pub(super) fn decide(self, ended: io::Result<Ended>, machine: &Machine, limit: &Limit) -> Outcome {
-        let ended = match ended {
-            Ok(ended) => ended,
-            Err(_) => return Outcome::Done(unchanged(self.record, ended, machine, limit)),
-        };
+        let Ok(ended) = ended else { return Outcome::Done(unchanged(self.record, ended, machine, limit)) };
         let wanted = Reach::of(&ended.denied);
         if !self.allowed.reach.holds(&wanted) {
             return ask_for_reach(&self.program, &self.allowed, &ended.denied);
@@ -74,6 +71,11 @@ impl Run {
         }
         let Self { program, allowed, source, stage, record } = self;
         let mut record = record(Ok(ended), machine, limit);
+        let fixed = stage.view.read_only();
+        if let Some(folder) = fixed.first().filter(|_| record.status == CallStatus::Failed) {
+            let at = paths::line(folder);
+            record.text.push_str(&format!("\n[files directly in {at} can't be changed: mounts lie below it]"));
+        }
         if let Some(closed) = secret::left_out(&program.left_out).filter(|_| geteuid().is_root()) {
             // In a view, root finds such a file empty, and no error tells of it.
             record.text.push_str(&format!("\n[{closed}; name a file to be asked about it]"));
@@ -103,8 +105,7 @@ impl Ran {
         let own = OWN_PROGRAMS.iter().map(|folder| PathBuf::from(&environment.home).join(folder));
         let system = machine.config.program_path.iter().cloned().chain(CONSENTED_PATH.iter().map(PathBuf::from));
         let command_folders: Vec<PathBuf> = system.chain(own).map(|folder| paths::real(&folder)).collect();
-        let places =
-            Places { workspace: &workspace, command_folders: &command_folders, protected: &machine.protected };
+        let places = Places { workspace: &workspace, command_folders: &command_folders, protected: &machine.protected };
         let class = classify(&set, &places);
         let reason = match &class {
             Class::Refused { path, reason } => {
@@ -133,7 +134,7 @@ impl Ran {
         });
         let record = record.class(class);
         let staged = Box::new(StagedChanges { set, record, source, stage, is_all: stayed_inside });
-        Outcome::Pending(Pending { effects, question, next: Next::Commit(staged) })
+        Outcome::Pending(Box::new(Pending { effects, question, next: Next::Commit(staged) }))
     }
 }
 
@@ -143,9 +144,9 @@ pub(super) fn ask_for_reach(program: &Program, allowed: &Allowed, denied: &[Deni
     reach.add(&Reach::of(denied));
     let wanted: Vec<String> = denied.iter().filter(|denial| denial.is_reach()).map(ToString::to_string).collect();
     let reason = format!("it tried to {}", wanted.first().map_or("reach other programs", String::as_str));
-    let hosts = denied.iter().filter_map(|denial| match denial {
-        Denial::Connection(address) => Some(address.to_string()),
-        _ => None,
+    let hosts = denied.iter().filter_map(|denial| {
+        let Denial::Connection(address) = denial else { return None };
+        Some(address.to_string())
     });
     let effects = CallEffects {
         hosts: hosts.chain(program.names.hosts.iter().cloned()).collect(),
@@ -189,7 +190,7 @@ fn ask_again(program: &Program, effects: CallEffects, reason: String, allowed: A
         reason,
         details: effects.lines.clone(),
     };
-    Outcome::Pending(Pending { effects, question: Some(question), next: Next::RunAgain(allowed) })
+    Outcome::Pending(Box::new(Pending { effects, question: Some(question), next: Next::RunAgain(allowed) }))
 }
 
 /// The changes that the layers of a view show; an error in words.

@@ -26,8 +26,10 @@ pub(super) async fn ask(call: Call, program: Program, why: &NoView) -> Look {
     let places: BTreeSet<PathBuf> = denied.iter().filter_map(|denial| place(denial, &own)).collect();
     let named = program.names.paths.iter().filter(|path| path.symlink_metadata().is_ok());
     let places = places.iter().chain(named).chain(&program.folders).cloned().collect::<BTreeSet<_>>();
-    let places: Vec<PathBuf> =
-        places.into_iter().filter(|place| !own.iter().any(|own| own.starts_with(place) || place.starts_with(own))).collect();
+    let places: Vec<PathBuf> = places
+        .into_iter()
+        .filter(|place| !own.iter().any(|own| own.starts_with(place) || place.starts_with(own)))
+        .collect();
     let reason = format!("it would change files directly, since no view can be made: {why}");
     question(&program, Allowed { places: Some(places), ..call.allowed }, reason)
 }
@@ -74,7 +76,9 @@ fn question(program: &Program, allowed: Allowed, reason: String) -> Look {
         reason,
         details: lines,
     };
-    Box::new(move |_, _| Outcome::Pending(Pending { effects, question: Some(question), next: Next::RunAgain(allowed) }))
+    Box::new(move |_, _| {
+        Outcome::Pending(Box::new(Pending { effects, question: Some(question), next: Next::RunAgain(allowed) }))
+    })
 }
 
 /// What an approval of a denied change allows: what is there, or the folder in which something would be made.

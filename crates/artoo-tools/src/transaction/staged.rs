@@ -2,12 +2,12 @@
 
 use artoo_proto::CallStatus;
 
+use super::Stage;
 use crate::change::{ChangeSet, CommitError, Committed, commit};
 use crate::limit::Limit;
 use crate::paths;
 use crate::record::Record;
 use crate::tool::{Machine, Source, Staged};
-use super::Stage;
 
 /// The changes in the layers of a view.
 #[derive(Debug)]

@@ -51,14 +51,6 @@ impl Account {
             self.changed.push(FileChange { path: paths::line(path), before, after });
         }
     }
-
-    /// Without a folder that artoo itself made during the act, and those it made on the way.
-    pub(crate) fn without(self, own: Option<&Path>) -> Self {
-        let Some(own) = own else { return self };
-        let on_the_way: Vec<String> = own.ancestors().map(paths::line).collect();
-        let is_own = |change: &FileChange| change.before.is_none() && on_the_way.contains(&change.path);
-        Self { changed: self.changed.into_iter().filter(|change| !is_own(change)).collect(), ..self }
-    }
 }
 
 fn told((path, was, is): (&Path, &State, &State)) -> FileChange {

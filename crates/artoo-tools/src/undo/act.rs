@@ -53,11 +53,6 @@ impl Act {
         Self { sees_all, ..self }
     }
 
-    /// Whether [`Act::end`] will tell everything the act changed.
-    pub(crate) fn sees_all(&self) -> bool {
-        self.sees_all
-    }
-
     /// Something is about to be made here, with the folders missing on the way.
     pub(crate) fn creating(&mut self, path: &Path) -> io::Result<()> {
         let Some(open) = &mut self.open else { return Ok(()) };

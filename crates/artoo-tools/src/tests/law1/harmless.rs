@@ -47,13 +47,14 @@ impl Job for Command {
             environment: Vec::new(),
         };
         let program = Program {
-            invocation,
+            work: std::sync::Arc::new(invocation),
             shown: self.0,
+            names: crate::transaction::Names::default(),
             folders: Vec::new(),
-            readable: Vec::new(),
             left_out: machine.protected.left_out(&machine.config.environment, &[]),
             reach: Reach::default(),
             is_granted: false,
+            caution: None,
             time: call.deadline.left(),
         };
         let record = |ended: io::Result<Ended>, machine: &Machine, _: &Limit| match ended {

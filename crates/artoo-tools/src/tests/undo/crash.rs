@@ -37,7 +37,13 @@ impl House {
             utc_offset_s: 0,
         });
         config.undo = Some(UndoConfig::new(home.with_file_name("journal")));
-        Self { _dir: dir, home: home.to_path_buf(), registry: Registry::detect(config.clone()), config, is_one_task: true }
+        Self {
+            _dir: dir,
+            home: home.to_path_buf(),
+            registry: Registry::detect(config.clone()),
+            config,
+            is_one_task: true,
+        }
     }
 }
 
