@@ -22,6 +22,13 @@ pub(crate) const SEARCHED_MAX: usize = 100_000;
 /// Of as many entries as are looked at, one in so many may be opened; the others are judged by their names alone.
 const OPENED_PART: usize = 5;
 
+/// Files that are opened in one search, at most.
+const OPENED_MAX: usize = 2_000;
+
+/// Folders of programs' own files, by name: what looks like a key there belongs to a test.
+const PROGRAM_FOLDERS: [&str; 8] =
+    ["node_modules", ".cache", ".rustup", "registry", "site-packages", "dist-packages", "vendor", "target"];
+
 /// Files that are named where some were left out; the others are counted.
 const NAMED_MAX: usize = 5;
 
@@ -119,11 +126,12 @@ pub(crate) fn below(folder: &Path, entries_max: usize, skip: impl Fn(&Path) -> b
                 return (found, false);
             }
             let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
-            if kind.is_dir() && !skip(&path) {
+            let is_programs = PROGRAM_FOLDERS.iter().any(|name| entry.file_name() == *name);
+            if kind.is_dir() && !is_programs && !skip(&path) {
                 folders.push_back(path);
             } else if kind.is_file() && !skip(&path) {
                 opened += 1;
-                if is_named_so(&path) || (opened <= entries_max / OPENED_PART && begins_so(&path)) {
+                if is_named_so(&path) || (opened <= OPENED_MAX.min(entries_max / OPENED_PART) && begins_so(&path)) {
                     found.push(path);
                 }
             }

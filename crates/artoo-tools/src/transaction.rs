@@ -95,6 +95,8 @@ impl Call {
         if self.allowed.reach == Reach::default() {
             let fence = program.fence(&self.allowed, Fence::of_reading_run(&self.machine.protected));
             match program.work.run(&self, fence, Held::Fenced, program.time).await {
+                // Then what it may not read is covered in a view, or a question is asked first.
+                Err(error) if needs_view(&error) => {}
                 Ok(ended) if ended.is_stopped || !ended.denied.is_empty() => denied = ended.denied,
                 ended => {
                     return Ok(Box::new(move |machine, limit| {
@@ -141,6 +143,11 @@ impl Program {
 fn unchanged(record: MakeRecord, ended: io::Result<Ended>, machine: &Machine, limit: &Limit) -> Record {
     let nothing = Account { changed: Vec::new(), is_whole: true };
     record(ended, machine, limit).class(EffectClass::ReadOnly).with_changes(Ok(nothing), true)
+}
+
+/// Whether a reading run could not be started on this machine, or for these secrets.
+fn needs_view(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::QuotaExceeded)
 }
 
 /// Whether a program that could reach this is known to have reached nothing.

@@ -122,7 +122,7 @@ fn reasons(entry: &Entry, places: &Places<'_>, bare: &BTreeSet<PathBuf>) -> Vec<
     add(names.is_some() && entry.kind != Kind::Deleted, Reason::RunByOthers(names.unwrap_or_default()));
     let links = entry.names_before();
     add(links.is_some(), Reason::SeveralNames(links.unwrap_or_default()));
-    add(entry.has_other_names || (entry.link_of.is_some() && entry.is_inside), Reason::OtherNames);
+    add(entry.has_other_names || entry.link_of.is_some(), Reason::OtherNames);
     let special = |state: &State| matches!(state, State::Pipe(_) | State::Odd { .. });
     add(special(&entry.after) || special(&entry.before), Reason::SpecialFile);
     add(has_new_set_id(entry), Reason::SetId);

@@ -71,7 +71,8 @@ impl Visible {
                 self.whole.iter().map(PathBuf::as_path).chain(beyond).map(|at| readable::beside(at, &left_out));
             let beside: Vec<Readable> = beside.collect();
             if beside.iter().any(|readable| readable.left_out > 0) {
-                return Err(io::Error::other("too many files lie beside those that may hold secrets"));
+                let too_many = "too many files lie beside those that may hold secrets";
+                return Err(io::Error::new(io::ErrorKind::QuotaExceeded, too_many));
             }
             let whole: Vec<PathBuf> = beside.into_iter().flat_map(|readable| readable.whole).collect();
             return rules::reading(&whole, &[]).map_err(io::Error::other);

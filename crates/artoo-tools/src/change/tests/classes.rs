@@ -70,6 +70,7 @@ fn only_new_ordinary_files_in_the_workspace_ask_nobody() {
         ("ln -s ../docs ws/l", "ws/l", |it| *it == Reason::LeadsOut),
         ("mkdir ws/n; ln -s ../../docs ws/n/l", "ws/n/l", |it| *it == Reason::LeadsOut),
         ("mkdir ws/n; ln ws/a.txt ws/n/l", "ws/n/l", |it| *it == Reason::OtherNames),
+        ("ln ws/a.txt ws/l", "ws/l", |it| *it == Reason::OtherNames),
         ("rm -r ws/h; echo x > ws/h", "ws/h", |it| *it == Reason::Existing),
         ("mv ws/h ws/g", "ws/h", |it| *it == Reason::Existing),
     ];
@@ -87,8 +88,6 @@ fn only_new_ordinary_files_in_the_workspace_ask_nobody() {
         "cp ws/a.txt ws/copy; cp -r ws/h ws/h2; chmod 755 ws/h2",
         "ln -s a.txt ws/l; mkdir ws/n; ln -s ../h/one ws/n/l",
         "mkdir ws/h/inner",
-        "ln ws/a.txt ws/l",
-        "echo x > ws/t; ln ws/t ws/u",
         "cd ws/repo; echo x | git hash-object -w --stdin",
         "exec 3<>ws/a.txt",
     ] {
