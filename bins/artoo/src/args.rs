@@ -83,7 +83,7 @@ pub(crate) enum Command {
     },
     /// Says what a shell command may do, from its words alone, and whether it is refused; nothing is run
     #[command(name = "check-command")]
-    CheckCommand {
+    Assess {
         /// The command, or - to read commands from standard input, a JSON string a line
         #[arg(allow_hyphen_values = true)]
         command: String,

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use artoo_proto::ModelFailure;
-use artoo_roles::runtime::{RuntimeError, System, tools_in};
+use artoo_roles::runtime::{System, tools_in};
 use artoo_tools::Registry;
 use serde::Serialize;
 use serde_json::json;

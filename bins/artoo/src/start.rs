@@ -93,7 +93,7 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<u8, 
     let ended = match line.command {
         Some(Command::Try { words }) => return block_on(try_command::run(&words, &settings()?, screen)),
         Some(Command::Doctor { probe }) => block_on(doctor::run(&line.options, probe, variables, screen)),
-        Some(Command::CheckCommand { command }) => check_command::run(&command, &settings()?, screen),
+        Some(Command::Assess { command }) => check_command::run(&command, &settings()?, screen),
         Some(Command::Setup) => block_on(setup::run(settings, variables, screen)),
         Some(Command::Config { command }) => show_config::run(command, &line.options, variables, screen),
         Some(Command::Model { command }) => block_on(model_files::run(command, &settings()?, variables, screen)),

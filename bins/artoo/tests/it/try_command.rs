@@ -74,13 +74,13 @@ fn a_command_is_asked_about_in_four_lines_and_undone() {
 }
 
 #[test]
-#[ignore = "until commands run in views"]
+
 fn a_question_about_rm_shows_what_it_deletes() {
     check(&with_texts(), &["rm proj/*.txt"], "deletes 2 files", &["proj/a.txt", "proj/b.txt"]);
 }
 
 #[test]
-#[ignore = "until commands run in views"]
+
 fn a_question_about_sed_shows_the_difference() {
     check(
         &with_texts(),
@@ -91,7 +91,7 @@ fn a_question_about_sed_shows_the_difference() {
 }
 
 #[test]
-#[ignore = "until commands run in views"]
+
 fn a_question_about_git_checkout_shows_the_difference() {
     let world = with_texts();
     world.shell("cd proj; git init -q; git add .; git -c user.name=a -c user.email=a@b commit -qm first");
@@ -100,7 +100,7 @@ fn a_question_about_git_checkout_shows_the_difference() {
 }
 
 #[test]
-#[ignore = "until commands run in views"]
+
 fn a_question_about_make_shows_what_its_recipes_change() {
     let world = with_texts();
     world.file("proj/Makefile", "all:\n\t@echo built > a.txt\n\t@rm b.txt\n\t@echo new > c.txt\n");
@@ -109,7 +109,7 @@ fn a_question_about_make_shows_what_its_recipes_change() {
 }
 
 #[test]
-#[ignore = "until commands run in views"]
+
 fn a_question_about_npm_install_shows_what_it_installs() {
     if Command::new("npm").arg("--version").output().is_err() {
         println!("skipped: npm is not there");

@@ -31,7 +31,7 @@ fn only_new_ordinary_files_in_the_workspace_ask_nobody() {
     std::fs::hard_link(home.home.join("ws/h/one"), home.home.join("docs/other")).unwrap();
     home.run_bare("git init -q ws/repo; chmod 2755 ws/h");
     let commands = [home.workspace().join("bin")];
-    let asking: [Row; 30] = [
+    let asking: [Row; 31] = [
         ("echo x >> ws/a.txt", "ws/a.txt", |it| *it == Reason::Existing),
         ("chmod 600 ws/a.txt", "ws/a.txt", |it| *it == Reason::Existing),
         ("rm ws/a.txt", "ws/a.txt", |it| *it == Reason::Existing),
