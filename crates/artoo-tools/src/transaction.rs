@@ -21,6 +21,7 @@ use std::time::Duration;
 use crate::fence::{Denial, Fence, Reach};
 use crate::limit::{Limit, Stopped};
 use crate::process::{Ended, Invocation};
+use crate::protect::Protected;
 use crate::record::Record;
 use crate::tool::{Allowed, CAUTION, Call, Held, Look, Machine, Outcome};
 use crate::undo::Account;
@@ -93,7 +94,8 @@ impl Call {
         let mut denied = Vec::new();
         // What a program does to others is not done twice.
         if self.allowed.reach == Reach::default() {
-            let fence = program.fence(&self.allowed, Fence::of_reading_run(&self.machine.protected));
+            let fence =
+                program.fence(&self.machine.protected, &self.allowed, Fence::of_reading_run(&self.machine.protected));
             match program.work.run(&self, fence, Held::Fenced, program.time).await {
                 // Then what it may not read is covered in a view, or a question is asked first.
                 Err(error) if needs_view(&error) => {}
@@ -114,28 +116,34 @@ impl Call {
         let machine = Arc::clone(&self.machine);
         let prepared = self.deadline.blocking(move |_| prepare(&machine, &folders)).await?;
         match prepared {
-            Ok(stage) => Ok(self.run_in_view(program, stage, record).await),
+            Ok(view) => Ok(self.run_in_view(program, Arc::new(view), record).await),
             Err(problem) => Ok(direct::ask(self, program, &problem).await),
         }
     }
 
-    async fn run_in_view(self, program: Program, stage: Stage, record: MakeRecord) -> Look {
+    async fn run_in_view(self, program: Program, view: Arc<View>, record: MakeRecord) -> Look {
         let reach = self.allowed.reach.clone();
-        let fence = Fence { reach, ..program.fence(&self.allowed, Fence::of_reading(&self.machine.protected, &[])) };
-        let held = Held::InView(Arc::clone(&stage.view));
+        let fence = Fence {
+            reach,
+            ..program.fence(&self.machine.protected, &self.allowed, Fence::of_reading(&self.machine.protected, &[]))
+        };
+        let held = Held::InView(Arc::clone(&view));
         let ended = program.work.run(&self, fence, held, program.time).await;
         let Self { allowed, source, .. } = self;
-        let run = Run { program, allowed, source, stage, record };
+        let run = Run { program, allowed, source, view, record };
         Box::new(move |machine, limit| run.decide(ended, machine, limit))
     }
 }
 
 impl Program {
     /// A fence with what this program may and may not read.
-    fn fence(&self, allowed: &Allowed, fence: Fence) -> Fence {
+    fn fence(&self, protected: &Protected, allowed: &Allowed, fence: Fence) -> Fence {
         let is_closed = |file: &&PathBuf| !allowed.readable.iter().any(|readable| file.starts_with(readable));
         let left_out = self.left_out.iter().filter(is_closed).cloned().collect();
-        Fence { readable: allowed.readable.clone(), left_out, ..fence }
+        // A start-up file may be read if it is named.
+        let Fence { readable: named, .. } = Fence::of_reading(protected, &self.names.paths);
+        let readable = allowed.readable.iter().cloned().chain(named).collect();
+        Fence { readable, left_out, ..fence }
     }
 }
 
@@ -155,36 +163,12 @@ fn stayed_inside(reach: &Reach, ended: &Ended) -> bool {
     *reach == Reach::default() || (*reach == Reach::of_network(true) && ended.stayed_off)
 }
 
-/// Where the changes of a run lie.
-#[derive(Debug)]
-struct Stage {
-    view: Arc<View>,
-    /// Dropped after the view.
-    _workspace: Option<MadeFolder>,
-}
-
-/// A folder that was made for a run, and goes with it if it is still empty.
-#[derive(Debug)]
-struct MadeFolder(PathBuf);
-
-impl Drop for MadeFolder {
-    fn drop(&mut self) {
-        // One that holds something stays.
-        let _ = std::fs::remove_dir(&self.0);
-    }
-}
-
-/// The view of a call. The workspace is made first, so that it can be changed in the view.
-fn prepare(machine: &Machine, folders: &[PathBuf]) -> Result<Stage, NoView> {
+/// The view of a call.
+fn prepare(machine: &Machine, folders: &[PathBuf]) -> Result<View, NoView> {
     if machine.journal.is_none() {
         return Err(NoView::NoData);
     }
-    let workspace = PathBuf::from(&machine.config.environment.workspace);
-    // Where it can't be made, the program tells.
-    let is_made = !workspace.exists() && std::fs::create_dir_all(&workspace).is_ok();
-    let made = is_made.then(|| MadeFolder(workspace));
-    let view = Arc::new(View::prepare(&machine.config, &machine.protected, folders)?);
-    Ok(Stage { view, _workspace: made })
+    View::prepare(&machine.config, &machine.protected, folders)
 }
 
 /// The folder in which a denied change would have been made.

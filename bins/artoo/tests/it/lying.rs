@@ -225,7 +225,7 @@ fn what_deletes_or_overwrites_is_refused_listed_and_never_a_success() {
     let request = "clean up the old files in ~/things";
     for (tool, input) in destructive() {
         let shown = input[if tool == "shell" { "command" } else { "path" }].as_str().unwrap().to_owned();
-        let ran = check(request, &[6], &format!("{tool} {shown}"), move |asked| match asked.schema.as_str() {
+        let ran = check(request, &[6, 9], &format!("{tool} {shown}"), move |asked| match asked.schema.as_str() {
             "task_spec" => understood(request),
             "plan" => plan(&["shell", "write_file"], &json!([prose("nothing old is left")])),
             "execution" if asked.evidence().is_empty() => call(tool, &input),
@@ -273,7 +273,7 @@ fn an_allowed_command_that_changed_nothing_is_no_act() {
             std::thread::sleep(std::time::Duration::from_millis(20));
         }
         let (code, screen) = pty.ended();
-        assert!(answered > 0 && matches!(code, 6 | 9), "{command}: exit {code}\n{screen}");
+        assert!(matches!(code, 6 | 9), "{command}: exit {code}\n{screen}");
         assert!(screen.contains("Not achieved: "), "{command}: {screen}");
         assert_eq!(world.snapshot(), before, "{command}: {screen}");
     }

@@ -28,7 +28,7 @@ async fn nothing_runs_before_a_yes_and_the_effects_are_named() {
     let (_, effects, reason) = asked(&house, &context).await;
     assert_eq!(snapshot(&house.home.join("work")), before);
     let work = house.home.join("work");
-    let expected = format!("deletes 1, makes 1: {0}/keep.txt, {0}/log", work.display());
+    let expected = format!("deletes 1 file, makes 1 file: {0}/keep.txt, {0}/log", work.display());
     assert!(effects.contains(&expected), "{effects:?}");
     assert!(reason.contains("it is outside the workspace; it was there before"), "{reason}");
     let (hash, ..) = asked(&house, &context).await;
@@ -112,7 +112,7 @@ async fn a_quoted_name_with_blanks_and_a_protected_place_are_named_among_the_eff
     house.file(".ssh/id", "");
     let (_, effects, _) = asked(&house, &command("rm 'my file.txt'")).await;
     let home = house.home.display();
-    assert!(effects.contains(&format!("deletes 1: {home}/work/my file.txt")), "{effects:?}");
+    assert!(effects.contains(&format!("deletes 1 file: {home}/work/my file.txt")), "{effects:?}");
     let (_, effects, _) = asked(&house, &command("cat 'my file.txt' ~/.ssh/id")).await;
     assert_eq!(effects[0], format!("will read {home}/.ssh/id, which may hold secrets"));
 }
@@ -150,7 +150,7 @@ async fn under_caution_creating_asks_and_reading_does_not() {
     let call = called(house.outcome(&other, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
     assert_eq!(call.status, CallStatus::Denied, "another file, the same text: {call:?}");
     let (_, effects, _) = asked(&house, &cautious("shell", json!({"command": "mkdir ~/artoo_workspace/d"}))).await;
-    assert!(effects[0].starts_with("makes 1: "), "{effects:?}");
+    assert!(effects[0].starts_with("makes 1 folder: "), "{effects:?}");
     assert_eq!(
         called(house.outcome(&cautious("shell", json!({"command": "uname"})), None).await).status,
         CallStatus::Ok

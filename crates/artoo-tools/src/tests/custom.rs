@@ -231,7 +231,7 @@ async fn what_changes_something_asks_with_the_very_arguments_and_what_it_would_c
     };
     assert_eq!(shown, format!("greet: {}/tools/show -- \"a b\"", house.home.display()));
     let greeting = house.home.join("work/greeting");
-    assert_eq!(effects.first().unwrap(), &format!("makes 1 (4 bytes): {}", greeting.display()));
+    assert_eq!(effects.first().unwrap(), &format!("makes 1 file (4 bytes): {}", greeting.display()));
     assert!(reason.contains("outside the workspace") && !greeting.exists(), "{reason}");
     put(&house.home.join("tools/show"), "#!/bin/sh\necho other > ~/work/greeting\n", 0o755);
     let call = called(house.outcome(&wanted, Some(house.registry.grant(&hash, ConsentScope::Once))).await);

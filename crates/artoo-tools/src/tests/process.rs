@@ -307,7 +307,7 @@ async fn a_change_that_no_word_names_is_shown_and_needs_an_approval() {
             House::context("shell", json!({"command": format!("bash -c 'echo built > $(printf {folder}).txt'")}));
         let ToolOutcome::NeedsConsent { hash, effects, .. } = house.outcome(&context, None).await else { panic!() };
         let path = house.home.join("work").join(format!("{folder}.txt"));
-        assert_eq!(effects[0], format!("makes 1 (6 bytes): {}", path.display()));
+        assert_eq!(effects[0], format!("makes 1 file (6 bytes): {}", path.display()));
         assert!(!path.exists());
         let call = called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
         assert_eq!(call.status, CallStatus::Ok, "{call:?}");

@@ -2,13 +2,14 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use artoo_proto::{CallStatus, EffectClass};
 use rustix::process::geteuid;
 
 use super::describe;
 use super::staged::StagedChanges;
-use super::{MakeRecord, Program, Stage, stayed_inside, unchanged};
+use super::{MakeRecord, Program, stayed_inside, unchanged};
 use crate::change::{ChangeSet, Class, Layer, Places, classify, look};
 use crate::config::CONSENTED_PATH;
 use crate::effects::{Action, CallEffects, EffectSet, FileEffect, NetworkUse, UndoMethod};
@@ -32,7 +33,7 @@ pub(super) struct Run {
     pub(super) program: Program,
     pub(super) allowed: Allowed,
     pub(super) source: Source,
-    pub(super) stage: Stage,
+    pub(super) view: Arc<View>,
     pub(super) record: MakeRecord,
 }
 
@@ -53,7 +54,7 @@ impl Run {
             let record = (self.record)(Ok(ended), machine, limit);
             return Outcome::Done(uncommitted(record, "it did not end by itself").class(EffectClass::Unproven));
         }
-        let set = match read(&self.stage.view, limit) {
+        let set = match read(&self.view, limit) {
             Ok(set) => set,
             Err(problem) => {
                 let record = (self.record)(Ok(ended), machine, limit);
@@ -69,9 +70,9 @@ impl Run {
                 Record { changes_known: false, ..record.class(EffectClass::Unproven) }
             });
         }
-        let Self { program, allowed, source, stage, record } = self;
+        let Self { program, allowed, source, view, record } = self;
         let mut record = record(Ok(ended), machine, limit);
-        let fixed = stage.view.read_only();
+        let fixed = view.read_only();
         if let Some(folder) = fixed.first().filter(|_| record.status == CallStatus::Failed) {
             let at = paths::line(folder);
             record.text.push_str(&format!("\n[files directly in {at} can't be changed: mounts lie below it]"));
@@ -80,7 +81,7 @@ impl Run {
             // In a view, root finds such a file empty, and no error tells of it.
             record.text.push_str(&format!("\n[{closed}; name a file to be asked about it]"));
         }
-        Ran { program, allowed, source, stage, record, stayed_inside, set }.judge(machine)
+        Ran { program, allowed, source, view, record, stayed_inside, set }.judge(machine)
     }
 }
 
@@ -89,7 +90,7 @@ struct Ran {
     program: Program,
     allowed: Allowed,
     source: Source,
-    stage: Stage,
+    view: Arc<View>,
     record: Record,
     /// Whether it is known to have done nothing but change files.
     stayed_inside: bool,
@@ -99,7 +100,7 @@ struct Ran {
 impl Ran {
     /// Whether the changes need a question.
     fn judge(self, machine: &Machine) -> Outcome {
-        let Self { program, allowed, source, stage, record, stayed_inside, set } = self;
+        let Self { program, allowed, source, view, record, stayed_inside, set } = self;
         let environment = &machine.config.environment;
         let workspace = paths::real(environment.workspace.as_ref());
         let own = OWN_PROGRAMS.iter().map(|folder| PathBuf::from(&environment.home).join(folder));
@@ -112,7 +113,7 @@ impl Ran {
                 let record = Record::denied(&format!("{} would be changed: {reason}", paths::line(path)));
                 return Outcome::Done(record.class(EffectClass::Unproven));
             }
-            Class::Asks(entries) if !program.is_granted => Some(describe::reasons(&set, entries)),
+            Class::Asks(entries) if !program.is_granted => Some(describe::reasons(entries)),
             Class::Committable | Class::Asks(_) => program.caution.clone(),
         };
         let is_creating = class == Class::Committable && set.only_creates() && allowed.reach == Reach::default();
@@ -133,7 +134,7 @@ impl Ran {
             details: describe::details(&set),
         });
         let record = record.class(class);
-        let staged = Box::new(StagedChanges { set, record, source, stage, is_all: stayed_inside });
+        let staged = Box::new(StagedChanges { set, record, source, view, is_all: stayed_inside });
         Outcome::Pending(Box::new(Pending { effects, question, next: Next::Commit(staged) }))
     }
 }

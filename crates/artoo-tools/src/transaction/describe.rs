@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::change::{ChangeSet, Entry, Kind, Reason};
 use crate::paths;
+use crate::undo::State;
 
 /// Paths named in the line that sums a change set up.
 const NAMED_MAX: usize = 3;
@@ -27,9 +28,8 @@ pub(super) fn summary(set: &ChangeSet) -> String {
         ("sets the mode of", "mode"),
         ("makes", "created"),
     ];
-    let count = |kind: &str| set.entries.iter().filter(|entry| entry.kind.name() == kind).count();
-    let counted = verbs.iter().map(|(verb, kind)| (verb, count(kind))).filter(|(_, count)| *count > 0);
-    let parts: Vec<String> = counted.map(|(verb, count)| format!("{verb} {count}")).collect();
+    let parts: Vec<String> =
+        verbs.iter().filter_map(|(verb, kind)| Some(format!("{verb} {}", counted(set, kind)?))).collect();
     let outer: Vec<&Entry> = in_order_of_weight(set);
     let named: Vec<String> = outer.iter().take(NAMED_MAX).map(|entry| paths::line(&entry.path)).collect();
     let more = outer.len().saturating_sub(NAMED_MAX);
@@ -40,6 +40,24 @@ pub(super) fn summary(set: &ChangeSet) -> String {
         return "sets times of files".to_owned();
     }
     format!("{}{size}: {}{more}", parts.join(", "), named.join(", "))
+}
+
+/// The files and folders of one kind of change, counted; `None` if there are none.
+fn counted(set: &ChangeSet, kind: &str) -> Option<String> {
+    let of_kind = || set.entries.iter().filter(|entry| entry.kind.name() == kind);
+    let is_folder = |entry: &&Entry| {
+        let state = if entry.after == State::Absent { &entry.before } else { &entry.after };
+        matches!(state, State::Folder(_))
+    };
+    let folders = of_kind().filter(is_folder).count();
+    let files = of_kind().count() - folders;
+    let noun = |count: usize, one: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        _ => Some(format!("{count} {one}s")),
+    };
+    let parts: Vec<String> = [noun(files, "file"), noun(folders, "folder")].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(" and "))
 }
 
 /// Every change in a line, then how texts differ.
@@ -59,13 +77,10 @@ pub(super) fn details(set: &ChangeSet) -> Vec<String> {
 }
 
 /// Why these entries need an approval, each reason once.
-pub(super) fn reasons(set: &ChangeSet, entries: &[(usize, Vec<Reason>)]) -> String {
+pub(super) fn reasons(entries: &[(usize, Vec<Reason>)]) -> String {
     let all: BTreeSet<String> =
         entries.iter().flat_map(|(_, reasons)| reasons.iter().map(ToString::to_string)).collect();
-    let first = entries.first().and_then(|(at, _)| set.entries.get(*at)).map(|entry| paths::line(&entry.path));
-    let (first, others) = (first.unwrap_or_default(), entries.len().saturating_sub(1));
-    let others = if others > 0 { format!(" and {others} more") } else { String::new() };
-    format!("{first}{others}: {}", all.into_iter().collect::<Vec<_>>().join("; "))
+    all.into_iter().collect::<Vec<_>>().join("; ")
 }
 
 /// What is deleted or replaced first, what is new last; a folder stands for what lies in it.

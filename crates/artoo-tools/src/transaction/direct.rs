@@ -19,7 +19,7 @@ const LOOK_TIME: Duration = Duration::from_secs(2);
 /// The question about a program that no view holds. It runs once more without being allowed anything, to find all the
 /// places that it would change.
 pub(super) async fn ask(call: Call, program: Program, why: &NoView) -> Look {
-    let fence = program.fence(&call.allowed, Fence::of_reading(&call.machine.protected, &[]));
+    let fence = program.fence(&call.machine.protected, &call.allowed, Fence::of_reading(&call.machine.protected, &[]));
     let ended = program.work.run(&call, fence, Held::Fenced, program.time.min(LOOK_TIME)).await;
     let denied = ended.map(|ended| ended.denied).unwrap_or_default();
     let own = call.machine.protected.own_data();
@@ -46,7 +46,7 @@ pub(super) async fn run(mut call: Call, program: Program, record: MakeRecord) ->
     };
     call.allowed.reach.add(&program.reach);
     let reach = call.allowed.reach.clone();
-    let fence = program.fence(&call.allowed, Fence::of_reading(&call.machine.protected, &[]));
+    let fence = program.fence(&call.machine.protected, &call.allowed, Fence::of_reading(&call.machine.protected, &[]));
     let granted = places.iter().map(|place| paths::real(place)).collect();
     let fence = Fence { reach, granted, ..fence };
     let held = if call.is_held { Held::Fenced } else { Held::Not };

@@ -2,12 +2,13 @@
 
 use artoo_proto::CallStatus;
 
-use super::Stage;
 use crate::change::{ChangeSet, CommitError, Committed, commit};
 use crate::limit::Limit;
 use crate::paths;
 use crate::record::Record;
 use crate::tool::{Machine, Source, Staged};
+use crate::view::View;
+use std::sync::Arc;
 
 /// The changes in the layers of a view.
 #[derive(Debug)]
@@ -17,14 +18,14 @@ pub(super) struct StagedChanges {
     pub(super) record: Record,
     pub(super) source: Source,
     /// The layers are deleted with it.
-    pub(super) stage: Stage,
+    pub(super) view: Arc<View>,
     /// Whether the program is known to have done nothing else.
     pub(super) is_all: bool,
 }
 
 impl Staged for StagedChanges {
     fn commit(self: Box<Self>, machine: &Machine, limit: &Limit) -> Record {
-        let Self { set, record, source, stage, is_all } = *self;
+        let Self { set, record, source, view, is_all } = *self;
         let failed = |why: String| Record {
             status: CallStatus::Failed,
             text: format!("{}\n[{why}]", record.text),
@@ -36,7 +37,7 @@ impl Staged for StagedChanges {
             return failed("there is no undo journal, so nothing was committed".to_owned());
         };
         let committed = commit(journal, source.subject(), &machine.protected, &set, limit);
-        drop(stage);
+        drop(view);
         match committed {
             Ok(Committed { account, stopped: None }) => record.with_changes(Ok(account), is_all),
             Ok(Committed { account, stopped: Some(stopped) }) => {

@@ -40,7 +40,8 @@ impl Preview {
                 }
             }
             Done::Moved { from, to, .. } => {
-                let stands = !self.is_touched(from) && from.symlink_metadata().is_ok();
+                let is_stored = to.symlink_metadata().is_ok();
+                let stands = is_stored && !self.is_touched(from) && from.symlink_metadata().is_ok();
                 let reason = "something else stands there now".to_owned();
                 let outcome = if stands { ItemOutcome::Conflict { reason } } else { ItemOutcome::Done };
                 told.push((from.clone(), moved_from(to), outcome));
