@@ -1,5 +1,7 @@
 //! Bringing back what one act changed: never over something that the act did not leave.
 
+mod removal;
+
 use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -9,13 +11,13 @@ use rustix::fs::{AtFlags, Mode, unlinkat};
 use rustix::io::Errno;
 
 use super::act::{Act, tree_digest};
-use super::commit::{ASIDE, Folders};
+use super::commit::ASIDE;
 use super::facts::{set_facts, set_mode, set_owner, set_time, shift, swap};
 use super::fault;
 use super::format::{Before, Change, Done, Step};
 use super::resumed::Resumed;
 use super::shelf::Shelf;
-use super::state::{self, FileState, Identity, State, stands};
+use super::state::{self, FileState, State, stands};
 use super::store::ItemOutcome;
 use super::tree::{fingerprint_at, is_fingerprint};
 use super::verdict::{changed_meanwhile, conflict_or, is_left, judge, moved_from, told, too_large};
@@ -103,78 +105,6 @@ impl Restoring<'_> {
             }
         }
         all
-    }
-
-    /// Takes away what was made, the deepest first. Most of it is announced together: a sync each would take minutes.
-    fn remove_all(&mut self, changes: &[&Change], all: &mut Vec<Told>) {
-        let mut folders = Folders::default();
-        let mut due = Vec::new();
-        for change in changes {
-            match self.movable(change, &mut folders) {
-                Ok(Some(found)) => due.push(found),
-                Ok(None) => self.remove(&change.path, all, |restoring| restoring.bring(change)),
-                Err(error) => self.remove(&change.path, all, |_| Err(error)),
-            }
-        }
-        if due.is_empty() {
-            return;
-        }
-        let announced = due.iter().map(|(before, _)| before.clone()).collect();
-        let announced = self.act.bringing(Step::Removing { all: announced });
-        let mut removed = Vec::new();
-        for (Before { path, state }, old) in due {
-            let done = announced.as_ref().map(drop).map_err(|error| io::Error::new(error.kind(), error.to_string()));
-            self.remove(&path, all, |restoring| {
-                done.and_then(|()| restoring.move_away(&folders.place(&path)?, &state, &old))
-            });
-            if matches!(all.last(), Some((told, _, ItemOutcome::Done)) if *told == path) {
-                removed.push(Change { path, before: state, after: State::Absent });
-            }
-        }
-        // Where this can't be written, what stands where tells the same.
-        let _ = self.act.brought(removed);
-    }
-
-    fn remove(&mut self, path: &Path, all: &mut Vec<Told>, act: impl FnOnce(&mut Self) -> io::Result<ItemOutcome>) {
-        // What stays keeps the folders it is in, and in the trash the note that tells where it came from.
-        if self.left.iter().any(|left| left.starts_with(path)) {
-            return;
-        }
-        let outcome = act(self).unwrap_or_else(|error| told(&error));
-        if is_left(&outcome) {
-            self.left.push(path.to_path_buf());
-        }
-        all.push((path.to_path_buf(), "removed", outcome));
-    }
-
-    /// A folder, or a file that is kept by moving it: as it stands, which is as it was left. `None` for all else.
-    fn movable(&mut self, change: &Change, folders: &mut Folders) -> io::Result<Option<(Before, Identity)>> {
-        let Ok(place) = folders.place(&change.path) else { return Ok(None) };
-        let Some(old) = Identity::at(&place)? else { return Ok(None) };
-        let present = state::read(&place, self.limit)?;
-        let is_movable = match &present {
-            State::File(file) => self.is_movable(file),
-            State::Folder(_) => true,
-            State::Absent | State::Link { .. } | State::Pipe(_) | State::Odd { .. } => false,
-        };
-        if !is_movable || judge(change, &present, self.resumed).is_some() {
-            return Ok(None);
-        }
-        let state = present.clone().stored_as(self.number(&present).flatten());
-        Ok(Some((Before { path: change.path.clone(), state }, old)))
-    }
-
-    /// Moves a file to where contents are kept, if it is still the one that was looked at, or removes an empty folder.
-    fn move_away(&mut self, place: &Place, present: &State, old: &Identity) -> io::Result<ItemOutcome> {
-        let Some((shelf, number)) = self.act.shelf().zip(present.saved()) else { return remove_folder(place) };
-        let to = shelf.place(number)?;
-        files::rename(place, &to)?;
-        fault::point("the old is kept");
-        if Identity::at(&to)?.as_ref() == Some(old) {
-            return Ok(ItemOutcome::Done);
-        }
-        files::rename(&to, place)?;
-        Ok(changed_meanwhile())
     }
 
     fn bring_back<'c>(&mut self, change: &'c Change, folders: &mut Vec<&'c Change>, all: &mut Vec<Told>) {

@@ -1,0 +1,88 @@
+//! Taking away what an act made, many entries with one note in the journal.
+
+use std::io;
+use std::path::Path;
+
+use super::super::commit::Folders;
+use super::super::fault;
+use super::super::format::{Before, Change, Step};
+use super::super::state::{self, Identity, State};
+use super::super::store::ItemOutcome;
+use super::super::verdict::{changed_meanwhile, is_left, judge, told};
+use super::{Restoring, Told, remove_folder};
+use crate::beneath::Place;
+use crate::files;
+
+impl Restoring<'_> {
+    /// Takes away what was made, the deepest first. Most of it is announced together: a sync each would take minutes.
+    pub(super) fn remove_all(&mut self, changes: &[&Change], all: &mut Vec<Told>) {
+        let mut folders = Folders::default();
+        let mut due = Vec::new();
+        for change in changes {
+            match self.movable(change, &mut folders) {
+                Ok(Some(found)) => due.push(found),
+                Ok(None) => self.remove(&change.path, all, |restoring| restoring.bring(change)),
+                Err(error) => self.remove(&change.path, all, |_| Err(error)),
+            }
+        }
+        if due.is_empty() {
+            return;
+        }
+        let announced = due.iter().map(|(before, _)| before.clone()).collect();
+        let announced = self.act.bringing(Step::Removing { all: announced });
+        let mut removed = Vec::new();
+        for (Before { path, state }, old) in due {
+            let done = announced.as_ref().map(drop).map_err(|error| io::Error::new(error.kind(), error.to_string()));
+            self.remove(&path, all, |restoring| {
+                done.and_then(|()| restoring.move_away(&folders.place(&path)?, &state, &old))
+            });
+            if matches!(all.last(), Some((told, _, ItemOutcome::Done)) if *told == path) {
+                removed.push(Change { path, before: state, after: State::Absent });
+            }
+        }
+        // Where this can't be written, what stands where tells the same.
+        let _ = self.act.brought(removed);
+    }
+
+    fn remove(&mut self, path: &Path, all: &mut Vec<Told>, act: impl FnOnce(&mut Self) -> io::Result<ItemOutcome>) {
+        // What stays keeps the folders it is in, and in the trash the note that tells where it came from.
+        if self.left.iter().any(|left| left.starts_with(path)) {
+            return;
+        }
+        let outcome = act(self).unwrap_or_else(|error| told(&error));
+        if is_left(&outcome) {
+            self.left.push(path.to_path_buf());
+        }
+        all.push((path.to_path_buf(), "removed", outcome));
+    }
+
+    /// A folder, or a file that is kept by moving it: as it stands, which is as it was left. `None` for all else.
+    fn movable(&mut self, change: &Change, folders: &mut Folders) -> io::Result<Option<(Before, Identity)>> {
+        let Ok(place) = folders.place(&change.path) else { return Ok(None) };
+        let Some(old) = Identity::at(&place)? else { return Ok(None) };
+        let present = state::read(&place, self.limit)?;
+        let is_movable = match &present {
+            State::File(file) => self.is_movable(file),
+            State::Folder(_) => true,
+            State::Absent | State::Link { .. } | State::Pipe(_) | State::Odd { .. } => false,
+        };
+        if !is_movable || judge(change, &present, self.resumed).is_some() {
+            return Ok(None);
+        }
+        let state = present.clone().stored_as(self.number(&present).flatten());
+        Ok(Some((Before { path: change.path.clone(), state }, old)))
+    }
+
+    /// Moves a file to where contents are kept, if it is still the one that was looked at, or removes an empty folder.
+    fn move_away(&mut self, place: &Place, present: &State, old: &Identity) -> io::Result<ItemOutcome> {
+        let Some((shelf, number)) = self.act.shelf().zip(present.saved()) else { return remove_folder(place) };
+        let to = shelf.place(number)?;
+        files::rename(place, &to)?;
+        fault::point("the old is kept");
+        if Identity::at(&to)?.as_ref() == Some(old) {
+            return Ok(ItemOutcome::Done);
+        }
+        files::rename(&to, place)?;
+        Ok(changed_meanwhile())
+    }
+}
