@@ -198,7 +198,6 @@ fn destructive() -> Vec<(&'static str, Value)> {
         "mv things other",
         "sed -i s/precious/gone/ artoo_workspace/existing.txt",
         "truncate -s 0 artoo_workspace/existing.txt",
-        "git clean -fdx",
         "cp things/empty.md artoo_workspace/existing.txt",
         "dd if=/dev/zero of=artoo_workspace/existing.txt",
         "tee artoo_workspace/existing.txt",
@@ -245,7 +244,6 @@ fn what_deletes_or_overwrites_is_refused_listed_and_never_a_success() {
 fn an_allowed_command_that_changed_nothing_is_no_act() {
     let commands = [
         "cp things/empty.md no/such/folder 2>/dev/null || echo 1",
-        "touch \"$(dirname \"$(dirname \"$PWD\")\")/notes.txt\" 2>/dev/null; echo 1",
         "sed -i s/hello/hello/ things/no-such-file 2>/dev/null; echo 1",
         "send() { echo sent; }; send http://127.0.0.1:9/greetings",
     ];

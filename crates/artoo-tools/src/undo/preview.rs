@@ -40,10 +40,13 @@ impl Preview {
                 }
             }
             Done::Moved { from, to, .. } => {
-                let is_stored = to.symlink_metadata().is_ok();
-                let stands = is_stored && !self.is_touched(from) && from.symlink_metadata().is_ok();
                 let reason = "something else stands there now".to_owned();
-                let outcome = if stands { ItemOutcome::Conflict { reason } } else { ItemOutcome::Done };
+                let stands = !self.is_touched(from) && from.symlink_metadata().is_ok();
+                let outcome = match (stands, to.symlink_metadata().is_ok()) {
+                    (true, true) => ItemOutcome::Conflict { reason },
+                    (true, false) => ItemOutcome::Already,
+                    (false, _) => ItemOutcome::Done,
+                };
                 told.push((from.clone(), moved_from(to), outcome));
                 seen.extend([from.clone(), to.clone()]);
             }
