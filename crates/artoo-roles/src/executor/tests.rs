@@ -283,12 +283,17 @@ fn a_yes_runs_exactly_that_call_once() {
 
 #[doc = "holds: design H11"]
 #[test]
-fn a_yes_is_not_stretched_to_what_changed_since() {
+fn what_an_approval_does_not_cover_is_a_question_of_its_own_and_there_are_four_at_most() {
     let (mut bench, effects) = assigned(step());
-    let effects = replied(&mut bench, &effects, wants(json!([glob(1)]), true));
-    called(&mut bench, &effects, |_| needs_consent("h"));
-    let effects = bench.step(answer("h", true));
-    let result = report(&called(&mut bench, &effects, |_| needs_consent("other")));
+    let mut effects = replied(&mut bench, &effects, wants(json!([glob(1)]), true));
+    for hash in ["one", "two", "three", "four"] {
+        let asked = called(&mut bench, &effects, |_| needs_consent(hash));
+        let is_asked = |effect: &Effect| matches!(effect, Effect::AskConsent(request) if request.hash.0 == hash);
+        assert!(asked.iter().any(is_asked), "{hash}: {asked:?}");
+        effects = bench.step(answer(hash, true));
+        assert_eq!(ordered(&effects).1.consent.as_ref().map(|consent| consent.0.as_str()), Some(hash));
+    }
+    let result = report(&called(&mut bench, &effects, |_| needs_consent("five")));
     assert_eq!((result.status, result.denied.len()), (ExecutionStatus::Failed, 1));
 }
 

@@ -109,7 +109,9 @@ fn a_rule_is_given_used_shown_and_revoked() {
 #[doc = "holds: law 1.6; design H3"]
 #[test]
 fn a_wider_answer_that_is_not_offered_and_a_number_that_is_none_are_no() {
-    for (command, keys) in [("rm things/empty.md", vec!["t\r"]), ("rm things/empty.md", vec!["p\r"])] {
+    // What is reached is allowed once.
+    let command = "exec 3<>/dev/tcp/127.0.0.1/9 && rm things/empty.md";
+    for (command, keys) in [(command, vec!["t\r"]), (command, vec!["p\r"])] {
         let world = World::new().with_things();
         let server = Server::start(running(command));
         let mut pty = open_with(&world, &server);
@@ -168,7 +170,7 @@ fn long_details_are_read_page_by_page_and_no_page_takes_a_yes() {
         pty.send(CTRL_D);
         assert_eq!(pty.ended().0, 0);
     };
-    let (first, second, third) = ("  | # line 145", "  | # line 292", "  Asking because");
+    let (first, second, third) = ("  | # line 145", "  | # line 292", "    take away");
     check(&[(first, "\r"), (second, "\r"), (third, "y\r")], true);
     check(&[(first, "\r"), (second, "\r"), (third, "\r")], false);
     // A yes at a page ends the details; the question stands again.
