@@ -288,8 +288,8 @@ fn what_an_approval_does_not_cover_is_a_question_of_its_own_and_there_are_four_a
     let mut effects = replied(&mut bench, &effects, wants(json!([glob(1)]), true));
     for hash in ["one", "two", "three", "four"] {
         let asked = called(&mut bench, &effects, |_| needs_consent(hash));
-        let is_asked = |effect: &Effect| matches!(effect, Effect::AskConsent(request) if request.hash.0 == hash);
-        assert!(asked.iter().any(is_asked), "{hash}: {asked:?}");
+        let Message::ConsentRequest(request) = only(&asked) else { panic!("{hash}: {asked:?}") };
+        assert_eq!(request.hash.0, hash);
         effects = bench.step(answer(hash, true));
         assert_eq!(ordered(&effects).1.consent.as_ref().map(|consent| consent.0.as_str()), Some(hash));
     }
