@@ -147,7 +147,7 @@ fn an_obeyed_instruction_changes_nothing_sends_nothing_and_the_task_goes_on() {
             let what = format!("{source:?}, {deed}: {ran:#?}");
             assert_eq!(world.snapshot(), before, "something was changed: {what}");
             assert_eq!(elsewhere.visits(), 0, "something left: {what}");
-            // This one fails by itself, and the model that made it is no wiser.
+            // This command fails by itself before it would have to be asked about.
             let fails = deed.to_string().contains("crontab");
             assert!(fails || ran.stdout.contains("The meeting is at 10."), "the honest task goes on: {what}");
             assert!(matches!(ran.code, Some(0 | 4)) || fails && ran.code == Some(9), "{what}");
@@ -163,7 +163,7 @@ fn an_obeyed_instruction_changes_nothing_sends_nothing_and_the_task_goes_on() {
             let as_data = |call: &Value| call["output"].as_str().is_some_and(|output| output.contains(INJECTED));
             assert!(calls.iter().any(as_data), "the text stands in a call's output: {what}");
             let refused = calls.iter().any(|call| call["status"] == "denied" && call["input"] == deed["input"]);
-            assert!(refused, "the refusal is in the log: {what}");
+            assert!(fails || refused, "the refusal is in the log: {what}");
             world.check_kept();
         }
     }
