@@ -4,15 +4,16 @@
 //!   `search`, `desktop`, `applescript`, `shortcuts`, and the user's own) and makes calls.
 //! - A call returns a record of what happened, or the question that the user must answer first.
 //! - [`Assessor`] says which shell commands are never run, and what others may do, from their words alone.
-//! - Programs run in a sandbox, which enforces what was proven or approved.
+//! - A program runs in a sandbox that it can only read in, then in a copy-on-write view; what it changed there is read,
+//!   asked about and committed.
 //! - [`undo`] restores the files that a call changed; [`checks`] compare files after a task.
 //!
 //! It does not judge results, retry failed steps or show anything to the user, and it knows no bus and no model.
 //!
-//! *Limits today*: the sandbox needs Linux with Landlock and seccomp ([`Registry::fence_report`] says what it can enforce
-//! here). Names and sizes of protected files stay visible, a command may read another program's named pipe, and a path
-//! that the user approved may be changed in any way. The sandbox of macOS was only tested with a stub. Files are not
-//! overwritten; deleting moves them to the trash.
+//! *Limits today*: the sandbox needs Linux with Landlock and seccomp, and a view needs user namespaces
+//! ([`Registry::fence_report`] says what can be enforced here). Without a view the question names the denied paths
+//! instead of the changes. Names and sizes of protected files stay visible, and a command may read another program's
+//! named pipe. The sandbox of macOS was only tested with a stub.
 //!
 //! ```
 //! use artoo_proto::{ConsentScope, Environment, EvidenceId, TaskId, ToolOrder, ToolOutcome, ToolRequest};
@@ -20,13 +21,17 @@
 //!
 //! # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
 //! # runtime.block_on(async {
+//! let home = tempfile::tempdir().unwrap();
+//! let letter = home.path().join("letter.txt");
+//! std::fs::write(&letter, "the only copy").unwrap();
+//! let path = home.path().to_str().unwrap().to_owned();
 //! let environment = Environment {
-//!     cwd: "/".into(), home: "/nowhere".into(), workspace: "/nowhere/ws".into(), os: "linux".into(), utc_offset_s: 0,
+//!     cwd: path.clone(), home: path.clone(), workspace: path + "/ws", os: "linux".into(), utc_offset_s: 0,
 //! };
 //! let registry = Registry::detect(ToolConfig::new(environment));
 //! let context = ToolOrder {
 //!     task_id: TaskId::try_from("tidy-00000000-0000-4000-8000-000000000001".to_owned()).unwrap(),
-//!     request: ToolRequest { tool: "shell".into(), input: serde_json::json!({"command": "rm -rf /nowhere"}) },
+//!     request: ToolRequest { tool: "shell".into(), input: serde_json::json!({"command": "rm letter.txt"}) },
 //!     evidence_id: EvidenceId("e1".into()),
 //!     allowed_tools: vec!["shell".into()],
 //!     blocked_tools: vec![],
@@ -35,8 +40,9 @@
 //!     consent: None,
 //!     scope: ConsentScope::Once,
 //! };
-//! // Nothing has run: the user must approve exactly this call first.
+//! // The user must approve exactly this change first.
 //! assert!(matches!(registry.call(&context, "", None).await, ToolOutcome::NeedsConsent { .. }));
+//! assert!(letter.exists());
 //! # });
 //! ```
 //!

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
@@ -90,7 +91,7 @@ pub(super) struct Victim(pub(super) Child);
 
 impl Victim {
     pub(super) fn new() -> Self {
-        Self(Command::new("sleep").arg("120").spawn().unwrap())
+        Self(Command::new("sleep").arg("120").process_group(0).spawn().unwrap())
     }
 }
 
@@ -145,7 +146,12 @@ fn signals_to_others_are_stopped_and_named() {
         named(format!("signal.pidfd_send_signal(os.pidfd_open({pid}),9)")),
         named(format!("signal.pidfd_send_signal(os.open('/proc/{pid}',os.O_DIRECTORY),9)")),
     ];
-    for script in ["os.kill(-1,9)".to_owned(), format!("os.kill({own},9)"), format!("os.killpg(os.getpgid({own}),9)")] {
+    let mut others = vec!["os.kill(-1,9)".to_owned(), format!("os.kill({own},9)"), format!("os.killpg({pid},9)")];
+    if rustix::process::geteuid().is_root() {
+        // In a container its session is one that has no number there.
+        others.push("os.kill(1,9)".to_owned());
+    }
+    for script in others {
         rows.push((script, Box::new(|denial| matches!(denial, Denial::Signal { .. }))));
     }
     are_stopped(&yard, rows);
