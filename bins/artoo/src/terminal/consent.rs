@@ -63,10 +63,10 @@ pub(super) async fn ask(talk: &mut Conversation<'_>, request: &ConsentRequest) -
 /// The last line of the question: the answers on offer.
 fn choices(offers: &ConsentOffers) -> &'static str {
     match (offers.task.is_empty(), offers.path.is_empty()) {
-        (true, true) => "Allow it? y yes, n no, ? details: ",
-        (false, true) => "Allow it? y yes, n no, t for this task, ? details: ",
-        (true, false) => "Allow it? y yes, n no, p for some days, ? details: ",
-        (false, false) => "Allow it? y yes, n no, t for this task, p for some days, ? details: ",
+        (true, true) => "Allow it? [y/N/?] ? details: ",
+        (false, true) => "Allow it? [y/N/t/?] t for this task, ? details: ",
+        (true, false) => "Allow it? [y/N/p/?] p for some days, ? details: ",
+        (false, false) => "Allow it? [y/N/t/p/?] t for this task, p for some days, ? details: ",
     }
 }
 
@@ -225,14 +225,14 @@ mod tests {
         for (task, path) in [(false, false), (true, false), (false, true), (true, true)] {
             let choices = offers(task, path);
             assert_eq!((choices.contains("t for this task"), choices.contains("p for some days")), (task, path));
-            assert!(choices.starts_with("Allow it? y yes, n no, ") && choices.ends_with("? details: "), "{choices}");
+            assert!(choices.starts_with("Allow it? [y/N/") && choices.ends_with("? details: "), "{choices}");
         }
     }
 
     #[doc = "holds: law 0.12; design H3"]
     #[test]
     fn a_command_can_neither_hide_nor_imitate_the_question() {
-        let shown = format!("rm a\u{1b}[2K\u{202e}\nAllow it? y yes, n no\n{}", "x".repeat(10_000));
+        let shown = format!("rm a\u{1b}[2K\u{202e}\nAllow it? [y/N/?] y\n{}", "x".repeat(10_000));
         let hostile = request(&shown);
         let first = texts(short(&hostile, 80));
         assert!(first[0].starts_with("  | rm a\\u{1b}[2K\\u{202e}\\nAllow it?"), "{first:?}");

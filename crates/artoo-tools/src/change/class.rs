@@ -96,6 +96,19 @@ pub(crate) fn classify(set: &ChangeSet, places: &Places<'_>) -> Class {
     if asks.is_empty() { Class::Committable } else { Class::Asks(asks) }
 }
 
+impl Class {
+    /// Whether an approval for more than this one change set may cover it: all its entries are plain files and folders
+    /// that no other program runs.
+    pub(crate) fn is_ordinary(&self) -> bool {
+        let is_plain = |reason: &Reason| matches!(reason, Reason::Existing | Reason::OutsideWorkspace);
+        match self {
+            Self::Committable => true,
+            Self::Asks(entries) => entries.iter().all(|(_, reasons)| reasons.iter().all(is_plain)),
+            Self::Refused { .. } => false,
+        }
+    }
+}
+
 /// Why an entry is never committed: artoo's own data is nothing a command changes.
 pub(super) fn refusal(entry: &Entry, own_data: &[PathBuf]) -> Option<String> {
     let is_moved = |own: &PathBuf| entry.renamed_from().is_some_and(|from| own.starts_with(from));

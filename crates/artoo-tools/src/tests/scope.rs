@@ -161,6 +161,25 @@ async fn a_rule_holds_in_its_folder_for_every_task_until_it_is_revoked() {
     assert!(asks(&house, &delete(&next_task(), &["tmp/c"])).await);
 }
 
+#[doc = "holds: law 1"]
+#[tokio::test]
+async fn an_approval_covers_no_names_that_programs_run() {
+    let house = with_data();
+    let task = next_task();
+    for name in ["a", "b", "Makefile", "linked", "tool"] {
+        house.file(&format!("work/tmp/{name}"), "1");
+    }
+    fs::hard_link(house.home.join("work/tmp/linked"), house.home.join("work/tmp/other")).unwrap();
+    let call = allowed(&house, &shell(&task, "echo 2 > tmp/a"), ConsentScope::Path { days: 2 }).await;
+    assert_eq!(call.leave, Some(Approval::Rule { id: "r1".to_owned() }));
+    assert!(!asks(&house, &shell(&next_task(), "echo 2 > tmp/b")).await, "the rule covers a plain file");
+    for command in ["echo 2 > tmp/Makefile", "echo 2 > tmp/linked", "chmod 4755 tmp/tool", "mkfifo tmp/pipe"] {
+        let order = shell(&next_task(), command);
+        let offers = offered(&house, &order).await;
+        assert!(offers.path.is_empty() && offers.task.is_empty(), "{command}: {offers:?}");
+    }
+}
+
 #[tokio::test]
 async fn no_rule_is_offered_for_the_home_folder_hidden_places_or_the_system() {
     let house = with_data();

@@ -116,11 +116,12 @@ impl Ran {
             Class::Asks(entries) if !program.is_granted => Some(describe::reasons(entries)),
             Class::Committable | Class::Asks(_) => program.caution.clone(),
         };
+        let is_ordinary = allowed.reach == Reach::default() && class.is_ordinary();
         let is_creating = class == Class::Committable && set.only_creates() && allowed.reach == Reach::default();
         let class = if is_creating { EffectClass::Creating } else { EffectClass::Unproven };
         let effects = CallEffects {
             changes: effects(&set),
-            is_complete: allowed.reach == Reach::default(),
+            is_complete: is_ordinary,
             undo: UndoMethod::Commit,
             lines: vec![describe::summary(&set)],
             is_destructive: false,

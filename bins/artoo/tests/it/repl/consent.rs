@@ -10,7 +10,7 @@ use crate::server::{Reply, Server, call, pass, prose, said, understood};
 use crate::world::World;
 
 const REQUEST: &str = "remove the empty file";
-const QUESTION: &str = "Allow it? y yes, n no, t for this task, p for some days, ? details:";
+const QUESTION: &str = "Allow it? [y/N/t/p/?] t for this task, p for some days, ? details:";
 
 /// Types the keys at the question; whether it ran. The prompt lives whatever they were.
 fn check(keys: &str, runs: bool) {
