@@ -1,6 +1,6 @@
 //! What a command changed is told whole, or it is said that it is not known: an act nobody saw is no evidence of one.
 
-use artoo_proto::{CallStatus, FOLDER, ToolCall};
+use artoo_proto::{CallStatus, FOLDER, ToolCall, ToolOutcome};
 
 use super::House;
 
@@ -86,4 +86,29 @@ async fn a_command_that_could_reach_further_is_not_known_to_have_done_nothing() 
     check("true; cat /proc/self/status", Some(&[])).await;
     let many = check("cd ~/artoo_workspace; for i in $(seq 300); do echo > $i; done", None).await;
     assert!((200..=256).contains(&many.changed.len()), "the list is cut, and does not pass for the whole");
+}
+
+/// A process has one supervisor at most, and some containers are run under one.
+#[cfg(target_os = "linux")]
+#[test]
+fn commands_run_under_another_supervisor() {
+    let ran = std::thread::spawn(|| {
+        rustix::thread::set_no_new_privs(true).unwrap();
+        let allow = seccompiler::sock_filter { code: 6, jt: 0, jf: 0, k: libc::SECCOMP_RET_ALLOW };
+        let _listener = crate::fence::kernel::listen(&[allow]).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let house = House::keeping();
+            let letter = house.file("work/a.txt", "one\n");
+            let order = |command: &str| House::context("shell", serde_json::json!({"command": command}));
+            let read = super::called(house.outcome(&order("cat a.txt"), None).await);
+            let asked = house.outcome(&order("rm a.txt"), None).await;
+            assert!(matches!(asked, ToolOutcome::NeedsConsent { .. }), "{asked:?}");
+            assert!(letter.exists());
+            (read, house.allowed("rm a.txt").await, letter.exists())
+        })
+    });
+    let (read, removed, exists) = ran.join().unwrap();
+    assert_eq!((read.status, read.output.as_str()), (CallStatus::Ok, "one\n"), "{read:?}");
+    assert_eq!((removed.status, exists), (CallStatus::Ok, false), "{removed:?}");
 }
