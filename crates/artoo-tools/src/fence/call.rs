@@ -3,7 +3,7 @@
 use libc::c_long;
 use rustix::fs::OFlags;
 
-use super::kernel::Asked;
+use super::kernel::Notification;
 use super::syscalls::{DENIED, IDENTITY, ON_PROCESSES};
 
 /// "The working folder" and "not through a link", as the newer calls are told.
@@ -171,7 +171,7 @@ pub(super) struct Memory {
 }
 
 /// Reads a call; `None` for one that is not asked about.
-pub(super) fn read(asked: Asked) -> Option<Call> {
+pub(super) fn read(asked: Notification) -> Option<Call> {
     let [a, b, c, d, e, f] = asked.arguments;
     let older = || older(asked.call, [a, b, c]);
     at(asked.call, [a, b, c, d, e])
@@ -232,7 +232,7 @@ fn identity(call: c_long, ids: [u64; 3]) -> Option<Call> {
     Some(Call::Identity { name, ids: Some(ids.map(word)) })
 }
 
-fn denied(asked: Asked) -> Option<Call> {
+fn denied(asked: Notification) -> Option<Call> {
     DENIED.iter().find(|(known, _)| *known == asked.call).map(|(_, name)| Call::Denied { name })
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn borrowed(number: RawFd) -> BorrowedFd<'static> {
 
 /// A call that waits for an answer.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Asked {
+pub(crate) struct Notification {
     pub(crate) id: u64,
     /// The thread that made it.
     pub(crate) thread: i32,
@@ -48,7 +48,7 @@ pub(crate) struct Asked {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// The kernel makes it as if nobody had been asked; everything else that holds the program still decides.
-    GoOn,
+    Continue,
     /// It has been made for the program.
     Done,
     /// It has been made, and gives this.
@@ -56,7 +56,7 @@ pub(crate) enum Answer {
     /// It fails with this error.
     Fails(i32),
     /// It is not answered: its process is being killed.
-    Withheld,
+    NoReply,
 }
 
 /// `_IOW('!', 2, u64)`, which libc does not name.
@@ -86,11 +86,11 @@ pub(crate) fn listen(program: &[sock_filter]) -> io::Result<OwnedFd> {
 }
 
 /// The next call that waits for an answer.
-pub(crate) fn receive(listener: BorrowedFd<'_>) -> io::Result<Asked> {
+pub(crate) fn receive(listener: BorrowedFd<'_>) -> io::Result<Notification> {
     // SAFETY: the kernel wants the structure zeroed, and all zeros is a value of it.
     let mut asked: libc::seccomp_notif = unsafe { std::mem::zeroed() };
     request(listener, libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut asked)?;
-    Ok(Asked {
+    Ok(Notification {
         id: asked.id,
         thread: i32::try_from(asked.pid).unwrap_or(0),
         call: asked.data.nr.into(),
@@ -99,19 +99,19 @@ pub(crate) fn receive(listener: BorrowedFd<'_>) -> io::Result<Asked> {
 }
 
 /// Whether the call still waits: what was looked up by its thread's number was that thread's.
-pub(crate) fn still_waits(listener: BorrowedFd<'_>, asked: Asked) -> bool {
+pub(crate) fn still_waits(listener: BorrowedFd<'_>, asked: Notification) -> bool {
     let mut id = asked.id;
     request(listener, IS_VALID, &raw mut id).is_ok()
 }
 
 /// Answers it. A thread that has gone in the meantime needs no answer.
-pub(crate) fn answer(listener: BorrowedFd<'_>, asked: Asked, answer: Answer) {
+pub(crate) fn answer(listener: BorrowedFd<'_>, asked: Notification, answer: Answer) {
     let (val, error, flags) = match answer {
-        Answer::GoOn => (0, 0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32),
+        Answer::Continue => (0, 0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32),
         Answer::Done => (0, 0, 0),
         Answer::Gives(val) => (val, 0, 0),
         Answer::Fails(error) => (0, -error, 0),
-        Answer::Withheld => return,
+        Answer::NoReply => return,
     };
     let mut response = libc::seccomp_notif_resp { id: asked.id, val, error, flags };
     let _ = request(listener, libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut response);
@@ -120,7 +120,7 @@ pub(crate) fn answer(listener: BorrowedFd<'_>, asked: Asked, answer: Answer) {
 /// Answers a call that opens a file with this one.
 pub(crate) fn answer_with_file(
     listener: BorrowedFd<'_>,
-    asked: Asked,
+    asked: Notification,
     file: BorrowedFd<'_>,
     close_on_exec: bool,
 ) -> io::Result<()> {
@@ -130,7 +130,7 @@ pub(crate) fn answer_with_file(
 /// Puts this file in the place of the program's own with this number.
 pub(crate) fn replace_file(
     listener: BorrowedFd<'_>,
-    asked: Asked,
+    asked: Notification,
     file: BorrowedFd<'_>,
     number: RawFd,
     close_on_exec: bool,
@@ -140,7 +140,7 @@ pub(crate) fn replace_file(
 
 fn add_file(
     listener: BorrowedFd<'_>,
-    asked: Asked,
+    asked: Notification,
     file: BorrowedFd<'_>,
     (flag, newfd): (libc::c_ulong, u32),
     close_on_exec: bool,

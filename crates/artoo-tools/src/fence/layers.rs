@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use landlock::{RulesetCreated, RulesetError, RulesetStatus};
 
 use super::readable::{self, Hidden};
-use super::{Fence, Sight, rules};
+use super::{Fence, ReadAllowlist, rules};
 
 /// The rules for one command.
 pub(crate) struct Layers {
@@ -17,15 +17,15 @@ pub(crate) struct Layers {
 
 impl Layers {
     /// `scratch` is the command's own temporary folder.
-    pub(crate) fn of(fence: &Fence, sight: &Sight, scratch: &Path) -> io::Result<Self> {
-        // A folder that holds artoo's own data is opened beside them only; its own entries are made by the broker.
+    pub(crate) fn of(fence: &Fence, read_allowlist: &ReadAllowlist, scratch: &Path) -> io::Result<Self> {
+        // A folder that holds artoo's own data is opened beside them only; its own entries are made by the supervisor.
         let kept_back: Hidden = fence.kept_back.iter().cloned().collect();
         let granted: Vec<PathBuf> =
             fence.granted.iter().flat_map(|path| readable::beside(path, &kept_back).whole).collect();
         let open: Vec<&Path> = fence.writable.iter().chain(&granted).map(PathBuf::as_path).chain([scratch]).collect();
         let named: Vec<&Path> = open.iter().copied().chain(fence.readable.iter().map(PathBuf::as_path)).collect();
         Ok(Self {
-            reading: sight.visible()?.rules(&named, &fence.left_out)?,
+            reading: read_allowlist.visible()?.rules(&named, &fence.left_out)?,
             changing: changing(&open, fence.reach.network)?,
         })
     }

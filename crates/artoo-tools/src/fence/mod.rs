@@ -4,11 +4,11 @@
 //! as it was and every process that comes of the program is held. On macOS `sandbox-exec` holds it.
 
 #[cfg(target_os = "linux")]
-mod bare;
-#[cfg(target_os = "linux")]
-mod broker;
+mod beside_hidden;
 #[cfg(target_os = "linux")]
 mod call;
+#[cfg(target_os = "linux")]
+mod caller;
 #[cfg(target_os = "linux")]
 mod capabilities;
 mod denial;
@@ -19,31 +19,31 @@ mod filter;
 #[cfg(target_os = "linux")]
 mod incidental;
 #[cfg(target_os = "linux")]
+mod ipc;
+#[cfg(target_os = "linux")]
 mod joined;
 #[cfg(target_os = "linux")]
 pub(crate) mod kernel;
 #[cfg(target_os = "linux")]
 mod layers;
 #[cfg(target_os = "linux")]
-mod moved;
-#[cfg(target_os = "linux")]
-mod place;
+mod predict;
 mod reach;
-#[cfg(target_os = "linux")]
-mod reaching;
+mod read_allowlist;
 mod readable;
 #[cfg(target_os = "linux")]
 mod reading;
+#[cfg(target_os = "linux")]
+mod rename_folder;
 mod report;
 #[cfg(target_os = "linux")]
 mod rules;
 pub(crate) mod seatbelt;
-mod sight;
+#[cfg(target_os = "linux")]
+mod supervisor;
 #[cfg(target_os = "linux")]
 mod syscalls;
 mod views;
-#[cfg(target_os = "linux")]
-mod visible;
 #[cfg(target_os = "linux")]
 mod watched;
 
@@ -57,8 +57,6 @@ use crate::paths;
 use crate::protect::Protected;
 
 #[cfg(target_os = "linux")]
-pub(crate) use broker::{Asking, Broker, Most, Notes};
-#[cfg(target_os = "linux")]
 pub(crate) use capabilities::drop_capabilities;
 pub use denial::Denial;
 pub(crate) use denial::remark;
@@ -69,11 +67,13 @@ pub(crate) use filter::Filters;
 #[cfg(target_os = "linux")]
 pub(crate) use layers::{Layers, hold_signals};
 pub(crate) use reach::Reach;
+pub(crate) use read_allowlist::ReadAllowlist;
 pub use report::FenceReport;
 #[cfg(target_os = "linux")]
 pub(crate) use report::signals_are_held;
 pub(crate) use report::{report, try_early};
-pub(crate) use sight::Sight;
+#[cfg(target_os = "linux")]
+pub(crate) use supervisor::{Asking, Most, SharedObserved, Supervisor};
 pub(crate) use views::{clean_views, views_in_words};
 
 /// How a program is held.

@@ -18,7 +18,7 @@ pub(crate) fn program() -> Option<PathBuf> {
 
 /// The same order, run by `sandbox-exec` behind a profile.
 pub(crate) fn wrapped(program: &Path, order: Order, scratch: &Path) -> Order {
-    let profile = profile(&order.fence, order.sight.hidden(), scratch);
+    let profile = profile(&order.fence, order.read_allowlist.hidden(), scratch);
     // `sandbox-exec` takes a path and no other name; a program that asks for its name sees the path.
     let arguments = [OsString::from("-p"), profile.into(), order.program.clone().into_os_string()];
     let arguments = arguments.into_iter().chain(order.arguments.clone()).collect();

@@ -16,7 +16,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::place::Place;
+use super::caller::DirEntry;
 
 /// Folders within each other that are copied at most.
 const DEPTH_MAX: usize = 128;
@@ -43,7 +43,7 @@ pub(super) struct Most {
 }
 
 /// Renames a folder; what is none is left to the kernel.
-pub(super) fn rename(from: &Place, to: &Place, flags: RenameFlags, most: Most) -> io::Result<Renamed> {
+pub(super) fn rename(from: &DirEntry, to: &DirEntry, flags: RenameFlags, most: Most) -> io::Result<Renamed> {
     let found = facts(&from.folder, &from.name)?;
     let is_folder = kind(&found) == FileType::Directory;
     if !is_folder || !(flags - RenameFlags::NOREPLACE).is_empty() {

@@ -13,9 +13,9 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, getpid, pidfd_open, setsid, test_kill_process_group, waitpid,
 };
 
-use super::census::Census;
+use super::descendants::Descendants;
 use super::{Ends, Orders, Stage, Word};
-use crate::fence::{Asking, Notes, drop_capabilities, hold_signals, kernel};
+use crate::fence::{Asking, SharedObserved, drop_capabilities, hold_signals, kernel};
 use crate::process::{Verdict, limits};
 use crate::view::{Entry, NoView, Step, child};
 
@@ -34,7 +34,7 @@ const GONE_GRACE: Duration = Duration::from_secs(1);
 
 /// The whole life of one program, in a process that shares this one's memory and, until the program has started, its
 /// files.
-pub(super) fn run(orders: Orders, ends: Ends, seen: &Notes, tell: &mpsc::Sender<Stage>) {
+pub(super) fn run(orders: Orders, ends: Ends, seen: &SharedObserved, tell: &mpsc::Sender<Stage>) {
     let Ends { control, stdin, stdout, stderr } = ends;
     // Closed here at the end: the monitor closes it in its own table.
     let control = &control;
@@ -80,7 +80,7 @@ fn monitor(
     entry: Option<&Entry<'_>>,
     control: &PipeReader,
     streams: Streams,
-    seen: &Notes,
+    seen: &SharedObserved,
     tell: &mpsc::Sender<Stage>,
 ) -> Option<Verdict> {
     let started = begin(orders, entry, control, streams, seen, tell);
@@ -98,7 +98,7 @@ fn begin<'a>(
     entry: Option<&Entry<'_>>,
     control: &PipeReader,
     streams: Streams,
-    seen: &'a Notes,
+    seen: &'a SharedObserved,
     tell: &mpsc::Sender<Stage>,
 ) -> io::Result<Started<'a>> {
     // Before Landlock, which allows no mounts.
@@ -124,8 +124,8 @@ fn begin<'a>(
     drop((orders, streams, nothing, open));
     keep_control(control)?;
     let pidfd = pidfd_open(pid, PidfdFlags::empty())?;
-    let census = Census::new(pid, signals_are_held);
-    Ok(Started { pid, pidfd, census, told: is_asked.then_some(seen) })
+    let descendants = Descendants::new(pid, signals_are_held);
+    Ok(Started { pid, pidfd, descendants, told: is_asked.then_some(seen) })
 }
 
 /// Makes the calling child what the program is to run in, and executes it. `open` are the folders that may be changed in
@@ -183,9 +183,9 @@ fn keep_control(control: &PipeReader) -> io::Result<()> {
 struct Started<'a> {
     pid: Pid,
     pidfd: OwnedFd,
-    census: Census,
+    descendants: Descendants,
     /// What its processes have asked; `None` where they could not be asked about.
-    told: Option<&'a Notes>,
+    told: Option<&'a SharedObserved>,
 }
 
 impl Started<'_> {
@@ -250,7 +250,7 @@ impl Started<'_> {
         let mut was_empty = false;
         loop {
             // One that started another and went may have hidden it from the first look.
-            let is_empty = self.census.inside().is_empty();
+            let is_empty = self.descendants.inside().is_empty();
             if is_empty && was_empty {
                 return true;
             }
@@ -264,9 +264,9 @@ impl Started<'_> {
     }
 
     fn ask_to_end(&self) {
-        self.census.signal(Signal::TERM);
+        self.descendants.signal(Signal::TERM);
         // A stopped process is woken so that it can.
-        self.census.signal(Signal::CONT);
+        self.descendants.signal(Signal::CONT);
     }
 
     /// Kills every process until none is left.
@@ -274,8 +274,8 @@ impl Started<'_> {
         let until = Instant::now() + GONE_GRACE;
         let mut pause = LOOK_FIRST;
         loop {
-            self.census.signal(Signal::KILL);
-            if self.census.inside().is_empty() || Instant::now() >= until {
+            self.descendants.signal(Signal::KILL);
+            if self.descendants.inside().is_empty() || Instant::now() >= until {
                 return;
             }
             thread::sleep(pause);

@@ -25,7 +25,7 @@ pub(super) struct Caller {
 }
 
 /// An entry of a folder: the folder held open, and where the entry really lies.
-pub(super) struct Place {
+pub(super) struct DirEntry {
     pub(super) folder: OwnedFd,
     pub(super) name: OsString,
     pub(super) path: PathBuf,
@@ -142,7 +142,7 @@ impl Caller {
     }
 
     /// The entry a path names; `None` where it names no entry of its own (`/`, `..`).
-    pub(super) fn place(&self, folder: i32, path: &Path) -> io::Result<Option<Place>> {
+    pub(super) fn place(&self, folder: i32, path: &Path) -> io::Result<Option<DirEntry>> {
         let bytes = path.as_os_str().as_bytes();
         let end = bytes.iter().rposition(|byte| *byte != b'/').map_or(0, |last| last + 1);
         let is_slashed = end < bytes.len();
@@ -157,7 +157,7 @@ impl Caller {
         let folder = self.open_path(folder, Path::new(OsStr::from_bytes(parent)), OFlags::DIRECTORY)?;
         let name = OsStr::from_bytes(name).to_owned();
         let path = real(&folder)?.join(&name);
-        Ok(Some(Place { folder, name, path, is_slashed }))
+        Ok(Some(DirEntry { folder, name, path, is_slashed }))
     }
 
     fn open_path(&self, folder: i32, path: &Path, more: OFlags) -> io::Result<OwnedFd> {

@@ -16,14 +16,14 @@ use rustix::fs::{
 };
 use rustix::process::{Pid, Signal, pidfd_send_signal};
 
-use super::bare::{Bare, Change, acts};
 use super::call::{self, Call, PathArgument, Subject, TimeFormat};
+use super::caller::{self, Caller, DirEntry};
 use super::denial::{DENIALS_MAX, Denial};
 use super::disk::Disk;
-use super::kernel::{self, Answer, Asked};
-use super::moved::{self, Renamed};
-use super::place::{self, Caller, Place};
+use super::kernel::{self, Answer, Notification};
+use super::predict::{Change, Predicted, acts};
 use super::reach::session;
+use super::rename_folder::{self, Renamed};
 use super::syscalls::ACTING_BITS;
 use super::{Fence, Reach, RunKind};
 
@@ -43,7 +43,7 @@ pub(crate) struct Asking {
 
 /// What was seen of a program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct Observed {
     /// What it was denied, each act once, in the order of the first tries.
     pub(crate) denied: Vec<Denial>,
     /// The run is being killed for the first of these.
@@ -58,7 +58,7 @@ pub(crate) struct Seen {
     pub(crate) renamed: Vec<(PathBuf, PathBuf)>,
 }
 
-impl Seen {
+impl Observed {
     /// Whether nothing is to be answered any more.
     pub(crate) fn is_being_killed(&self) -> bool {
         self.is_stopped || self.full.is_some()
@@ -67,10 +67,10 @@ impl Seen {
 
 /// What is seen, shared between the one who writes and those who read.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Notes(Arc<Mutex<Seen>>);
+pub(crate) struct SharedObserved(Arc<Mutex<Observed>>);
 
-impl Notes {
-    pub(crate) fn seen(&self) -> MutexGuard<'_, Seen> {
+impl SharedObserved {
+    pub(crate) fn seen(&self) -> MutexGuard<'_, Observed> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -84,7 +84,7 @@ pub(crate) struct Most {
 }
 
 /// Answers for one program.
-pub(crate) struct Broker {
+pub(crate) struct Supervisor {
     pub(super) listener: OwnedFd,
     writable: Vec<PathBuf>,
     granted: Vec<PathBuf>,
@@ -100,12 +100,12 @@ pub(crate) struct Broker {
     pub(super) has_stand_in: bool,
     /// Files the program has made beside those it may change, by device and number: its own temporary files.
     made: BTreeSet<(u64, u64)>,
-    notes: Notes,
+    notes: SharedObserved,
 }
 
 /// What a path is to the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum Access {
     /// In a folder in which Landlock lets it do everything.
     Writable,
     /// Allowed by name, or its own.
@@ -113,7 +113,7 @@ pub(super) enum Standing {
     Outside,
 }
 
-impl Broker {
+impl Supervisor {
     /// `scratch` is the program's own temporary folder.
     pub(crate) fn new(
         Asking { listener, pid, pidfd }: Asking,
@@ -121,7 +121,7 @@ impl Broker {
         kind: RunKind,
         scratch: &Path,
         most: Most,
-        notes: Notes,
+        notes: SharedObserved,
     ) -> Self {
         let writable = fence.writable.iter().map(PathBuf::as_path).chain([scratch]).map(Path::to_path_buf).collect();
         Self {
@@ -180,10 +180,10 @@ impl Broker {
         self.listener.as_fd()
     }
 
-    fn answer(&mut self, asked: Asked) {
+    fn answer(&mut self, asked: Notification) {
         let answer = match call::read(asked) {
-            _ if self.notes.seen().is_being_killed() => Answer::Withheld,
-            Some(call @ (Call::NewSession | Call::NewGroup)) => self.other(asked, call).unwrap_or(Answer::GoOn),
+            _ if self.notes.seen().is_being_killed() => Answer::NoReply,
+            Some(call @ (Call::NewSession | Call::NewGroup)) => self.other(asked, call).unwrap_or(Answer::Continue),
             Some(call) if self.stops_at_denial() => self.reading_run(asked, call),
             Some(Call::Open { path, flags, mode }) => match self.open(asked, path, flags, mode) {
                 Ok(None) => return,
@@ -196,7 +196,7 @@ impl Broker {
         kernel::answer(self.listener(), asked, answer);
     }
 
-    pub(super) fn other(&mut self, asked: Asked, call: Call) -> io::Result<Answer> {
+    pub(super) fn other(&mut self, asked: Notification, call: Call) -> io::Result<Answer> {
         match call {
             Call::NewSession | Call::NewGroup => {
                 self.notes.seen().left_group = true;
@@ -204,12 +204,12 @@ impl Broker {
                     let process = Caller::new(asked.thread).ok().and_then(|caller| caller.process());
                     self.sessions.extend(process.map(|pid| pid.as_raw_nonzero().get()));
                 }
-                Ok(Answer::GoOn)
+                Ok(Answer::Continue)
             }
             Call::Socket { family: libc::AF_UNIX, kind, .. } => self.own_socket(asked, kind),
             Call::Socket { .. } if self.reach.network => {
                 self.notes.seen().reached_out = true;
-                Ok(Answer::GoOn)
+                Ok(Answer::Continue)
             }
             Call::Socket { family: libc::AF_INET | libc::AF_INET6, .. } => {
                 Ok(self.deny(Denial::Network, Answer::Fails(libc::EACCES)))
@@ -246,7 +246,7 @@ impl Broker {
             Call::Truncate { path } | Call::Make { path, .. } => {
                 self.entry(asked, path, |_, _| Err(io::Error::from_raw_os_error(libc::EACCES)))
             }
-            Call::Open { .. } => Ok(Answer::GoOn),
+            Call::Open { .. } => Ok(Answer::Continue),
             Call::Connect { .. }
             | Call::Lock { .. }
             | Call::Signal { .. }
@@ -269,23 +269,23 @@ impl Broker {
     /// Renames a folder in a view, where the kernel alone would not; anything else is left to it.
     fn rename_in_view(
         &self,
-        asked: Asked,
+        asked: Notification,
         from: PathArgument,
         to: PathArgument,
         flags: RenameFlags,
     ) -> io::Result<Answer> {
         let caller = Caller::in_view(asked.thread)?;
-        let (Some(from), Some(to)) = (look(&caller, from), look(&caller, to)) else { return Ok(Answer::GoOn) };
+        let (Some(from), Some(to)) = (look(&caller, from), look(&caller, to)) else { return Ok(Answer::Continue) };
         self.must_wait(asked)?;
-        let most = moved::Most { bytes: self.most.file_bytes };
-        let renamed = moved::rename(&from, &to, flags, most);
+        let most = rename_folder::Most { bytes: self.most.file_bytes };
+        let renamed = rename_folder::rename(&from, &to, flags, most);
         for place in
             [&from, &to].into_iter().filter(|place| !matches!(renamed, Ok(Renamed::Done)) && is_read_only(place))
         {
-            self.deny(Denial::Write(place.path.clone()), Answer::GoOn);
+            self.deny(Denial::Write(place.path.clone()), Answer::Continue);
         }
         if renamed? == Renamed::Not {
-            return Ok(Answer::GoOn);
+            return Ok(Answer::Continue);
         }
         let mut seen = self.notes.seen();
         if seen.renamed.len() < RENAMED_MAX {
@@ -295,21 +295,21 @@ impl Broker {
     }
 
     /// Changes a mode, an owner or times of what may be changed. The kernel would not look, so it never goes on to it.
-    pub(super) fn fact(&self, asked: Asked, of: Subject, change: &Change) -> io::Result<Answer> {
+    pub(super) fn fact(&self, asked: Notification, of: Subject, change: &Change) -> io::Result<Answer> {
         let file = subject(&Caller::new(asked.thread)?, of)?;
-        let path = place::real(&file)?;
-        let is_own = place::is_nameless(&file, &path) || self.made.contains(&identity(&file)?);
-        if self.standing(&path) == Standing::Outside && !is_own {
+        let path = caller::real(&file)?;
+        let is_own = caller::is_nameless(&file, &path) || self.made.contains(&identity(&file)?);
+        if self.access(&path) == Access::Outside && !is_own {
             return Ok(match change.effect(&file) {
-                Bare::Fails(error) if self.stops_at_denial() => Answer::Fails(error),
-                Bare::ChangesNothing if self.stops_at_denial() => Answer::Done,
-                Bare::Fails(_) | Bare::ChangesNothing | Bare::Changes => {
+                Predicted::Fails(error) if self.stops_at_denial() => Answer::Fails(error),
+                Predicted::ChangesNothing if self.stops_at_denial() => Answer::Done,
+                Predicted::Fails(_) | Predicted::ChangesNothing | Predicted::Changes => {
                     self.deny(Denial::Metadata(path), Answer::Fails(libc::EPERM))
                 }
             });
         }
         if self.stops_at_denial() && matches!(change, Change::Mode(mode) if acts(*mode)) {
-            return Ok(self.deny(Denial::Metadata(path), Answer::Withheld));
+            return Ok(self.deny(Denial::Metadata(path), Answer::NoReply));
         }
         self.must_wait(asked)?;
         change.apply(&file)?;
@@ -319,41 +319,41 @@ impl Broker {
     /// Acts on one entry where it was allowed by name.
     fn entry(
         &self,
-        asked: Asked,
+        asked: Notification,
         path: PathArgument,
-        act: impl FnOnce(&Place, &Caller) -> io::Result<()>,
+        act: impl FnOnce(&DirEntry, &Caller) -> io::Result<()>,
     ) -> io::Result<Answer> {
         let caller = Caller::new(asked.thread)?;
-        let Some(place) = look(&caller, path) else { return Ok(Answer::GoOn) };
-        match self.standing_of(&place) {
-            Standing::Writable => Ok(Answer::GoOn),
-            Standing::Granted => {
+        let Some(place) = look(&caller, path) else { return Ok(Answer::Continue) };
+        match self.access_to(&place) {
+            Access::Writable => Ok(Answer::Continue),
+            Access::Granted => {
                 self.must_wait(asked)?;
                 act(&place, &caller)?;
                 Ok(Answer::Done)
             }
-            Standing::Outside => Ok(self.deny(Denial::Write(place.path), Answer::GoOn)),
+            Access::Outside => Ok(self.deny(Denial::Write(place.path), Answer::Continue)),
         }
     }
 
     /// Acts on two entries where both may be changed and one of them was allowed by name.
     fn both(
         &self,
-        asked: Asked,
+        asked: Notification,
         from: PathArgument,
         to: PathArgument,
-        act: impl FnOnce(&Place, &Place) -> rustix::io::Result<()>,
+        act: impl FnOnce(&DirEntry, &DirEntry) -> rustix::io::Result<()>,
     ) -> io::Result<Answer> {
         let caller = Caller::new(asked.thread)?;
-        let (Some(from), Some(to)) = (look(&caller, from), look(&caller, to)) else { return Ok(Answer::GoOn) };
-        let standings = [self.standing_of(&from), self.standing_of(&to)];
-        for (place, standing) in [&from, &to].into_iter().zip(standings) {
-            if standing == Standing::Outside {
-                self.deny(Denial::Write(place.path.clone()), Answer::GoOn);
+        let (Some(from), Some(to)) = (look(&caller, from), look(&caller, to)) else { return Ok(Answer::Continue) };
+        let accesses = [self.access_to(&from), self.access_to(&to)];
+        for (place, access) in [&from, &to].into_iter().zip(accesses) {
+            if access == Access::Outside {
+                self.deny(Denial::Write(place.path.clone()), Answer::Continue);
             }
         }
-        if standings.contains(&Standing::Outside) || standings == [Standing::Writable; 2] {
-            return Ok(Answer::GoOn);
+        if accesses.contains(&Access::Outside) || accesses == [Access::Writable; 2] {
+            return Ok(Answer::Continue);
         }
         self.must_wait(asked)?;
         act(&from, &to)?;
@@ -361,18 +361,24 @@ impl Broker {
     }
 
     /// Opens a file to be written where it was allowed by name, and hands it over; `None` when that is the answer.
-    fn open(&mut self, asked: Asked, path: PathArgument, flags: OFlags, mode: u32) -> io::Result<Option<Answer>> {
+    fn open(
+        &mut self,
+        asked: Notification,
+        path: PathArgument,
+        flags: OFlags,
+        mode: u32,
+    ) -> io::Result<Option<Answer>> {
         let caller = Caller::new(asked.thread)?;
-        let Some(place) = look(&caller, path) else { return Ok(Some(Answer::GoOn)) };
+        let Some(place) = look(&caller, path) else { return Ok(Some(Answer::Continue)) };
         let is_new = flags.contains(OFlags::CREATE | OFlags::EXCL);
-        let standing = self.standing_of(&place);
+        let access = self.access_to(&place);
         // A program that changes a file often makes a new one beside it first and puts it in its place.
-        let is_beside = standing == Standing::Outside && is_new && self.is_beside_granted(&place.path);
-        if standing != Standing::Granted && !is_beside {
-            if standing == Standing::Outside && !place.path.starts_with("/dev") && !place.path.starts_with("/proc") {
-                self.deny(Denial::Write(place.path), Answer::GoOn);
+        let is_beside = access == Access::Outside && is_new && self.is_beside_granted(&place.path);
+        if access != Access::Granted && !is_beside {
+            if access == Access::Outside && !place.path.starts_with("/dev") && !place.path.starts_with("/proc") {
+                self.deny(Denial::Write(place.path), Answer::Continue);
             }
-            return Ok(Some(Answer::GoOn));
+            return Ok(Some(Answer::Continue));
         }
         self.must_wait(asked)?;
         let mode = plain(mode) & !caller.umask();
@@ -387,28 +393,28 @@ impl Broker {
     }
 
     /// What was looked up by a thread's number was that thread's, if its call still waits.
-    pub(super) fn must_wait(&self, asked: Asked) -> io::Result<()> {
+    pub(super) fn must_wait(&self, asked: Notification) -> io::Result<()> {
         if kernel::still_waits(self.listener(), asked) { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
     }
 
-    pub(super) fn standing(&self, path: &Path) -> Standing {
+    pub(super) fn access(&self, path: &Path) -> Access {
         if self.kept_back.iter().any(|kept| path.starts_with(kept) || kept.starts_with(path)) {
-            Standing::Outside
+            Access::Outside
         } else if self.writable.iter().any(|folder| path.starts_with(folder)) {
-            Standing::Writable
+            Access::Writable
         } else if self.granted.iter().any(|granted| path.starts_with(granted)) {
-            Standing::Granted
+            Access::Granted
         } else {
-            Standing::Outside
+            Access::Outside
         }
     }
 
-    pub(super) fn standing_of(&self, place: &Place) -> Standing {
-        let standing = self.standing(&place.path);
-        if standing == Standing::Outside && self.is_made(place) { Standing::Granted } else { standing }
+    pub(super) fn access_to(&self, place: &DirEntry) -> Access {
+        let access = self.access(&place.path);
+        if access == Access::Outside && self.is_made(place) { Access::Granted } else { access }
     }
 
-    fn is_made(&self, place: &Place) -> bool {
+    fn is_made(&self, place: &DirEntry) -> bool {
         let found = statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW);
         found.is_ok_and(|found| self.made.contains(&(found.st_dev, found.st_ino)))
     }
@@ -429,7 +435,7 @@ impl Broker {
         seen.is_stopped = true;
         // It may have gone already; whoever is left is killed with the rest.
         let _ = pidfd_send_signal(&self.first, Signal::KILL);
-        Answer::Withheld
+        Answer::NoReply
     }
 }
 
@@ -442,12 +448,12 @@ pub(super) fn subject(caller: &Caller, of: Subject) -> io::Result<OwnedFd> {
 }
 
 /// The entry a path names, where there is one to be looked at; what can't be looked up the kernel will refuse by itself.
-fn look(caller: &Caller, path: PathArgument) -> Option<Place> {
+fn look(caller: &Caller, path: PathArgument) -> Option<DirEntry> {
     caller.place(path.folder, &caller.path(path.address).ok()?).ok().flatten()
 }
 
 /// Whether nothing in its folder can be changed by anybody.
-fn is_read_only(place: &Place) -> bool {
+fn is_read_only(place: &DirEntry) -> bool {
     fstatvfs(&place.folder).is_ok_and(|found| found.f_flag.contains(StatVfsMountFlags::RDONLY))
 }
 

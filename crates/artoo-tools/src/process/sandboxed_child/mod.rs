@@ -4,8 +4,8 @@
 //! signals of its own, starts the program, waits for it, and ends what is left: it can tell which processes came of the
 //! program, since the kernel lets it signal those alone. It does so too when this process is killed: then its pipe ends.
 
-mod census;
-mod inner;
+mod descendants;
+mod monitor;
 
 use std::ffi::{CString, NulError, OsString};
 use std::fs::File;
@@ -23,7 +23,7 @@ use tokio::sync::oneshot;
 use super::scratch::Scratch;
 use super::{Order, Verdict};
 use crate::config::ProcessLimits;
-use crate::fence::{self, Asking, Broker, Disk, Fence, Filters, Layers, Most, Notes};
+use crate::fence::{self, Asking, Disk, Fence, Filters, Layers, Most, SharedObserved, Supervisor};
 use crate::view::View;
 use crate::view::child::Program;
 
@@ -38,7 +38,7 @@ enum Word {
 
 /// A running program. Dropping it kills every process that came of it.
 #[derive(Debug)]
-pub(crate) struct Ward {
+pub(crate) struct SandboxedChild {
     control: File,
     verdict: oneshot::Receiver<Verdict>,
 }
@@ -74,7 +74,7 @@ struct Ends {
     stderr: PipeWriter,
 }
 
-impl Ward {
+impl SandboxedChild {
     /// Starts a program; returns when it has been started or could not be.
     pub(crate) async fn start(mut order: Order) -> io::Result<(Self, ChildStdout, ChildStderr)> {
         let (control_read, control) = io::pipe()?;
@@ -85,13 +85,13 @@ impl Ward {
         let (started_tell, started) = oneshot::channel();
         let (verdict_tell, verdict) = oneshot::channel();
         thread::Builder::new()
-            .name("artoo-ward".to_owned())
+            .name("artoo-sandboxed_child".to_owned())
             .spawn(move || outer(order, ends, started_tell, verdict_tell))?;
-        let ward = Self { control: File::from(OwnedFd::from(control)), verdict };
+        let sandboxed_child = Self { control: File::from(OwnedFd::from(control)), verdict };
         started.await.unwrap_or_else(|_| Err(io::Error::other("the thread that starts programs has failed")))?;
         let stdout = ChildStdout::from_std(OwnedFd::from(stdout).into())?;
         let stderr = ChildStderr::from_std(OwnedFd::from(stderr).into())?;
-        Ok((ward, stdout, stderr))
+        Ok((sandboxed_child, stdout, stderr))
     }
 
     pub(crate) fn ask_to_end(&mut self) {
@@ -124,11 +124,11 @@ fn outer(order: Order, ends: Ends, started: oneshot::Sender<io::Result<()>>, ver
         }
     };
     let (tell, told) = mpsc::channel();
-    let notes = Notes::default();
+    let notes = SharedObserved::default();
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
         let seen = notes.clone();
-        scope.spawn(move || inner::run(orders, ends, &seen, &tell));
+        scope.spawn(move || monitor::run(orders, ends, &seen, &tell));
         let mut started = Some(started);
         let mut verdict = Some(verdict);
         let mut fence = Some(fence);
@@ -140,8 +140,8 @@ fn outer(order: Order, ends: Ends, started: oneshot::Sender<io::Result<()>>, ver
                         let kind = fence.kind(view.is_some());
                         let disk = disk(&fence, view.as_deref(), scratch.path(), limits.disk_bytes);
                         let most = Most { file_bytes: limits.file_bytes, disk };
-                        let broker = Broker::new(asking, &fence, kind, scratch.path(), most, notes.clone());
-                        scope.spawn(|| broker.serve(|| is_over.load(Ordering::Relaxed)));
+                        let supervisor = Supervisor::new(asking, &fence, kind, scratch.path(), most, notes.clone());
+                        scope.spawn(|| supervisor.serve(|| is_over.load(Ordering::Relaxed)));
                     }
                 }
                 Stage::Started(outcome) => {
@@ -178,7 +178,7 @@ fn prepare(order: Order) -> io::Result<(Scratch, Orders)> {
     let scratch = Scratch::new()?;
     let layers = match &order.view {
         Some(_) => Layers::of_view(&order.fence, scratch.path())?,
-        None => Layers::of(&order.fence, &order.sight, scratch.path())?,
+        None => Layers::of(&order.fence, &order.read_allowlist, scratch.path())?,
     };
     let filters = Filters::of(order.fence.kind(order.view.is_some()), order.fence.reach.network);
     let temporary = [("TMPDIR".to_owned(), scratch.path().as_os_str().to_owned())];
