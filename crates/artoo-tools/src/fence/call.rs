@@ -221,7 +221,7 @@ fn reaching(call: c_long, [a, b, c, d, e, f]: [u64; 6]) -> Option<Call> {
             let (_, name, process, everyone) = *ON_PROCESSES.iter().find(|(known, ..)| *known == call)?;
             let named = if process == 0 { a } else { b };
             // Kinds are numbered: one process, a group, a user's.
-            let is_one = everyone.is_none_or(|user| u64::from(word(a)) + 2 == user);
+            let is_one = everyone.is_none_or(|user| word(a).saturating_add(2) == user);
             Call::Share { name, process: is_one.then(|| int(named)) }
         }
     })

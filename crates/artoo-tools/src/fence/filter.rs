@@ -1,17 +1,12 @@
-//! The fence as seccomp's filters: the network, and what Landlock does not cover.
+//! The sandbox's seccomp filters: the network, and what Landlock does not cover.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, OnceLock};
 
-use libc::c_long;
-use seccompiler::{
-    BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
-    SeccompRule, TargetArch, apply_filter, sock_filter,
-};
+use libc::{c_long, sock_filter};
 
-use super::joined::{Known, Part, RETURN, Says, joined};
+use super::bpf::{Condition, Rule, compile};
 use super::syscalls::{
     ABSENT, ACTING_BITS, ATTRIBUTES, CLONE_NEWTIME, DENIED, ENTRIES, FACTS, FIRST_UNKNOWN, IDENTITY,
     INTERFACE_ADDRESSES, KIND_MASK, LINKS, MAKING, NAMESPACES, NODES, ON_PROCESSES, REACHING, RENAMING, REQUESTS,
@@ -19,301 +14,226 @@ use super::syscalls::{
 };
 use super::{RunKind, kernel};
 
-type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+/// This processor, as `linux/audit.h` numbers it.
+const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
+    Some(0xc000_003e)
+} else if cfg!(target_arch = "aarch64") {
+    Some(0xc000_00b7)
+} else if cfg!(target_arch = "riscv64") {
+    Some(0xc000_00f3)
+} else {
+    None
+};
 
-/// The program for one thread, compiled.
+/// A system call and the conditions that its arguments must all meet.
+type Match = (c_long, Vec<Condition>);
+
+/// The compiled programs for one kind of run.
 #[derive(Debug, Clone)]
 pub(crate) struct Filters {
-    asking: Arc<BpfProgram>,
-    /// In the place of `asking` where nobody can be asked.
-    denying: Arc<BpfProgram>,
+    asking: Arc<Vec<sock_filter>>,
+    /// Used instead of `asking` if the kernel allows no listener.
+    denying: Arc<Vec<sock_filter>>,
     must_ask: bool,
 }
 
 impl Filters {
     /// The filters of a run, compiled once for each kind. A reading run never has the network.
-    pub(crate) fn of(kind: RunKind, network: bool) -> Result<Self, BackendError> {
-        static KEPT: [OnceLock<Filters>; 5] = [const { OnceLock::new() }; 5];
-        let [fenced, fenced_network, reading, view, view_network] = &KEPT;
-        let kept = match (kind, network) {
+    ///
+    /// # Errors
+    /// If there are no filters for this processor.
+    pub(crate) fn of(kind: RunKind, network: bool) -> io::Result<Self> {
+        static CACHED: [OnceLock<Filters>; 5] = [const { OnceLock::new() }; 5];
+        let [fenced, fenced_network, reading, view, view_network] = &CACHED;
+        let cached = match (kind, network) {
             (RunKind::Fenced, false) => fenced,
             (RunKind::Fenced, true) => fenced_network,
             (RunKind::Reading, _) => reading,
             (RunKind::View, false) => view,
             (RunKind::View, true) => view_network,
         };
-        if let Some(filters) = kept.get() {
-            return Ok(filters.clone());
-        }
-        // As `linux/audit.h` numbers them.
-        let architecture = match architecture()? {
-            TargetArch::x86_64 => 0xc000_003e,
-            TargetArch::aarch64 => 0xc000_00b7,
-            TargetArch::riscv64 => 0xc000_00f3,
-        };
-        let known = Known { architecture, first_unknown: FIRST_UNKNOWN };
-        let program = |asks| Ok(Arc::new(joined(known, &parts(kind, network, asks)?)));
-        let filters = Self { asking: program(true)?, denying: program(false)?, must_ask: kind == RunKind::Reading };
-        Ok(kept.get_or_init(|| filters).clone())
+        let architecture = ARCHITECTURE.ok_or(io::ErrorKind::Unsupported)?;
+        let program = |asks| Arc::new(compile(architecture, FIRST_UNKNOWN, &rules(kind, network, asks)));
+        let made = || Self { asking: program(true), denying: program(false), must_ask: kind == RunKind::Reading };
+        Ok(cached.get_or_init(made).clone())
     }
 
-    /// Whether a program may not be started without somebody to ask.
+    /// Whether a program may not be started without a listener.
     pub(crate) fn must_ask(&self) -> bool {
         self.must_ask
     }
 
-    /// Puts the filters onto the calling thread and on all it will start, and returns what answers the questions that
-    /// will be asked; `None` where this process can't be asked, since another already is.
+    /// Installs the filters for the calling thread and its descendants, and returns the listener; `None` if the kernel
+    /// allows none, since another one already listens to this process.
     ///
     /// # Errors
-    /// Also where a reading run can't be asked: it would not be known what it was denied.
+    /// Also if a reading run can have no listener: its denials would not be known.
     pub(crate) fn apply(&self) -> io::Result<Option<OwnedFd>> {
         match kernel::listen(&self.asking) {
             Ok(listener) => Ok(Some(listener)),
             Err(error) if self.must_ask => Err(error),
             Err(_) => {
-                apply_filter(&self.denying).map_err(io::Error::other)?;
+                kernel::set_filter(&self.denying, 0)?;
                 Ok(None)
             }
         }
     }
 }
 
-/// The parts of a filter, the strictest first.
-fn parts(kind: RunKind, network: bool, asks: bool) -> Result<Vec<Part>, BackendError> {
-    let mut parts = Vec::new();
-    for (rules, answer) in answers(kind, network, asks)? {
-        let (always, by_arguments): (Rules, Rules) = rules.into_iter().partition(|(_, rules)| rules.is_empty());
-        // What is said whatever the arguments are needs no program that looks for the number once more.
-        parts.push(Part { calls: numbers(&always), says: Says::Always(answer.action()) });
-        parts.push(Part { calls: numbers(&by_arguments), says: Says::ByArguments(compile(by_arguments, answer)?) });
-    }
-    Ok(parts)
+fn rules(kind: RunKind, network: bool, asks: bool) -> Vec<Rule> {
+    let parts = parts(kind, network, asks).into_iter();
+    let rules = parts.flat_map(|(matches, action)| matches.into_iter().map(move |matched| (matched, action)));
+    rules.map(|((call, conditions), action)| Rule { call, conditions, action }).collect()
 }
 
-/// What is refused, each in its own words, and at last what is asked about or, where nobody can be asked, refused too.
-fn answers(kind: RunKind, network: bool, asks: bool) -> Result<Vec<(Rules, Answer)>, BackendError> {
+/// What is refused, each with its own error, and at last what is asked about or, without a listener, refused too.
+fn parts(kind: RunKind, network: bool, asks: bool) -> Vec<(Vec<Match>, u32)> {
+    let fails = |errno: i32| libc::SECCOMP_RET_ERRNO | errno.unsigned_abs();
+    let is_asked = libc::SECCOMP_RET_USER_NOTIF;
     let in_view = kind == RunKind::View;
-    let mut denied = denied()?;
     if kind == RunKind::Reading && asks {
-        return Ok(vec![(always(ABSENT), Answer::Fails(libc::ENOSYS)), (asked_reading(denied)?, Answer::IsAsked)]);
+        return vec![(always(ABSENT), fails(libc::ENOSYS)), (asked_reading(), is_asked)];
     }
-    denied.extend(acting_modes()?);
-    let attributes = if in_view { Rules::new() } else { always(ATTRIBUTES) };
     let last = match (asks, in_view) {
-        (true, true) => {
-            let mut rules = always(&[RENAMING, REACHING].concat());
-            rules.extend(locks()?);
-            (rules, Answer::IsAsked)
+        (true, true) => ([always(RENAMING), always(REACHING), locks()].concat(), is_asked),
+        (true, false) => (asked(), is_asked),
+        (false, _) => {
+            let files = if in_view { Vec::new() } else { always(FACTS) };
+            let sockets = if network { Vec::new() } else { always(&[libc::SYS_socket]) };
+            ([files, sockets].concat(), fails(libc::EPERM))
         }
-        (true, false) => (asked()?, Answer::IsAsked),
-        (false, _) => (denied_instead(network, in_view), Answer::Fails(libc::EPERM)),
     };
-    Ok(vec![
-        (denied, Answer::Fails(libc::EPERM)),
-        ([(libc::SYS_ioctl, vec![other_requests()?])].into(), Answer::Fails(libc::ENOTTY)),
-        (always(ABSENT), Answer::Fails(libc::ENOSYS)),
-        (attributes, Answer::Fails(libc::EOPNOTSUPP)),
-        (if network { network_allowed(asks)? } else { pairs()? }, Answer::Fails(libc::EACCES)),
+    vec![
+        ([denied(), acting_modes()].concat(), fails(libc::EPERM)),
+        (vec![(libc::SYS_ioctl, other_requests())], fails(libc::ENOTTY)),
+        (always(ABSENT), fails(libc::ENOSYS)),
+        (if in_view { Vec::new() } else { always(ATTRIBUTES) }, fails(libc::EOPNOTSUPP)),
+        (if network { network_allowed(asks) } else { pairs() }, fails(libc::EACCES)),
         last,
-    ])
+    ]
 }
 
-/// What acts on the machine or on other processes.
-fn denied() -> Result<Rules, BackendError> {
+/// Acts on the machine or on other processes.
+fn denied() -> Vec<Match> {
+    let one_of = |call: c_long, bits: u32| {
+        let set = (0..32).map(|bit| 1_u32 << bit).filter(move |bit| bits & bit != 0);
+        set.map(move |bit| (call, vec![Condition::set(0, bit)]))
+    };
     let mut denied = always(&names(DENIED));
-    denied.extend(namespaces()?);
-    denied.extend(on_others()?);
-    denied.insert(libc::SYS_prlimit64, limits_of_others()?);
+    denied.extend(one_of(libc::SYS_clone, NAMESPACES));
+    denied.extend(one_of(libc::SYS_unshare, NAMESPACES | CLONE_NEWTIME));
+    for (call, _, process, everyone) in ON_PROCESSES {
+        denied.push((call, vec![Condition::is_not(process, 0)]));
+        denied.extend(everyone.map(|kind| (call, vec![Condition::is(0, kind)])));
+    }
+    // Setting the limits of another process; a program's own are only ever lowered.
+    for new_limit in [Condition::is_not(2, 0), Condition::upper_is_not(2, 0)] {
+        denied.push((libc::SYS_prlimit64, vec![new_limit, Condition::is_not(0, 0)]));
+    }
     // A lease holds up whoever else opens the file.
-    denied.insert(libc::SYS_fcntl, vec![rule(&[(1, SeccompCmpOp::Eq, libc::F_SETLEASE.unsigned_abs().into())])?]);
-    Ok(denied)
+    denied.push((libc::SYS_fcntl, vec![Condition::is(1, libc::F_SETLEASE.unsigned_abs())]));
+    denied
 }
 
-/// A reading run is asked about whatever is refused elsewhere, so that it is known what it was denied.
-fn asked_reading(denied: Rules) -> Result<Rules, BackendError> {
-    let mut rules = asked()?;
-    rules.extend(denied);
-    rules.extend(pairs()?);
-    rules.extend(always(&[ATTRIBUTES, SOCKETS, NODES, LINKS, &names(IDENTITY)].concat()));
-    let told = INTERFACE_ADDRESSES.map(|request| rule(&[(1, SeccompCmpOp::Eq, request.into())]));
-    rules.insert(libc::SYS_ioctl, told.into_iter().chain([other_requests()]).collect::<Result<_, _>>()?);
-    Ok(rules)
+/// A reading run asks about whatever is refused elsewhere, so that its denials are known.
+fn asked_reading() -> Vec<Match> {
+    let files = [ATTRIBUTES, SOCKETS, NODES, LINKS, &names(IDENTITY)].concat();
+    let addresses = INTERFACE_ADDRESSES.map(|request| (libc::SYS_ioctl, vec![Condition::is(1, request)]));
+    let requests = [addresses.as_slice(), &[(libc::SYS_ioctl, other_requests())]].concat();
+    [asked(), denied(), pairs(), always(&files), requests].concat()
 }
 
-/// What becomes of a call that a rule fits.
-#[derive(Debug, Clone, Copy)]
-enum Answer {
-    Fails(i32),
-    IsAsked,
-}
-
-impl Answer {
-    /// As a filter returns it.
-    fn action(self) -> u32 {
-        match self {
-            Self::Fails(errno) => libc::SECCOMP_RET_ERRNO | errno.unsigned_abs(),
-            Self::IsAsked => libc::SECCOMP_RET_USER_NOTIF,
+/// Metadata and entries of files, files opened to be written, what reaches other processes, and leaving the process
+/// group, which only is noted.
+fn asked() -> Vec<Match> {
+    let mut asked = [always(FACTS), always(ENTRIES), always(REACHING), always(&[libc::SYS_setpgid]), locks()].concat();
+    for (call, flags) in [
+        (libc::SYS_openat, 2),
+        #[cfg(target_arch = "x86_64")]
+        (libc::SYS_open, 1),
+    ] {
+        for (mask, value) in [
+            (libc::O_ACCMODE, libc::O_WRONLY),
+            (libc::O_ACCMODE, libc::O_RDWR),
+            (libc::O_CREAT, libc::O_CREAT),
+            (libc::O_TRUNC, libc::O_TRUNC),
+        ] {
+            asked.push((call, vec![Condition::masked(flags, mask.unsigned_abs(), value.unsigned_abs())]));
         }
     }
+    asked
 }
 
-fn numbers(rules: &Rules) -> Vec<u32> {
-    rules.keys().filter_map(|call| u32::try_from(*call).ok()).collect()
-}
-
-fn compile(rules: Rules, answer: Answer) -> Result<BpfProgram, BackendError> {
-    // The compiler has no word for "is asked about": it is put in afterwards.
-    let (fits, is_fit) = (SeccompAction::Errno(0), u32::from(SeccompAction::Errno(0)));
-    let program: BpfProgram = SeccompFilter::new(rules, SeccompAction::Allow, fits, architecture()?)?.try_into()?;
-    let answered = |made: sock_filter| match (made.code, made.k) {
-        (RETURN, action) if action == is_fit => sock_filter { k: answer.action(), ..made },
-        _ => made,
-    };
-    Ok(program.into_iter().map(answered).collect())
-}
-
-fn architecture() -> Result<TargetArch, BackendError> {
-    TargetArch::try_from(std::env::consts::ARCH)
-}
-
-/// What is asked about: facts and entries of files, files opened to be written, what reaches other processes, and, to be
-/// told afterwards, leaving the group of processes.
-fn asked() -> Result<Rules, BackendError> {
-    let mut rules = always(FACTS);
-    rules.extend(always(ENTRIES));
-    let writes = |argument: u8| -> Result<Vec<SeccompRule>, BackendError> {
-        let of = |mask: i32, value: i32| {
-            let (mask, value) = (u64::from(mask.unsigned_abs()), u64::from(value.unsigned_abs()));
-            rule(&[(argument, SeccompCmpOp::MaskedEq(mask), value)])
-        };
-        Ok(vec![
-            of(libc::O_ACCMODE, libc::O_WRONLY)?,
-            of(libc::O_ACCMODE, libc::O_RDWR)?,
-            of(libc::O_CREAT, libc::O_CREAT)?,
-            of(libc::O_TRUNC, libc::O_TRUNC)?,
-        ])
-    };
-    rules.insert(libc::SYS_openat, writes(2)?);
-    #[cfg(target_arch = "x86_64")]
-    rules.insert(libc::SYS_open, writes(1)?);
-    rules.extend(always(REACHING));
-    rules.extend(always(&[libc::SYS_setpgid]));
-    rules.extend(locks()?);
-    Ok(rules)
-}
-
-/// Locks that hold up whoever else reads a file. A lock to be shared is needed to read some.
-fn locks() -> Result<Rules, BackendError> {
-    let alone = u64::from(libc::LOCK_EX.unsigned_abs());
-    Ok([(libc::SYS_flock, vec![rule(&[(1, SeccompCmpOp::MaskedEq(alone), alone)])?])].into())
-}
-
-/// What is denied where nobody can be asked.
-fn denied_instead(network: bool, in_view: bool) -> Rules {
-    let mut rules = if in_view { Rules::new() } else { always(FACTS) };
-    if !network {
-        rules.extend(always(&[libc::SYS_socket]));
-    }
-    rules
+/// Exclusive locks, which hold up whoever else reads a file. Some files can't be read without a shared lock.
+fn locks() -> Vec<Match> {
+    vec![(libc::SYS_flock, vec![Condition::set(1, libc::LOCK_EX.unsigned_abs())])]
 }
 
 fn names(calls: &[(c_long, &str)]) -> Vec<c_long> {
     calls.iter().map(|(call, _)| *call).collect()
 }
 
-fn always(calls: &[c_long]) -> Rules {
+fn always(calls: &[c_long]) -> Vec<Match> {
     calls.iter().map(|call| (*call, Vec::new())).collect()
 }
 
-fn namespaces() -> Result<Rules, BackendError> {
-    let one_of = |bits: u64| -> Result<Vec<SeccompRule>, BackendError> {
-        let set = (0..64).map(|bit| 1_u64 << bit).filter(|bit| bits & bit != 0);
-        set.map(|bit| rule(&[(0, SeccompCmpOp::MaskedEq(bit), bit)])).collect()
-    };
-    Ok([(libc::SYS_clone, one_of(NAMESPACES)?), (libc::SYS_unshare, one_of(NAMESPACES | CLONE_NEWTIME)?)].into())
-}
-
-fn other_requests() -> Result<SeccompRule, BackendError> {
-    let known = REQUESTS.iter().flat_map(|(upper, lowest)| lowest.iter().map(move |byte| upper | u64::from(*byte)));
-    let is_other: Vec<_> = known.map(|request| (1, SeccompCmpOp::Ne, request)).collect();
-    rule(&is_other)
-}
-
-/// How processes share the machine: a program decides it for the caller alone.
-fn on_others() -> Result<Rules, BackendError> {
-    let rules = ON_PROCESSES.iter().map(|(call, _, process, everyone)| {
-        let other = rule(&[(*process, SeccompCmpOp::Ne, 0)]);
-        let everyone = everyone.map(|kind| rule(&[(0, SeccompCmpOp::Eq, kind)]));
-        Ok((*call, [other].into_iter().chain(everyone).collect::<Result<_, _>>()?))
-    });
-    rules.collect()
+fn other_requests() -> Vec<Condition> {
+    let known = REQUESTS.iter().flat_map(|(upper, lowest)| lowest.iter().map(move |byte| upper | u32::from(*byte)));
+    known.map(|request| Condition::is_not(1, request)).collect()
 }
 
 /// New files that would let others act as their owner.
-fn acting_modes() -> Result<Rules, BackendError> {
-    let set = |argument: u8, bits: u32| (argument, SeccompCmpOp::MaskedEq(bits.into()), u64::from(bits));
-    let rules = MAKING.iter().map(|(call, mode, flags)| {
-        let acts = ACTING_BITS.iter().flat_map(|bit| match flags {
-            None => vec![rule(&[set(*mode, *bit)])],
-            Some(flags) => [libc::O_CREAT, libc::O_TMPFILE]
-                .map(|makes| rule(&[set(*mode, *bit), set(*flags, makes.unsigned_abs())]))
-                .into(),
-        });
-        Ok((*call, acts.collect::<Result<_, _>>()?))
-    });
-    rules.collect()
+fn acting_modes() -> Vec<Match> {
+    let mut modes = Vec::new();
+    for (call, mode, flags) in MAKING {
+        for acts in ACTING_BITS.map(|bit| Condition::set(*mode, bit)) {
+            match flags {
+                None => modes.push((*call, vec![acts])),
+                Some(flags) => modes.extend(
+                    [libc::O_CREAT, libc::O_TMPFILE]
+                        .map(|makes| (*call, vec![acts, Condition::set(*flags, makes.unsigned_abs())])),
+                ),
+            }
+        }
+    }
+    modes
 }
 
-/// Setting the limits of another process; a program's own are only ever lowered.
-fn limits_of_others() -> Result<Vec<SeccompRule>, BackendError> {
-    let new_limit = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
-    let other = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, 0)?;
-    Ok(vec![SeccompRule::new(vec![new_limit, other])?])
-}
-
-/// The internet's two families, and asking the kernel about routes, which looking up a name does. Sockets of this
-/// machine only where they are asked about: behind them stand services that act for whoever asks.
-fn network_allowed(asks: bool) -> Result<Rules, BackendError> {
-    let [inet, inet6, netlink] = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK].map(|family| family as u64);
-    let raw = libc::SOCK_RAW as u64;
-    let families = [inet, inet6, netlink, if asks { libc::AF_UNIX as u64 } else { inet }];
-    let socket = vec![
-        rule(&families.map(|family| (0, SeccompCmpOp::Ne, family)))?,
-        rule(&[(0, SeccompCmpOp::Eq, inet), (1, SeccompCmpOp::MaskedEq(KIND_MASK), raw)])?,
-        rule(&[(0, SeccompCmpOp::Eq, inet6), (1, SeccompCmpOp::MaskedEq(KIND_MASK), raw)])?,
-        rule(&[(0, SeccompCmpOp::Eq, netlink), (2, SeccompCmpOp::Ne, 0)])?,
+/// Sockets that are refused with the network: all but those of the internet's two families and those that ask the
+/// kernel for routes, which looking up a name does. Sockets of this machine only where they are asked about: behind them
+/// stand services that act for whoever asks.
+fn network_allowed(asks: bool) -> Vec<Match> {
+    let [inet, inet6, netlink] = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK].map(libc::c_int::unsigned_abs);
+    let families = [inet, inet6, netlink, if asks { libc::AF_UNIX.unsigned_abs() } else { inet }];
+    let is_raw = Condition::masked(1, KIND_MASK, libc::SOCK_RAW.unsigned_abs());
+    let refused = [
+        families.map(|family| Condition::is_not(0, family)).to_vec(),
+        vec![Condition::is(0, inet), is_raw],
+        vec![Condition::is(0, inet6), is_raw],
+        vec![Condition::is(0, netlink), Condition::is_not(2, 0)],
     ];
-    let mut rules: Rules = [(libc::SYS_socket, socket)].into();
-    rules.extend(pairs()?);
-    Ok(rules)
+    refused.map(|conditions| (libc::SYS_socket, conditions)).into_iter().chain(pairs()).collect()
 }
 
-/// A pair of datagram sockets can be sent from to any address; one of streams can't.
-fn pairs() -> Result<Rules, BackendError> {
-    let (stream, packets) = (libc::SOCK_STREAM as u64, libc::SOCK_SEQPACKET as u64);
-    let other_family = rule(&[(0, SeccompCmpOp::Ne, libc::AF_UNIX as u64)])?;
-    let kinds = (0..=KIND_MASK).filter(|kind| *kind != stream && *kind != packets);
-    let other_kinds = kinds.map(|kind| rule(&[(1, SeccompCmpOp::MaskedEq(KIND_MASK), kind)]));
-    let rules = std::iter::once(Ok(other_family)).chain(other_kinds).collect::<Result<_, _>>()?;
-    Ok([(libc::SYS_socketpair, rules)].into())
-}
-
-/// All of the conditions: argument, comparison, value; arguments are compared as the kernel's `int`.
-fn rule(conditions: &[(u8, SeccompCmpOp, u64)]) -> Result<SeccompRule, BackendError> {
-    let conditions = conditions.iter().map(|(argument, comparison, value)| {
-        SeccompCondition::new(*argument, SeccompCmpArgLen::Dword, comparison.clone(), *value)
-    });
-    SeccompRule::new(conditions.collect::<Result<_, _>>()?)
+/// A pair of datagram sockets can send to any address; a pair of streams can't.
+fn pairs() -> Vec<Match> {
+    let other_family = Condition::is_not(0, libc::AF_UNIX.unsigned_abs());
+    let streams = [libc::SOCK_STREAM, libc::SOCK_SEQPACKET].map(libc::c_int::unsigned_abs);
+    let other_kind = (0..=KIND_MASK).filter(|kind| !streams.contains(kind));
+    let other_kind = other_kind.map(|kind| Condition::masked(1, KIND_MASK, kind));
+    std::iter::once(other_family).chain(other_kind).map(|other| (libc::SYS_socketpair, vec![other])).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::joined::testing::{ARCHITECTURE, decision};
+    use super::super::bpf::testing::{ARCHITECTURE, decision, is_met};
     use super::*;
 
     const KINDS: [RunKind; 3] = [RunKind::Fenced, RunKind::Reading, RunKind::View];
-    const KNOWN: Known = Known { architecture: ARCHITECTURE, first_unknown: FIRST_UNKNOWN };
+
+    fn program(kind: RunKind, network: bool, asks: bool) -> Vec<sock_filter> {
+        compile(ARCHITECTURE, FIRST_UNKNOWN, &rules(kind, network, asks))
+    }
 
     /// What the kernel does with several filters: of all they say, the strictest counts.
     fn strictest(decisions: impl Iterator<Item = u32>) -> u32 {
@@ -326,16 +246,21 @@ mod tests {
     fn the_joined_filter_says_what_the_strictest_of_many_would_say() {
         for of in 0..12 {
             let (kind, [network, asks]) = (KINDS[of / 4], [1, 2].map(|bit| of & bit != 0));
-            let program = joined(KNOWN, &parts(kind, network, asks).unwrap());
-            let apart: Vec<BpfProgram> = answers(kind, network, asks)
-                .unwrap()
-                .into_iter()
-                .map(|(rules, answer)| compile(rules, answer).unwrap())
-                .collect();
+            let program = program(kind, network, asks);
+            let parts = parts(kind, network, asks);
             let mut refused = 0;
             for call in 0..FIRST_UNKNOWN {
                 for argument in [0, 1, 2, 3, 10, 16, 0x40, 0x5412, 0x241, 0x1000_0000, u64::MAX] {
-                    let expected = strictest(apart.iter().map(|part| decision(part, ARCHITECTURE, call, argument)));
+                    let is_met = |(number, conditions): &Match| {
+                        *number == c_long::from(call) && conditions.iter().all(|found| is_met(*found, argument))
+                    };
+                    let decided =
+                        parts.iter().map(
+                            |(matches, action)| {
+                                if matches.iter().any(is_met) { *action } else { libc::SECCOMP_RET_ALLOW }
+                            },
+                        );
+                    let expected = strictest(decided);
                     let said = decision(&program, ARCHITECTURE, call, argument);
                     assert_eq!(said, expected, "call {call} with {argument:#x}, {kind:?}, {network}, {asks}");
                     refused += u32::from(said != libc::SECCOMP_RET_ALLOW);
@@ -395,7 +320,7 @@ mod tests {
             (libc::SYS_mknodat, 0o4000, denied),
             (libc::SYS_mknodat, 0o600, allowed),
         ] {
-            let program = joined(KNOWN, &parts(RunKind::Fenced, false, true).unwrap());
+            let program = program(RunKind::Fenced, false, true);
             let said = decision(&program, ARCHITECTURE, u32::try_from(call).unwrap(), argument);
             assert_eq!(said, expected, "call {call} with {argument:#x}: {said:#x}");
         }
@@ -405,7 +330,7 @@ mod tests {
     #[doc = "holds: law 1.17"]
     #[test]
     fn only_files_are_free_in_a_view() {
-        let program = joined(KNOWN, &parts(RunKind::View, false, true).unwrap());
+        let program = program(RunKind::View, false, true);
         let denied = libc::SECCOMP_RET_ERRNO | libc::EPERM.unsigned_abs();
         let (allowed, asked) = (libc::SECCOMP_RET_ALLOW, libc::SECCOMP_RET_USER_NOTIF);
         for (call, argument, expected) in [
@@ -440,10 +365,7 @@ mod tests {
     #[doc = "holds: law 1.16"]
     #[test]
     fn reading_runs_are_asked_about_every_refusal() {
-        let (elsewhere, reading) = (
-            joined(KNOWN, &parts(RunKind::Fenced, false, true).unwrap()),
-            joined(KNOWN, &parts(RunKind::Reading, false, true).unwrap()),
-        );
+        let (elsewhere, reading) = (program(RunKind::Fenced, false, true), program(RunKind::Reading, false, true));
         let mut asked = 0;
         for call in 0..FIRST_UNKNOWN {
             for argument in [0, 1, 2, 3, 10, 16, 0x40, 0x5412, 0x241, 0x1000_0000, 0x4008_7602, u64::MAX] {
@@ -472,7 +394,7 @@ mod tests {
     #[doc = "holds: law 1.17"]
     #[test]
     fn what_is_not_known_is_refused_before_anything_else() {
-        let program = joined(KNOWN, &parts(RunKind::Fenced, true, true).unwrap());
+        let program = program(RunKind::Fenced, true, true);
         let absent = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs();
         for call in [FIRST_UNKNOWN, 464, 1000, 0x4000_0000, 0x4000_0000 + 59, u32::MAX] {
             assert_eq!(decision(&program, ARCHITECTURE, call, 0), absent, "{call}");

@@ -7,8 +7,8 @@
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
+use libc::sock_filter;
 use rustix::thread::UnshareFlags;
-use seccompiler::sock_filter;
 
 /// Closes every file of the calling thread from `first` on.
 ///
@@ -64,25 +64,22 @@ const IS_VALID: libc::Ioctl = 0x4008_2102;
 
 /// Puts a filter onto the calling thread whose questions are answered through the file this returns.
 pub(crate) fn listen(program: &[sock_filter]) -> io::Result<OwnedFd> {
-    let length = u16::try_from(program.len()).map_err(io::Error::other)?;
-    let program = libc::sock_fprog { len: length, filter: program.as_ptr().cast_mut().cast() };
     // A signal must not make a program ask again what has been done already; kernels before 5.19 do not offer that.
-    for flags in [
-        libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
-        libc::SECCOMP_FILTER_FLAG_NEW_LISTENER,
-    ] {
-        // SAFETY: `sock_filter` of seccompiler has the kernel's layout; the kernel copies the program and keeps no
-        // reference to it.
-        let file =
-            unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const program) };
-        if let Ok(file) = RawFd::try_from(file)
-            && file >= 0
-        {
-            // SAFETY: the kernel has just opened it for us.
-            return Ok(unsafe { OwnedFd::from_raw_fd(file) });
-        }
-    }
-    Err(io::Error::last_os_error())
+    let file =
+        set_filter(program, libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)
+            .or_else(|_| set_filter(program, libc::SECCOMP_FILTER_FLAG_NEW_LISTENER))?;
+    // SAFETY: the kernel has just opened it for us.
+    Ok(unsafe { OwnedFd::from_raw_fd(file) })
+}
+
+/// Installs a filter for the calling thread, which must have set `no_new_privs`, and returns the number of the listener
+/// if the flags ask for one.
+pub(crate) fn set_filter(program: &[sock_filter], flags: libc::c_ulong) -> io::Result<RawFd> {
+    let length = u16::try_from(program.len()).map_err(io::Error::other)?;
+    let program = libc::sock_fprog { len: length, filter: program.as_ptr().cast_mut() };
+    // SAFETY: the kernel copies the program and keeps no reference to it.
+    let done = unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const program) };
+    if done < 0 { Err(io::Error::last_os_error()) } else { RawFd::try_from(done).map_err(io::Error::other) }
 }
 
 /// The next call that waits for an answer.

@@ -6,6 +6,8 @@
 #[cfg(target_os = "linux")]
 mod beside_hidden;
 #[cfg(target_os = "linux")]
+mod bpf;
+#[cfg(target_os = "linux")]
 mod call;
 #[cfg(target_os = "linux")]
 mod caller;
@@ -20,8 +22,6 @@ mod filter;
 mod incidental;
 #[cfg(target_os = "linux")]
 mod ipc;
-#[cfg(target_os = "linux")]
-mod joined;
 #[cfg(target_os = "linux")]
 pub(crate) mod kernel;
 #[cfg(target_os = "linux")]

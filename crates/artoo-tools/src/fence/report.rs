@@ -114,7 +114,7 @@ mod probe {
 
     fn try_inside(outside: Option<Pid>) -> io::Result<Tried> {
         let own = std::env::current_exe()?;
-        let filters = Filters::of(RunKind::Fenced, false).map_err(io::Error::other)?;
+        let filters = Filters::of(RunKind::Fenced, false)?;
         let could_open = is_open(&own);
         let could_signal = outside.is_some_and(|pid| test_kill_process(pid).is_ok());
         let status = rules::nothing().and_then(|ruleset| ruleset.restrict_self()).map_err(io::Error::other)?;

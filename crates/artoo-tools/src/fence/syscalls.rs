@@ -210,21 +210,21 @@ pub(super) const LINKS: &[c_long] = &[
 ];
 
 /// New namespaces: in one of its own a program would have rights it has not got here.
-pub(super) const NAMESPACES: u64 = (libc::CLONE_NEWCGROUP
+pub(super) const NAMESPACES: u32 = (libc::CLONE_NEWCGROUP
     | libc::CLONE_NEWIPC
     | libc::CLONE_NEWNET
     | libc::CLONE_NEWNS
     | libc::CLONE_NEWPID
     | libc::CLONE_NEWUSER
-    | libc::CLONE_NEWUTS) as u64;
+    | libc::CLONE_NEWUTS) as u32;
 
 /// Bit of `unshare` alone; in `clone` it is part of the signal's number.
-pub(super) const CLONE_NEWTIME: u64 = 0x80;
+pub(super) const CLONE_NEWTIME: u32 = 0x80;
 
 /// Requests of `ioctl` that ordinary programs make, by their upper bytes and the lowest one. They tell what a terminal, a
 /// file or a network interface is like, change the caller's own file numbers, or copy between files the caller may read and
 /// write. To any other request a file answers that it knows none such, as most files do anyway.
-pub(super) const REQUESTS: [(u64, &[u8]); 12] = [
+pub(super) const REQUESTS: [(u32, &[u8]); 12] = [
     (0x0000, &[0x02]), // FIGETBSZ
     // TCGETS, TIOCGPGRP, TIOCOUTQ, TIOCGWINSZ, FIONREAD, FIONBIO, TIOCGETD, TIOCGSID, FIONCLEX, FIOCLEX, FIOQSIZE
     (0x5400, &[0x01, 0x0f, 0x11, 0x13, 0x1b, 0x21, 0x24, 0x29, 0x50, 0x51, 0x60]),
@@ -247,7 +247,7 @@ pub(super) const INTERFACE_ADDRESSES: [u32; 4] = [0x8915, 0x8917, 0x8919, 0x891b
 
 /// Calls on processes: the argument that names one, which must be 0, the caller, and a kind of name (argument 0) that
 /// means all of a user's processes.
-pub(super) const ON_PROCESSES: [(c_long, &str, u8, Option<u64>); 6] = [
+pub(super) const ON_PROCESSES: [(c_long, &str, u8, Option<u32>); 6] = [
     (libc::SYS_setpriority, "SYS_setpriority", 1, Some(2)),
     (libc::SYS_ioprio_set, "SYS_ioprio_set", 1, Some(3)),
     (libc::SYS_sched_setaffinity, "SYS_sched_setaffinity", 0, None),
@@ -272,4 +272,4 @@ pub(super) const MAKING: &[(c_long, u8, Option<u8>)] = &[
 ];
 
 /// Kind of a socket, without the flags beside it.
-pub(super) const KIND_MASK: u64 = 0xf;
+pub(super) const KIND_MASK: u32 = 0xf;

@@ -180,7 +180,7 @@ fn prepare(order: Order) -> io::Result<(Scratch, Orders)> {
         Some(_) => Layers::of_view(&order.fence, scratch.path())?,
         None => Layers::of(&order.fence, &order.read_allowlist, scratch.path())?,
     };
-    let filters = Filters::of(order.fence.kind(order.view.is_some()), order.fence.reach.network);
+    let filters = Filters::of(order.fence.kind(order.view.is_some()), order.fence.reach.network)?;
     let temporary = [("TMPDIR".to_owned(), scratch.path().as_os_str().to_owned())];
     let mut variables: Vec<(String, OsString)> = order.environment;
     variables.retain(|(name, _)| name != "TMPDIR");
@@ -194,7 +194,7 @@ fn prepare(order: Order) -> io::Result<(Scratch, Orders)> {
         scratch: scratch.path().to_path_buf(),
         limits: order.limits,
         layers: Some(layers),
-        filters: filters.map_err(io::Error::other)?,
+        filters,
         fence: order.fence,
         view: order.view,
         signals_are_held: fence::signals_are_held(),
