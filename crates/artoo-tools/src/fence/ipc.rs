@@ -16,7 +16,7 @@ use rustix::process::{
 };
 
 use super::RunKind;
-use super::call::{Call, Memory, PathArgument};
+use super::call::{Memory, PathArgument};
 use super::caller::{self, Caller};
 use super::denial::Denial;
 use super::kernel::{self, Answer, Notification};
@@ -57,28 +57,9 @@ const FOR_TERMINALS: u32 = 0x54;
 const FOR_SOCKETS: u32 = 0x89;
 
 impl Supervisor {
-    /// What reaches other processes, whatever kind of run it is.
-    pub(super) fn reaching(&self, asked: Notification, call: Call) -> io::Result<Answer> {
-        let caller = match self.kind {
-            RunKind::View => Caller::in_view(asked.thread)?,
-            RunKind::Fenced | RunKind::Reading => Caller::new(asked.thread)?,
-        };
-        if let Call::Connect { socket, address } = call {
-            return self.connect(asked, &caller, socket, address);
-        }
-        if let Call::Lock { file, waits } = call {
-            return self.lock(&caller, file, waits);
-        }
-        if let Call::SignalThrough { file, signal } = call {
-            return Ok(self.signal_through(&caller, file, signal));
-        }
-        let Call::Signal { process, signal } = call else { return Ok(Answer::Fails(libc::EPERM)) };
-        Ok(self.signal(process, signal))
-    }
-
     /// Locks a file against everybody else: where it may be changed, or in a view, where it is a file of its own.
     /// A reading run is told whether it would get the lock, and does not hold it: others are held up by nobody.
-    fn lock(&self, caller: &Caller, number: i32, waits: bool) -> io::Result<Answer> {
+    pub(super) fn lock(&self, caller: &Caller, number: i32, waits: bool) -> io::Result<Answer> {
         let file = caller.file(number)?;
         let path = caller::real(&file)?;
         let is_in_view = || fstatfs(&file).is_ok_and(|found| found.f_type == libc::OVERLAYFS_SUPER_MAGIC);
@@ -91,7 +72,7 @@ impl Supervisor {
             return Ok(self.deny(Denial::Write(path), Answer::Fails(libc::ENOLCK)));
         }
         match flock(caller.open(number)?, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Answer::Done),
+            Ok(()) => Ok(Answer::Returns(0)),
             Err(_) if waits => Ok(Answer::Continue),
             Err(error) => Err(error.into()),
         }
@@ -134,7 +115,7 @@ impl Supervisor {
         kernel::interface_address(request, &mut bytes)?;
         self.must_wait(asked)?;
         caller.put(at, &bytes)?;
-        Ok(Answer::Done)
+        Ok(Answer::Returns(0))
     }
 
     /// A socket of this machine that leads nowhere: connected to nobody, so that neither the program nor the kernel for it
@@ -143,14 +124,20 @@ impl Supervisor {
         let (socket, _) = UnixStream::pair()?;
         socket.set_nonblocking(kind & libc::SOCK_NONBLOCK != 0)?;
         let closes = kind & libc::SOCK_CLOEXEC != 0;
-        kernel::answer_with_file(self.listener.as_fd(), asked, socket.as_fd(), closes)?;
+        kernel::add_file(self.listener.as_fd(), asked, socket.as_fd(), None, closes)?;
         Ok(Answer::NoReply)
     }
 
     /// Connects the program to a socket of this machine that was granted, or looks up names: one that is connected takes
     /// the place of its own. Where it has no other sockets or the network, the kernel connects to any other address: what
     /// it has got of this machine's sockets can't be connected.
-    fn connect(&self, asked: Notification, caller: &Caller, socket: i32, address: Memory) -> io::Result<Answer> {
+    pub(super) fn connect(
+        &self,
+        asked: Notification,
+        caller: &Caller,
+        socket: i32,
+        address: Memory,
+    ) -> io::Result<Answer> {
         let Some((family, address)) = self.address(caller, address) else { return Ok(Answer::Fails(libc::EINVAL)) };
         match family {
             libc::AF_UNIX => {}
@@ -182,8 +169,8 @@ impl Supervisor {
         };
         fcntl_setfl(&made, own & OFlags::NONBLOCK)?;
         let closes = own.contains(OFlags::CLOEXEC);
-        kernel::replace_file(self.listener.as_fd(), asked, made.as_fd(), socket, closes)?;
-        Ok(Answer::Done)
+        kernel::add_file(self.listener.as_fd(), asked, made.as_fd(), Some(socket), closes)?;
+        Ok(Answer::Returns(0))
     }
 
     /// An abstract address, which is nobody's unless it is listed.
@@ -219,7 +206,7 @@ impl Supervisor {
                 None => self.deny(Denial::UnixSocket("@".into()), Answer::NoReply),
             },
             // A port that is free, on no interface: it is asked for to see whether there is such a family.
-            _ if internet(&address).is_some_and(|to| to.ip().is_loopback() && to.port() == 0) => Answer::Done,
+            _ if internet(&address).is_some_and(|to| to.ip().is_loopback() && to.port() == 0) => Answer::Returns(0),
             _ => self.deny(Denial::Network, Answer::NoReply),
         })
     }
@@ -266,7 +253,7 @@ impl Supervisor {
     }
 
     /// A signal, as `kill` names its receiver. Landlock holds those that go on.
-    fn signal(&self, process: i32, signal: i32) -> Answer {
+    pub(super) fn signal(&self, process: i32, signal: i32) -> Answer {
         let Some(pid) = Pid::from_raw(process.checked_abs().unwrap_or_default()) else { return Answer::Continue };
         // Without a fence it would fail as well where this process can't send one.
         let reaches = match process {
@@ -278,21 +265,21 @@ impl Supervisor {
             return Answer::Fails(error.raw_os_error());
         }
         if signal == 0 {
-            return Answer::Done;
+            return Answer::Returns(0);
         }
         if process != -1 && self.is_of_run(pid) {
             return Answer::Continue;
         }
         if let Some(granted) = self.reach.signals.iter().find(|receiver| receiver.pid == process) {
             return granted_signal(*granted, signal)
-                .map_or_else(|error| Answer::Fails(number(&error)), |()| Answer::Done);
+                .map_or_else(|error| Answer::Fails(number(&error)), |()| Answer::Returns(0));
         }
         let program = program_of(pid.as_raw_nonzero().get());
         self.deny(Denial::Signal { pid: process, program }, Answer::Fails(libc::EPERM))
     }
 
     /// A signal to a process that is open as a file.
-    fn signal_through(&self, caller: &Caller, file: i32, signal: i32) -> Answer {
+    pub(super) fn signal_through(&self, caller: &Caller, file: i32, signal: i32) -> Answer {
         caller
             .process_of(file)
             .map_or(Answer::Fails(libc::EBADF), |pid| self.signal(pid.as_raw_nonzero().get(), signal))
@@ -342,7 +329,7 @@ impl Supervisor {
         let link = link.get(..length.min(link.len())).unwrap_or_default();
         self.must_wait(asked)?;
         caller.put(into.address, link)?;
-        Ok(Answer::Gives(i64::try_from(link.len()).unwrap_or_default()))
+        Ok(Answer::Returns(i64::try_from(link.len()).unwrap_or_default()))
     }
 
     /// The kernel's log is read for the program, which may have lost the right to; whatever else can be done with it is
@@ -356,7 +343,7 @@ impl Supervisor {
         let read = kernel::log(kind, &mut bytes)?;
         self.must_wait(asked)?;
         caller.put(into.address, bytes.get(..read.min(bytes.len())).unwrap_or_default())?;
-        Ok(Answer::Gives(i64::try_from(read).unwrap_or_default()))
+        Ok(Answer::Returns(i64::try_from(read).unwrap_or_default()))
     }
 
     /// A request of `ioctl` that is not known to change nothing. It never goes on: nothing else would hold it.

@@ -49,10 +49,8 @@ pub(crate) struct Notification {
 pub(crate) enum Answer {
     /// The kernel makes it as if nobody had been asked; everything else that holds the program still decides.
     Continue,
-    /// It has been made for the program.
-    Done,
-    /// It has been made, and gives this.
-    Gives(i64),
+    /// It has been made for the program, and returns this.
+    Returns(i64),
     /// It fails with this error.
     Fails(i32),
     /// It is not answered: its process is being killed.
@@ -105,8 +103,7 @@ pub(crate) fn still_waits(listener: BorrowedFd<'_>, asked: Notification) -> bool
 pub(crate) fn answer(listener: BorrowedFd<'_>, asked: Notification, answer: Answer) {
     let (val, error, flags) = match answer {
         Answer::Continue => (0, 0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32),
-        Answer::Done => (0, 0, 0),
-        Answer::Gives(val) => (val, 0, 0),
+        Answer::Returns(val) => (val, 0, 0),
         Answer::Fails(error) => (0, -error, 0),
         Answer::NoReply => return,
     };
@@ -114,39 +111,20 @@ pub(crate) fn answer(listener: BorrowedFd<'_>, asked: Notification, answer: Answ
     let _ = request(listener, libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut response);
 }
 
-/// Answers a call that opens a file with this one.
-pub(crate) fn answer_with_file(
+/// Gives the program a file: in the place of its own with that number, or else as the result of the call.
+pub(crate) fn add_file(
     listener: BorrowedFd<'_>,
     asked: Notification,
     file: BorrowedFd<'_>,
+    replaced: Option<RawFd>,
     close_on_exec: bool,
 ) -> io::Result<()> {
-    add_file(listener, asked, file, (libc::SECCOMP_ADDFD_FLAG_SEND, 0), close_on_exec)
-}
-
-/// Puts this file in the place of the program's own with this number.
-pub(crate) fn replace_file(
-    listener: BorrowedFd<'_>,
-    asked: Notification,
-    file: BorrowedFd<'_>,
-    number: RawFd,
-    close_on_exec: bool,
-) -> io::Result<()> {
-    add_file(listener, asked, file, (libc::SECCOMP_ADDFD_FLAG_SETFD, number.unsigned_abs()), close_on_exec)
-}
-
-fn add_file(
-    listener: BorrowedFd<'_>,
-    asked: Notification,
-    file: BorrowedFd<'_>,
-    (flag, newfd): (libc::c_ulong, u32),
-    close_on_exec: bool,
-) -> io::Result<()> {
+    let flag = if replaced.is_some() { libc::SECCOMP_ADDFD_FLAG_SETFD } else { libc::SECCOMP_ADDFD_FLAG_SEND };
     let mut added = libc::seccomp_notif_addfd {
         id: asked.id,
         flags: u32::try_from(flag).map_err(io::Error::other)?,
         srcfd: file.as_raw_fd().unsigned_abs(),
-        newfd,
+        newfd: replaced.unwrap_or_default().unsigned_abs(),
         newfd_flags: if close_on_exec { libc::O_CLOEXEC.unsigned_abs() } else { 0 },
     };
     // The request gives the file's new number.

@@ -22,7 +22,7 @@ impl Layers {
         let kept_back: Hidden = fence.kept_back.iter().cloned().collect();
         let granted: Vec<PathBuf> =
             fence.granted.iter().flat_map(|path| readable::beside(path, &kept_back).whole).collect();
-        let open: Vec<&Path> = fence.writable.iter().chain(&granted).map(PathBuf::as_path).chain([scratch]).collect();
+        let open: Vec<&Path> = granted.iter().map(PathBuf::as_path).chain([scratch]).collect();
         let named: Vec<&Path> = open.iter().copied().chain(fence.readable.iter().map(PathBuf::as_path)).collect();
         Ok(Self {
             reading: read_allowlist.visible()?.rules(&named, &fence.left_out)?,

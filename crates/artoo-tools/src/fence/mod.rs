@@ -90,8 +90,6 @@ pub(crate) enum RunKind {
 /// What one command may do.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fence {
-    /// Folders in which everything may be made, changed and removed.
-    pub(crate) writable: Vec<PathBuf>,
     /// Paths a person was shown and allowed: these may be changed, made and removed, and what lies below them.
     pub(crate) granted: Vec<PathBuf>,
     /// Places that stay as they are even where a folder above them was allowed: artoo's own data.
@@ -158,7 +156,8 @@ impl Fence {
         let readable = shown.iter().filter(|path| !kept_back.iter().any(|kept| kept.starts_with(path)));
         let readable = readable.cloned().collect();
         let reach = Reach::of_network(network);
-        Self { writable: vec![workspace(config)], granted: shown, kept_back, readable, reach, ..Self::default() }
+        let granted = shown.into_iter().chain([workspace(config)]).collect();
+        Self { granted, kept_back, readable, reach, ..Self::default() }
     }
 }
 

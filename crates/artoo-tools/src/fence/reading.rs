@@ -14,17 +14,17 @@ use super::incidental;
 use super::ipc::WITHOUT_ADDRESS;
 use super::kernel::{Answer, Notification};
 use super::predict::{self, Predicted, acts};
-use super::supervisor::{Access, Supervisor, number, subject};
+use super::supervisor::{Access, Supervisor, subject};
 use super::syscalls::INTERFACE_ADDRESSES;
 
 impl Supervisor {
     /// Answers one call.
-    pub(super) fn reading_run(&mut self, asked: Notification, call: Call) -> Answer {
+    pub(super) fn reading_run(&mut self, asked: Notification, call: Call) -> io::Result<Answer> {
         let Ok(caller) = Caller::new(asked.thread) else {
             // Its memory can't be read, so neither can what it asks for.
-            return self.deny(Denial::Call("of a program that can't be looked into"), Answer::NoReply);
+            return Ok(self.deny(Denial::Call("of a program that can't be looked into"), Answer::NoReply));
         };
-        let answer = match call {
+        match call {
             Call::Open { path, flags, mode } => self.opening(&caller, path, flags, mode),
             Call::Remove { path, is_folder } => {
                 self.changing(&caller, path, |place| predict::removing(place, is_folder))
@@ -59,14 +59,16 @@ impl Supervisor {
             Call::ReadLink { path, into } => self.read_link(asked, &caller, path, into),
             Call::Log { kind, into } => self.log(asked, &caller, kind, into),
             Call::Denied { name } => Ok(self.deny_call(name)),
-            Call::Connect { .. } | Call::Lock { .. } | Call::Signal { .. } | Call::SignalThrough { .. } => {
-                self.other(asked, call)
-            }
-            Call::Mode { .. } | Call::Owner { .. } | Call::Times { .. } | Call::NewSession | Call::NewGroup => {
-                self.other(asked, call)
-            }
-        };
-        answer.unwrap_or_else(|error| Answer::Fails(number(&error)))
+            Call::Connect { .. }
+            | Call::Lock { .. }
+            | Call::Signal { .. }
+            | Call::SignalThrough { .. }
+            | Call::Mode { .. }
+            | Call::Owner { .. }
+            | Call::Times { .. }
+            | Call::NewSession
+            | Call::NewGroup => self.other(asked, call),
+        }
     }
 
     /// By the name the kernel gives the call.
@@ -110,7 +112,7 @@ impl Supervisor {
         }
         match effect {
             Predicted::Fails(error) => Answer::Fails(error),
-            Predicted::ChangesNothing => Answer::Done,
+            Predicted::ChangesNothing => Answer::Returns(0),
             Predicted::Changes if incidental::is_write(caller, &place.path) => Answer::Fails(libc::EACCES),
             Predicted::Changes => self.deny_write(place.path),
         }

@@ -27,27 +27,12 @@ const ENTRIES_MAX: usize = 500_000;
 /// Bytes of the names, and of one value, of a file's extended attributes.
 const ATTRIBUTES_MAX_BYTES: usize = 64 * 1024;
 
-/// What was done about a call that renames.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Renamed {
-    /// Nothing: the kernel makes the call.
-    Not,
-    /// It has its new name.
-    Done,
-}
-
-/// Limits of a copy.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Most {
-    pub(super) bytes: u64,
-}
-
-/// Renames a folder; what is none is left to the kernel.
-pub(super) fn rename(from: &DirEntry, to: &DirEntry, flags: RenameFlags, most: Most) -> io::Result<Renamed> {
+/// Renames a folder, of which at most so many bytes are copied; tells whether it has. A file is left to the kernel.
+pub(super) fn rename(from: &DirEntry, to: &DirEntry, flags: RenameFlags, bytes: u64) -> io::Result<bool> {
     let found = facts(&from.folder, &from.name)?;
     let is_folder = kind(&found) == FileType::Directory;
     if !is_folder || !(flags - RenameFlags::NOREPLACE).is_empty() {
-        return Ok(Renamed::Not);
+        return Ok(false);
     }
     // Here the kernel would not see that a mount of the view lies there.
     let is_mount = |facts: &Statx| facts.stx_attributes.contains(StatxAttributes::MOUNT_ROOT);
@@ -56,7 +41,7 @@ pub(super) fn rename(from: &DirEntry, to: &DirEntry, flags: RenameFlags, most: M
         return Err(Errno::BUSY.into());
     }
     match renameat_with(&from.folder, &from.name, &to.folder, &to.name, flags) {
-        Ok(()) => return Ok(Renamed::Done),
+        Ok(()) => return Ok(true),
         Err(Errno::XDEV) => {}
         Err(error) => return Err(error.into()),
     }
@@ -71,14 +56,14 @@ pub(super) fn rename(from: &DirEntry, to: &DirEntry, flags: RenameFlags, most: M
         // Only an empty folder is replaced.
         Ok(_) => unlinkat(&to.folder, &to.name, AtFlags::REMOVEDIR)?,
     }
-    let mut copy = Copy { links: HashMap::new(), root: None, bytes: most.bytes, entries: ENTRIES_MAX };
+    let mut copy = Copy { links: HashMap::new(), root: None, bytes, entries: ENTRIES_MAX };
     if let Err(error) = copy.entry(&from.folder, &from.name, &to.folder, &to.name, Path::new(""), 0) {
         // The call fails; what has been copied is of no use.
         let _ = delete(&to.folder, &to.name, 0);
         return Err(error);
     }
     delete(&from.folder, &from.name, 0)?;
-    Ok(Renamed::Done)
+    Ok(true)
 }
 
 /// A copy under way.

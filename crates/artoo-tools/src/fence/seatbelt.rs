@@ -39,10 +39,8 @@ pub(crate) fn profile(fence: &Fence, hidden: &[PathBuf], scratch: &Path) -> Stri
     for device in ["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"] {
         rule(&mut text, "allow file-write-data", "literal", device);
     }
-    for path in fence.writable.iter().map(PathBuf::as_path).chain([scratch]) {
-        path_rule(&mut text, "allow file-write*", path);
-        path_rule(&mut text, "allow file-link", path);
-    }
+    path_rule(&mut text, "allow file-write*", scratch);
+    path_rule(&mut text, "allow file-link", scratch);
     if fence.reach.network {
         text.push_str(
             "(allow network-outbound (remote ip))\n(allow network-inbound (local ip))\n(allow system-socket)\n",
@@ -91,7 +89,6 @@ mod tests {
     #[test]
     fn the_profile_denies_first_and_artoos_own_data_last() {
         let fence = Fence {
-            writable: vec!["/Users/ada/artoo_workspace".into()],
             granted: vec!["/Users/ada/a \"quoted\"\\ name".into()],
             kept_back: vec!["/Users/ada/.artoo".into()],
             readable: vec!["/Users/ada/.zshrc".into()],
@@ -117,8 +114,6 @@ mod tests {
 (allow file-write-data (literal "/dev/zero"))
 (allow file-write-data (literal "/dev/random"))
 (allow file-write-data (literal "/dev/urandom"))
-(allow file-write* (subpath "/Users/ada/artoo_workspace"))
-(allow file-link (subpath "/Users/ada/artoo_workspace"))
 (allow file-write* (subpath "/private/tmp/artoo-1"))
 (allow file-link (subpath "/private/tmp/artoo-1"))
 (deny file-read-data file-write* (subpath "/Users/ada/.ssh"))

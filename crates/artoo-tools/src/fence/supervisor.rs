@@ -23,7 +23,7 @@ use super::disk::Disk;
 use super::kernel::{self, Answer, Notification};
 use super::predict::{Change, Predicted, acts};
 use super::reach::session;
-use super::rename_folder::{self, Renamed};
+use super::rename_folder;
 use super::syscalls::ACTING_BITS;
 use super::{Fence, Reach, RunKind};
 
@@ -86,7 +86,8 @@ pub(crate) struct Most {
 /// Answers for one program.
 pub(crate) struct Supervisor {
     pub(super) listener: OwnedFd,
-    writable: Vec<PathBuf>,
+    /// The program's own temporary folder.
+    scratch: PathBuf,
     granted: Vec<PathBuf>,
     kept_back: Vec<PathBuf>,
     pub(super) reach: Reach,
@@ -123,10 +124,9 @@ impl Supervisor {
         most: Most,
         notes: SharedObserved,
     ) -> Self {
-        let writable = fence.writable.iter().map(PathBuf::as_path).chain([scratch]).map(Path::to_path_buf).collect();
         Self {
             listener,
-            writable,
+            scratch: scratch.to_path_buf(),
             granted: fence.granted.clone(),
             kept_back: fence.kept_back.clone(),
             reach: fence.reach.clone(),
@@ -176,23 +176,24 @@ impl Supervisor {
         }
     }
 
+    /// The thread that made a call, with the mounts among which its paths are looked up.
+    fn caller(&self, asked: Notification) -> io::Result<Caller> {
+        if self.kind == RunKind::View { Caller::in_view(asked.thread) } else { Caller::new(asked.thread) }
+    }
+
     fn listener(&self) -> BorrowedFd<'_> {
         self.listener.as_fd()
     }
 
     fn answer(&mut self, asked: Notification) {
         let answer = match call::read(asked) {
-            _ if self.notes.seen().is_being_killed() => Answer::NoReply,
-            Some(call @ (Call::NewSession | Call::NewGroup)) => self.other(asked, call).unwrap_or(Answer::Continue),
+            _ if self.notes.seen().is_being_killed() => Ok(Answer::NoReply),
+            Some(call @ (Call::NewSession | Call::NewGroup)) => self.other(asked, call),
             Some(call) if self.stops_at_denial() => self.reading_run(asked, call),
-            Some(Call::Open { path, flags, mode }) => match self.open(asked, path, flags, mode) {
-                Ok(None) => return,
-                Ok(Some(answer)) => answer,
-                Err(error) => Answer::Fails(number(&error)),
-            },
-            Some(call) => self.other(asked, call).unwrap_or_else(|error| Answer::Fails(number(&error))),
-            None => Answer::Fails(libc::ENOSYS),
+            Some(call) => self.other(asked, call),
+            None => Ok(Answer::Fails(libc::ENOSYS)),
         };
+        let answer = answer.unwrap_or_else(|error| Answer::Fails(number(&error)));
         kernel::answer(self.listener(), asked, answer);
     }
 
@@ -221,37 +222,38 @@ impl Supervisor {
                 self.fact(asked, of, &Change::Owner(some(user), some(group)))
             }
             Call::Times { of, address, format } => {
-                let times = times(&Caller::new(asked.thread)?, address, format)?;
+                let times = times(&self.caller(asked)?, address, format)?;
                 self.fact(asked, of, &Change::Times(times))
             }
-            Call::Remove { path, is_folder } => self.entry(asked, path, |place, _| {
+            Call::Remove { path, is_folder } => self.change(asked, [path], |[entry], _| {
                 let flags = if is_folder { AtFlags::REMOVEDIR } else { AtFlags::empty() };
-                Ok(unlinkat(&place.folder, &place.name, flags)?)
+                Ok(unlinkat(&entry.folder, &entry.name, flags)?)
             }),
-            Call::MakeFolder { path, mode } => self.entry(asked, path, |place, caller| {
-                Ok(mkdirat(&place.folder, &place.name, plain(mode) & !caller.umask())?)
+            Call::MakeFolder { path, mode } => self.change(asked, [path], |[entry], caller| {
+                Ok(mkdirat(&entry.folder, &entry.name, plain(mode) & !caller.umask())?)
             }),
-            Call::Symlink { target, path } => self
-                .entry(asked, path, |place, caller| Ok(symlinkat(caller.path(target)?, &place.folder, &place.name)?)),
+            Call::Symlink { target, path } => self.change(asked, [path], |[entry], caller| {
+                Ok(symlinkat(caller.path(target)?, &entry.folder, &entry.name)?)
+            }),
             Call::Rename { from, to, flags } if self.kind == RunKind::View => {
                 self.rename_in_view(asked, from, to, RenameFlags::from_bits_retain(flags))
             }
-            Call::Rename { from, to, flags } => self.both(asked, from, to, |from, to| {
+            Call::Rename { from, to, flags } => self.change(asked, [from, to], |[from, to], _| {
                 let flags = RenameFlags::from_bits_retain(flags);
-                renameat_with(&from.folder, &from.name, &to.folder, &to.name, flags)
+                Ok(renameat_with(&from.folder, &from.name, &to.folder, &to.name, flags)?)
             }),
-            Call::Link { from, to } => self.both(asked, from, to, |from, to| {
-                linkat(&from.folder, &from.name, &to.folder, &to.name, AtFlags::empty())
+            Call::Link { from, to } => self.change(asked, [from, to], |[from, to], _| {
+                Ok(linkat(&from.folder, &from.name, &to.folder, &to.name, AtFlags::empty())?)
             }),
             Call::Truncate { path } | Call::Make { path, .. } => {
-                self.entry(asked, path, |_, _| Err(io::Error::from_raw_os_error(libc::EACCES)))
+                self.change(asked, [path], |_, _| Err(io::Error::from_raw_os_error(libc::EACCES)))
             }
-            Call::Open { .. } => Ok(Answer::Continue),
-            Call::Connect { .. }
-            | Call::Lock { .. }
-            | Call::Signal { .. }
-            | Call::SignalThrough { .. }
-            | Call::Bind { .. }
+            Call::Open { path, flags, mode } => self.open(asked, path, flags, mode),
+            Call::Connect { socket, address } => self.connect(asked, &self.caller(asked)?, socket, address),
+            Call::Lock { file, waits } => self.lock(&self.caller(asked)?, file, waits),
+            Call::Signal { process, signal } => self.caller(asked).map(|_| self.signal(process, signal)),
+            Call::SignalThrough { file, signal } => Ok(self.signal_through(&self.caller(asked)?, file, signal)),
+            Call::Bind { .. }
             | Call::Listen
             | Call::OwnAddress { .. }
             | Call::SetOption { .. }
@@ -262,7 +264,7 @@ impl Supervisor {
             | Call::Attributes { .. }
             | Call::ReadLink { .. }
             | Call::Log { .. }
-            | Call::Denied { .. } => self.reaching(asked, call),
+            | Call::Denied { .. } => Ok(Answer::Fails(libc::EPERM)),
         }
     }
 
@@ -274,35 +276,32 @@ impl Supervisor {
         to: PathArgument,
         flags: RenameFlags,
     ) -> io::Result<Answer> {
-        let caller = Caller::in_view(asked.thread)?;
+        let caller = self.caller(asked)?;
         let (Some(from), Some(to)) = (look(&caller, from), look(&caller, to)) else { return Ok(Answer::Continue) };
         self.must_wait(asked)?;
-        let most = rename_folder::Most { bytes: self.most.file_bytes };
-        let renamed = rename_folder::rename(&from, &to, flags, most);
-        for place in
-            [&from, &to].into_iter().filter(|place| !matches!(renamed, Ok(Renamed::Done)) && is_read_only(place))
-        {
-            self.deny(Denial::Write(place.path.clone()), Answer::Continue);
+        let renamed = rename_folder::rename(&from, &to, flags, self.most.file_bytes);
+        for entry in [&from, &to].into_iter().filter(|entry| !matches!(renamed, Ok(true)) && is_read_only(entry)) {
+            self.deny(Denial::Write(entry.path.clone()), Answer::Continue);
         }
-        if renamed? == Renamed::Not {
+        if !renamed? {
             return Ok(Answer::Continue);
         }
         let mut seen = self.notes.seen();
         if seen.renamed.len() < RENAMED_MAX {
             seen.renamed.push((from.path, to.path));
         }
-        Ok(Answer::Done)
+        Ok(Answer::Returns(0))
     }
 
     /// Changes a mode, an owner or times of what may be changed. The kernel would not look, so it never goes on to it.
     pub(super) fn fact(&self, asked: Notification, of: Subject, change: &Change) -> io::Result<Answer> {
-        let file = subject(&Caller::new(asked.thread)?, of)?;
+        let file = subject(&self.caller(asked)?, of)?;
         let path = caller::real(&file)?;
         let is_own = caller::is_nameless(&file, &path) || self.made.contains(&identity(&file)?);
         if self.access(&path) == Access::Outside && !is_own {
             return Ok(match change.effect(&file) {
                 Predicted::Fails(error) if self.stops_at_denial() => Answer::Fails(error),
-                Predicted::ChangesNothing if self.stops_at_denial() => Answer::Done,
+                Predicted::ChangesNothing if self.stops_at_denial() => Answer::Returns(0),
                 Predicted::Fails(_) | Predicted::ChangesNothing | Predicted::Changes => {
                     self.deny(Denial::Metadata(path), Answer::Fails(libc::EPERM))
                 }
@@ -313,63 +312,35 @@ impl Supervisor {
         }
         self.must_wait(asked)?;
         change.apply(&file)?;
-        Ok(Answer::Done)
+        Ok(Answer::Returns(0))
     }
 
-    /// Acts on one entry where it was allowed by name.
-    fn entry(
+    /// Changes entries if all may be changed and one of them was approved by name. The kernel answers for any others.
+    fn change<const N: usize>(
         &self,
         asked: Notification,
-        path: PathArgument,
-        act: impl FnOnce(&DirEntry, &Caller) -> io::Result<()>,
+        paths: [PathArgument; N],
+        act: impl FnOnce(&[DirEntry; N], &Caller) -> io::Result<()>,
     ) -> io::Result<Answer> {
-        let caller = Caller::new(asked.thread)?;
-        let Some(place) = look(&caller, path) else { return Ok(Answer::Continue) };
-        match self.access_to(&place) {
-            Access::Writable => Ok(Answer::Continue),
-            Access::Granted => {
-                self.must_wait(asked)?;
-                act(&place, &caller)?;
-                Ok(Answer::Done)
-            }
-            Access::Outside => Ok(self.deny(Denial::Write(place.path), Answer::Continue)),
+        let caller = self.caller(asked)?;
+        let found: Vec<DirEntry> = paths.into_iter().filter_map(|path| look(&caller, path)).collect();
+        let Ok(entries) = <[DirEntry; N]>::try_from(found) else { return Ok(Answer::Continue) };
+        let accesses = entries.each_ref().map(|entry| self.access_to(entry));
+        for (entry, _) in entries.iter().zip(accesses).filter(|(_, access)| *access == Access::Outside) {
+            self.deny(Denial::Write(entry.path.clone()), Answer::Continue);
         }
-    }
-
-    /// Acts on two entries where both may be changed and one of them was allowed by name.
-    fn both(
-        &self,
-        asked: Notification,
-        from: PathArgument,
-        to: PathArgument,
-        act: impl FnOnce(&DirEntry, &DirEntry) -> rustix::io::Result<()>,
-    ) -> io::Result<Answer> {
-        let caller = Caller::new(asked.thread)?;
-        let (Some(from), Some(to)) = (look(&caller, from), look(&caller, to)) else { return Ok(Answer::Continue) };
-        let accesses = [self.access_to(&from), self.access_to(&to)];
-        for (place, access) in [&from, &to].into_iter().zip(accesses) {
-            if access == Access::Outside {
-                self.deny(Denial::Write(place.path.clone()), Answer::Continue);
-            }
-        }
-        if accesses.contains(&Access::Outside) || accesses == [Access::Writable; 2] {
+        if accesses.contains(&Access::Outside) || !accesses.contains(&Access::Granted) {
             return Ok(Answer::Continue);
         }
         self.must_wait(asked)?;
-        act(&from, &to)?;
-        Ok(Answer::Done)
+        act(&entries, &caller)?;
+        Ok(Answer::Returns(0))
     }
 
-    /// Opens a file to be written where it was allowed by name, and hands it over; `None` when that is the answer.
-    fn open(
-        &mut self,
-        asked: Notification,
-        path: PathArgument,
-        flags: OFlags,
-        mode: u32,
-    ) -> io::Result<Option<Answer>> {
-        let caller = Caller::new(asked.thread)?;
-        let Some(place) = look(&caller, path) else { return Ok(Some(Answer::Continue)) };
+    /// Opens a file to be written where it was approved by name, and hands it over.
+    fn open(&mut self, asked: Notification, path: PathArgument, flags: OFlags, mode: u32) -> io::Result<Answer> {
+        let caller = self.caller(asked)?;
+        let Some(place) = look(&caller, path) else { return Ok(Answer::Continue) };
         let is_new = flags.contains(OFlags::CREATE | OFlags::EXCL);
         let access = self.access_to(&place);
         // A program that changes a file often makes a new one beside it first and puts it in its place.
@@ -378,7 +349,7 @@ impl Supervisor {
             if access == Access::Outside && !place.path.starts_with("/dev") && !place.path.starts_with("/proc") {
                 self.deny(Denial::Write(place.path), Answer::Continue);
             }
-            return Ok(Some(Answer::Continue));
+            return Ok(Answer::Continue);
         }
         self.must_wait(asked)?;
         let mode = plain(mode) & !caller.umask();
@@ -388,8 +359,8 @@ impl Supervisor {
         if is_beside {
             self.made.insert(identity(&file)?);
         }
-        kernel::answer_with_file(self.listener(), asked, file.as_fd(), flags.contains(OFlags::CLOEXEC))?;
-        Ok(None)
+        kernel::add_file(self.listener(), asked, file.as_fd(), None, flags.contains(OFlags::CLOEXEC))?;
+        Ok(Answer::NoReply)
     }
 
     /// What was looked up by a thread's number was that thread's, if its call still waits.
@@ -400,7 +371,7 @@ impl Supervisor {
     pub(super) fn access(&self, path: &Path) -> Access {
         if self.kept_back.iter().any(|kept| path.starts_with(kept) || kept.starts_with(path)) {
             Access::Outside
-        } else if self.writable.iter().any(|folder| path.starts_with(folder)) {
+        } else if path.starts_with(&self.scratch) {
             Access::Writable
         } else if self.granted.iter().any(|granted| path.starts_with(granted)) {
             Access::Granted

@@ -78,7 +78,7 @@ fn furnish(home: &TestHome, command: &str) {
     }
     let setup = "tar -czf keep_backup.tgz keep_notes.md; tar -cf keep_a.tar keep_notes.md; \
                  git init -q . && git add -A . && git -c user.name=a -c user.email=a@b commit -qm one; true";
-    let open = Fence { writable: vec![home.path.clone()], ..home.fence() };
+    let open = Fence { granted: vec![home.path.clone()], ..home.fence() };
     let _ = home.run_in(open, setup, Duration::from_secs(20));
 }
 
@@ -141,7 +141,7 @@ fn the_fence_alone_keeps_every_row_inside_the_workspace() {
         let before = everything(&home, is_alone);
         let reached_before = reached.load(Ordering::SeqCst);
         let fence = if is_control {
-            Fence { writable: vec!["/".into()], reach: Reach::of_network(true), ..Fence::default() }
+            Fence { granted: vec!["/".into()], reach: Reach::of_network(true), ..Fence::default() }
         } else {
             home.fence()
         };

@@ -169,7 +169,7 @@ fn outer(order: Order, ends: Ends, started: oneshot::Sender<io::Result<()>>, ver
 /// The disk space of a run: where it may write.
 fn disk(fence: &Fence, view: Option<&View>, scratch: &Path, most: u64) -> Disk {
     // What was granted may be a file that is still to be made.
-    let real = fence.writable.iter().map(PathBuf::as_path).chain(fence.granted.iter().filter_map(|path| path.parent()));
+    let real = fence.granted.iter().filter_map(|path| path.parent());
     let changes = view.map(View::changes);
     Disk::new(real.filter(|_| view.is_none()).chain(changes.as_deref()).chain([scratch]), most)
 }
