@@ -9,7 +9,7 @@ use std::{
 };
 
 #[cfg(target_os = "linux")]
-use super::beside_hidden::BesideHidden;
+use super::linux::BesideHidden;
 use crate::protect::Protected;
 
 /// The places that stay hidden, and on Linux what was found beside them.

@@ -94,7 +94,8 @@ mod probe {
     use rustix::process::{Pid, test_kill_process};
 
     use super::Tried;
-    use crate::fence::{Filters, RunKind, rules};
+    use crate::fence::RunKind;
+    use crate::fence::linux::{Filters, rules};
 
     pub(super) fn run() -> Option<Tried> {
         // It reads from a pipe that this side closes in the end, so it never outlives the probe.

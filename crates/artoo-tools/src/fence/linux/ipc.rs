@@ -15,15 +15,15 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, geteuid, pidfd_open, pidfd_send_signal, test_kill_process, test_kill_process_group,
 };
 
-use super::RunKind;
 use super::call::{Memory, PathArgument};
 use super::caller::{self, Caller};
-use super::denial::Denial;
 use super::kernel::{self, Answer, Notification};
 use super::predict::{self, Predicted};
-use super::reach::{Receiver, program_of, session};
 use super::supervisor::{Access, Supervisor, number};
 use super::syscalls::KIND_MASK;
+use crate::fence::RunKind;
+use crate::fence::denial::Denial;
+use crate::fence::reach::{Receiver, program_of, session};
 
 /// Services that look up names of users and groups: each only answers.
 const NAME_SERVICES: [&str; 2] = ["/run/nscd/socket", "/var/lib/sss/pipes/nss"];

@@ -7,12 +7,13 @@ use std::sync::{Arc, OnceLock};
 use libc::{c_long, sock_filter};
 
 use super::bpf::{Condition, Rule, compile};
+use super::kernel;
 use super::syscalls::{
     ABSENT, ACTING_BITS, ATTRIBUTES, CLONE_NEWTIME, DENIED, ENTRIES, FACTS, FIRST_UNKNOWN, IDENTITY,
     INTERFACE_ADDRESSES, KIND_MASK, LINKS, MAKING, NAMESPACES, NODES, ON_PROCESSES, REACHING, RENAMING, REQUESTS,
     SOCKETS,
 };
-use super::{RunKind, kernel};
+use crate::fence::RunKind;
 
 /// This processor, as `linux/audit.h` numbers it.
 const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {

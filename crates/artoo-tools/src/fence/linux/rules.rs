@@ -78,7 +78,7 @@ fn devices() -> impl Iterator<Item = &'static Path> {
 }
 
 /// Rules that allow nothing at all, to try out what they hold.
-pub(super) fn nothing() -> Result<RulesetCreated, RulesetError> {
+pub(crate) fn nothing() -> Result<RulesetCreated, RulesetError> {
     Ruleset::default()
         .handle_access(AccessFs::from_all(NEWEST))?
         .scope(Scope::from_all(NEWEST))?

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use landlock::{RulesetCreated, RulesetError, RulesetStatus};
 
 use super::readable::{self, Hidden};
-use super::{Fence, ReadAllowlist, rules};
+use super::rules;
+use crate::fence::{Fence, ReadAllowlist};
 
 /// The rules for one command.
 pub(crate) struct Layers {

@@ -18,14 +18,14 @@ use rustix::process::{Pid, Signal, pidfd_send_signal};
 
 use super::call::{self, Call, PathArgument, Subject, TimeFormat};
 use super::caller::{self, Caller, DirEntry};
-use super::denial::{DENIALS_MAX, Denial};
 use super::disk::Disk;
 use super::kernel::{self, Answer, Notification};
 use super::predict::{Change, Predicted, acts};
-use super::reach::session;
 use super::rename_folder;
 use super::syscalls::ACTING_BITS;
-use super::{Fence, Reach, RunKind};
+use crate::fence::denial::{DENIALS_MAX, Denial};
+use crate::fence::reach::session;
+use crate::fence::{Fence, Reach, RunKind};
 
 /// Renamed folders remembered; of a program that renames more, the rest is seen as deleted and new.
 const RENAMED_MAX: usize = 10_000;

@@ -16,7 +16,7 @@ use super::watched::Watched;
 
 /// As of one moment.
 #[derive(Debug)]
-pub(super) struct BesideHidden {
+pub(crate) struct BesideHidden {
     /// Folders and files that may be read with all below them, sorted.
     whole: Vec<PathBuf>,
     rules: RulesetCreated,
@@ -25,7 +25,7 @@ pub(super) struct BesideHidden {
 
 impl BesideHidden {
     /// What lies beside these places, in order, and beside all devices.
-    pub(super) fn of(places: &[PathBuf]) -> io::Result<Self> {
+    pub(crate) fn of(places: &[PathBuf]) -> io::Result<Self> {
         let mut watched = Watched::new();
         let mut hidden = vec![PathBuf::from("/dev")];
         for place in places {
@@ -53,12 +53,12 @@ impl BesideHidden {
     }
 
     /// Whether it would be found the same now.
-    pub(super) fn is_current(&self) -> bool {
+    pub(crate) fn is_current(&self) -> bool {
         self.watched.is_unchanged()
     }
 
     /// Whether that can be said later on.
-    pub(super) fn can_be_kept(&self) -> bool {
+    pub(crate) fn can_be_kept(&self) -> bool {
         self.watched.tells_changes()
     }
 

@@ -9,13 +9,13 @@ use rustix::process::geteuid;
 
 use super::call::{Call, PathArgument, Subject};
 use super::caller::{self, Caller, DirEntry};
-use super::denial::Denial;
 use super::incidental;
 use super::ipc::WITHOUT_ADDRESS;
 use super::kernel::{Answer, Notification};
 use super::predict::{self, Predicted, acts};
 use super::supervisor::{Access, Supervisor, subject};
 use super::syscalls::INTERFACE_ADDRESSES;
+use crate::fence::denial::Denial;
 
 impl Supervisor {
     /// Answers one call.
