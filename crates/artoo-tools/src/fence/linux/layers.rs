@@ -41,8 +41,8 @@ impl Layers {
 
     /// Everything below these folders may be read and changed as well.
     pub(crate) fn with_open(self, folders: &[OwnedFd]) -> io::Result<Self> {
-        let reading = rules::read_in(self.reading, folders).map_err(io::Error::other)?;
-        let changing = rules::change_in(self.changing, folders).map_err(io::Error::other)?;
+        let reading = rules::add(self.reading, folders, rules::read()).map_err(io::Error::other)?;
+        let changing = rules::add(self.changing, folders, rules::change()).map_err(io::Error::other)?;
         Ok(Self { reading, changing })
     }
 

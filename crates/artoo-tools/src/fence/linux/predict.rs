@@ -138,12 +138,7 @@ pub(super) fn removing(place: &DirEntry, is_folder: bool) -> Predicted {
         may_change(place)?;
         may_take(place, &found)?;
         or_fail(place.is_slashed && !is_dir(&found), Errno::NOTDIR)?;
-        match (is_folder, is_dir(&found)) {
-            (false, true) => Err(Errno::ISDIR),
-            (true, false) => Err(Errno::NOTDIR),
-            (true, true) => or_fail(!is_empty(place), Errno::NOTEMPTY),
-            (false, false) => Ok(()),
-        }
+        may_end(is_folder, place, &found)
     };
     unless(check())
 }
@@ -170,12 +165,7 @@ pub(super) fn renaming(from: &DirEntry, to: &DirEntry, flags: RenameFlags) -> Pr
         if flags.contains(RenameFlags::EXCHANGE) {
             return Ok(());
         }
-        match (is_dir(&moved), is_dir(replaced)) {
-            (false, true) => Err(Errno::ISDIR),
-            (true, false) => Err(Errno::NOTDIR),
-            (true, true) => or_fail(!is_empty(to), Errno::NOTEMPTY),
-            (false, false) => Ok(()),
-        }
+        may_end(is_dir(&moved), to, replaced)
     };
     unless(check())
 }
@@ -249,6 +239,16 @@ fn may_change(place: &DirEntry) -> Result<()> {
 fn may_take(place: &DirEntry, found: &Stat) -> Result<()> {
     let folder = fstat(&place.folder)?;
     or_fail(folder.st_mode & libc::S_ISVTX != 0 && !is_owned(found) && !is_owned(&folder), Errno::PERM)
+}
+
+/// Whether an entry can be removed or replaced as a folder, which must be empty, or as a file.
+fn may_end(as_folder: bool, place: &DirEntry, found: &Stat) -> Result<()> {
+    match (as_folder, is_dir(found)) {
+        (false, true) => Err(Errno::ISDIR),
+        (true, false) => Err(Errno::NOTDIR),
+        (true, true) => or_fail(!is_empty(place), Errno::NOTEMPTY),
+        (false, false) => Ok(()),
+    }
 }
 
 /// Whether a folder holds nothing; one that can't be read is taken for empty.

@@ -100,7 +100,7 @@ impl Copy {
         if kind != FileType::Directory && found.stx_nlink > 1 && self.link(&found, to, new_name, path)? {
             return Ok(());
         }
-        match kind {
+        let open = match kind {
             FileType::Directory => {
                 mkdirat(to, new_name, Mode::RWXU)?;
                 let (old, new) = (folder(from, name)?, folder(to, new_name)?);
@@ -111,7 +111,7 @@ impl Copy {
                     self.entry(&old, &inner, &new, &inner, &path.join(&inner), depth + 1)?;
                 }
                 attributes(&old, &new);
-                finish(to, new_name, Some(&new), &found)
+                Some(new)
             }
             FileType::RegularFile => {
                 self.bytes = self.bytes.checked_sub(found.stx_size).ok_or(Errno::XDEV)?;
@@ -121,18 +121,19 @@ impl Copy {
                 let new = openat(to, new_name, made | flags, Mode::RUSR | Mode::WUSR)?;
                 attributes(&old, &new);
                 io::copy(&mut File::from(old), &mut File::from(new.try_clone()?))?;
-                finish(to, new_name, Some(&new), &found)
+                Some(new)
             }
             FileType::Symlink => {
                 symlinkat(readlinkat(from, name, Vec::new())?, to, new_name)?;
-                finish(to, new_name, None, &found)
+                None
             }
             FileType::Fifo | FileType::Socket => {
                 mknodat(to, new_name, kind, Mode::from_raw_mode(u32::from(found.stx_mode) & 0o777), 0)?;
-                finish(to, new_name, None, &found)
+                None
             }
-            FileType::CharacterDevice | FileType::BlockDevice | FileType::Unknown => Err(Errno::XDEV.into()),
-        }
+            FileType::CharacterDevice | FileType::BlockDevice | FileType::Unknown => return Err(Errno::XDEV.into()),
+        };
+        finish(to, new_name, open.as_ref(), &found)
     }
 
     /// Another name for a file that has been copied already; whether it has.

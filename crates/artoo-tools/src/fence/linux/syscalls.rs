@@ -11,6 +11,13 @@ macro_rules! named {
     };
 }
 
+/// Numbers of calls, and of older ones that only x86-64 still has.
+macro_rules! calls {
+    ($($call:ident),*; x86_64: $($older:ident),*) => {
+        &[$(libc::$call,)* $(#[cfg(target_arch = "x86_64")] libc::$older,)*]
+    };
+}
+
 /// First number of a system call that was not looked at when this was written (Linux 6.13). What comes later does not
 /// exist for a fenced program; programs have learnt to do without new calls. Those of the x32 interface lie beyond it, too.
 pub(super) const FIRST_UNKNOWN: u32 = 463;
@@ -135,78 +142,34 @@ pub(super) const SOCKETS: &[c_long] = &[
 ];
 
 /// Modes, owners and times: no Landlock right covers them. They are asked about, or denied where nobody can be asked.
-pub(super) const FACTS: &[c_long] = &[
-    libc::SYS_fchmod,
-    libc::SYS_fchmodat,
-    libc::SYS_fchmodat2,
-    libc::SYS_fchown,
-    libc::SYS_fchownat,
-    libc::SYS_utimensat,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_chmod,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_chown,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_lchown,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_utime,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_utimes,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_futimesat,
+pub(super) const FACTS: &[c_long] = calls![
+    SYS_fchmod, SYS_fchmodat, SYS_fchmodat2, SYS_fchown, SYS_fchownat, SYS_utimensat;
+    x86_64: SYS_chmod, SYS_chown, SYS_lchown, SYS_utime, SYS_utimes, SYS_futimesat
 ];
 
 /// What adds, takes away or renames an entry of a folder, and a new session, at which a program's limits are set.
-pub(super) const ENTRIES: &[c_long] = &[
-    libc::SYS_setsid,
-    libc::SYS_unlinkat,
-    libc::SYS_mkdirat,
-    libc::SYS_symlinkat,
-    libc::SYS_linkat,
-    libc::SYS_renameat2,
-    libc::SYS_truncate,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_renameat,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_unlink,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_rmdir,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_mkdir,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_symlink,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_link,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_rename,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_creat,
+pub(super) const ENTRIES: &[c_long] = calls![
+    SYS_setsid, SYS_unlinkat, SYS_mkdirat, SYS_symlinkat, SYS_linkat, SYS_renameat2, SYS_truncate;
+    x86_64: SYS_renameat, SYS_unlink, SYS_rmdir, SYS_mkdir, SYS_symlink, SYS_link, SYS_rename, SYS_creat
 ];
 
 /// What is asked about in a view: renaming, which an overlay refuses for folders that were there before, and what is to
 /// be told afterwards.
-pub(super) const RENAMING: &[c_long] = &[
-    libc::SYS_renameat2,
-    libc::SYS_setpgid,
-    libc::SYS_setsid,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_rename,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_renameat,
+pub(super) const RENAMING: &[c_long] = calls![
+    SYS_renameat2, SYS_setpgid, SYS_setsid;
+    x86_64: SYS_rename, SYS_renameat
 ];
 
 /// Pipes with a name and devices.
-pub(super) const NODES: &[c_long] = &[
-    libc::SYS_mknodat,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_mknod,
+pub(super) const NODES: &[c_long] = calls![
+    SYS_mknodat;
+    x86_64: SYS_mknod
 ];
 
 /// Reads where a link leads: in a Landlock domain not those of other processes, which tell whose a socket is.
-pub(super) const LINKS: &[c_long] = &[
-    libc::SYS_readlinkat,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_readlink,
+pub(super) const LINKS: &[c_long] = calls![
+    SYS_readlinkat;
+    x86_64: SYS_readlink
 ];
 
 /// New namespaces: in one of its own a program would have rights it has not got here.
