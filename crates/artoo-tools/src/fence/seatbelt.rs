@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use super::Fence;
-use crate::process::Order;
+use crate::process::{Invocation, Order};
 
 /// Where the system keeps it; a program of that name elsewhere is somebody else's.
 const PROGRAM: &str = "/usr/bin/sandbox-exec";
@@ -20,9 +20,10 @@ pub(crate) fn program() -> Option<PathBuf> {
 pub(crate) fn wrapped(program: &Path, order: Order, scratch: &Path) -> Order {
     let profile = profile(&order.fence, order.read_allowlist.hidden(), scratch);
     // `sandbox-exec` takes a path and no other name; a program that asks for its name sees the path.
-    let arguments = [OsString::from("-p"), profile.into(), order.program.clone().into_os_string()];
-    let arguments = arguments.into_iter().chain(order.arguments.clone()).collect();
-    Order { program: program.to_path_buf(), name: "sandbox-exec".into(), arguments, ..order }
+    let Invocation { program: sandboxed, arguments, environment, .. } = order.invocation;
+    let arguments = [OsString::from("-p"), profile.into(), sandboxed.into_os_string()].into_iter().chain(arguments);
+    let (program, name, arguments) = (program.to_path_buf(), "sandbox-exec".into(), arguments.collect());
+    Order { invocation: Invocation { program, name, arguments, environment }, ..order }
 }
 
 /// The profile's text. The last rule that fits decides.

@@ -62,15 +62,12 @@ impl Invocation {
         fence: Fence,
     ) -> Order {
         let mut variables = environment.to_vec();
-        for (name, value) in self.environment {
-            variables.retain(|(known, _)| *known != name);
-            variables.push((name, value));
+        for (name, value) in &self.environment {
+            variables.retain(|(known, _)| known != name);
+            variables.push((name.clone(), value.clone()));
         }
         Order {
-            program: self.program,
-            name: self.name,
-            arguments: self.arguments,
-            environment: variables,
+            invocation: Self { environment: variables, ..self },
             cwd: PathBuf::from(&config.environment.cwd),
             fence,
             is_held: true,
@@ -181,11 +178,8 @@ pub(crate) fn find_program(config: &ToolConfig, name: &str) -> Option<PathBuf> {
 /// A program with all that decides how it runs.
 #[derive(Debug, Clone)]
 pub(crate) struct Order {
-    pub(crate) program: PathBuf,
-    pub(crate) name: OsString,
-    pub(crate) arguments: Vec<OsString>,
-    /// The whole environment.
-    pub(crate) environment: Vec<(String, OsString)>,
+    /// With the whole environment.
+    pub(crate) invocation: Invocation,
     pub(crate) cwd: PathBuf,
     pub(crate) fence: Fence,
     /// Whether the fence is put around it at all.

@@ -31,12 +31,13 @@ impl Plain {
         };
         let input = order.input.as_ref().map(|input| input.try_clone().map(Stdio::from)).transpose()?;
         let input = input.unwrap_or_else(Stdio::null);
-        let mut command = Command::new(&order.program);
+        let invocation = &order.invocation;
+        let mut command = Command::new(&invocation.program);
         command
-            .arg0(&order.name)
-            .args(&order.arguments)
+            .arg0(&invocation.name)
+            .args(&invocation.arguments)
             .env_clear()
-            .envs(order.environment.iter().map(|(name, value)| (name, value)))
+            .envs(invocation.environment.iter().map(|(name, value)| (name, value)))
             .env("TMPDIR", scratch.path())
             .current_dir(&order.cwd)
             .stdin(input)

@@ -1,9 +1,9 @@
 //! The monitor: a process that holds itself to signals of its own, starts the program and ends what came of it.
 
 use std::fs::File;
-use std::io::{self, PipeReader, PipeWriter};
+use std::io::{self, PipeReader};
 use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
-use std::sync::{Arc, mpsc};
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use rustix::process::{
 };
 
 use super::descendants::Descendants;
-use super::{Ends, Orders, Stage, Word};
+use super::{Orders, Stage, Streams, Word};
 use crate::fence::{Asking, SharedObserved, drop_capabilities, hold_signals, kernel};
 use crate::process::{Verdict, limits};
 use crate::view::{Entry, NoView, Step, child};
@@ -34,12 +34,15 @@ const GONE_GRACE: Duration = Duration::from_secs(1);
 
 /// The whole life of one program, in a process that shares this one's memory and, until the program has started, its
 /// files.
-pub(super) fn run(orders: Orders, ends: Ends, seen: &SharedObserved, tell: &mpsc::Sender<Stage>) {
-    let Ends { control, stdin, stdout, stderr } = ends;
-    // Closed here at the end: the monitor closes it in its own table.
-    let control = &control;
+pub(super) fn run(
+    orders: Orders,
+    control: &PipeReader,
+    streams: Streams,
+    seen: &SharedObserved,
+    tell: &mpsc::Sender<Stage>,
+) {
     let fail = |problem: NoView| drop(tell.send(Stage::Started(Err(io::Error::other(problem)))));
-    let (view, fence) = (orders.view.clone(), orders.fence.clone());
+    let (view, fence) = (orders.order.view.clone(), orders.order.fence.clone());
     let entry = view.as_deref().map(|view| Entry::new(view, &fence.left_out, &fence.readable));
     let entry = match entry.transpose() {
         Ok(entry) => entry,
@@ -48,7 +51,10 @@ pub(super) fn run(orders: Orders, ends: Ends, seen: &SharedObserved, tell: &mpsc
     let namespaces = entry.as_ref().map_or(0, Entry::namespaces);
     let mut verdict = None;
     let monitor = || {
-        verdict = monitor(orders, entry.as_ref(), control, Streams { stdin, stdout, stderr }, seen, tell);
+        let started = begin(orders, entry.as_ref(), control, streams, seen, tell);
+        let (outcome, started) = started.map_or_else(|error| (Err(error), None), |started| (Ok(()), Some(started)));
+        let _ = tell.send(Stage::Started(outcome));
+        verdict = started.map(Started::see_through);
         0
     };
     match child::start(libc::CLONE_FILES | namespaces, monitor) {
@@ -64,32 +70,6 @@ pub(super) fn run(orders: Orders, ends: Ends, seen: &SharedObserved, tell: &mpsc
     if let Some(verdict) = verdict {
         let _ = tell.send(Stage::Ended(verdict));
     }
-}
-
-/// The program's ends of the pipes.
-struct Streams {
-    /// `None` for an empty one.
-    stdin: Option<Arc<PipeReader>>,
-    stdout: PipeWriter,
-    stderr: PipeWriter,
-}
-
-/// The monitor's work; what became of the program.
-fn monitor(
-    orders: Orders,
-    entry: Option<&Entry<'_>>,
-    control: &PipeReader,
-    streams: Streams,
-    seen: &SharedObserved,
-    tell: &mpsc::Sender<Stage>,
-) -> Option<Verdict> {
-    let started = begin(orders, entry, control, streams, seen, tell);
-    let (outcome, started) = match started {
-        Ok(started) => (Ok(()), Some(started)),
-        Err(error) => (Err(error), None),
-    };
-    let _ = tell.send(Stage::Started(outcome));
-    started.map(Started::see_through)
 }
 
 /// Enters the view, holds the calling process and starts the program.
@@ -138,7 +118,7 @@ fn execute(
     listener: &mut Option<OwnedFd>,
 ) -> io::Result<()> {
     setsid()?;
-    rustix::process::chdir(&orders.cwd)?;
+    rustix::process::chdir(&orders.order.cwd)?;
     let is_fenced = match orders.layers.take() {
         Some(layers) => layers.with_open(open)?.restrict_self().map_err(io::Error::other)?,
         None => false,
@@ -147,7 +127,7 @@ fn execute(
         return Err(io::Error::new(io::ErrorKind::Unsupported, "a reading run needs Landlock (Linux 5.13 or later)"));
     }
     // Memory may be limited to less than is used here: nothing is allocated from now on.
-    limits::apply(getpid(), &orders.limits)?;
+    limits::apply(getpid(), &orders.order.limits)?;
     *listener = orders.filters.apply()?;
     // The listener stays in the table that was shared until here.
     kernel::unshare_files()?;
