@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::config::ToolConfig;
 use crate::effects::CallEffects;
-use crate::fence::{self, Fence, FenceReport, Reach, Sight};
+use crate::fence::{self, Fence, FenceReport, Reach, ReadAllowlist};
 use crate::limit::{Limit, Stopped, blocking};
 use crate::process::{self, Ended, Invocation, Order};
 use crate::protect::Protected;
@@ -151,7 +151,7 @@ pub(crate) struct Machine {
     pub(crate) config: ToolConfig,
     pub(crate) protected: Protected,
     /// What sandboxed commands may read.
-    pub(crate) sight: Arc<Sight>,
+    pub(crate) read_allowlist: Arc<ReadAllowlist>,
     pub(crate) child_environment: Vec<(String, OsString)>,
     /// The undo journal.
     pub(crate) journal: Option<Journal>,
@@ -170,13 +170,13 @@ impl Machine {
         let rules = config.data_dir.as_ref().map(RuleBook::new);
         // It takes some milliseconds, during which the first request to a model can be sent.
         fence::try_early();
-        let sight = Arc::new(Sight::new(&protected));
-        Self { config, protected, sight, child_environment, journal, rules, unswept: AtomicU64::default() }
+        let read_allowlist = Arc::new(ReadAllowlist::new(&protected));
+        Self { config, protected, read_allowlist, child_environment, journal, rules, unswept: AtomicU64::default() }
     }
 
     /// A program on this machine, held like this.
     pub(crate) fn order(&self, invocation: Invocation, fence: Fence, held: Held) -> Order {
-        let order = invocation.order(&self.config, &self.sight, &self.child_environment, fence);
+        let order = invocation.order(&self.config, &self.read_allowlist, &self.child_environment, fence);
         match held {
             Held::Not => Order { is_held: false, ..order },
             Held::Fenced => order,

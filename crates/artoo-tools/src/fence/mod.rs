@@ -3,49 +3,14 @@
 //! On Linux a thread restricts itself with Landlock and seccomp and then starts the program, so that artoo itself stays
 //! as it was and every process that comes of the program is held. On macOS `sandbox-exec` holds it.
 
-#[cfg(target_os = "linux")]
-mod bare;
-#[cfg(target_os = "linux")]
-mod broker;
-#[cfg(target_os = "linux")]
-mod call;
-#[cfg(target_os = "linux")]
-mod capabilities;
 mod denial;
 #[cfg(target_os = "linux")]
-mod disk;
-#[cfg(target_os = "linux")]
-mod filter;
-#[cfg(target_os = "linux")]
-mod incidental;
-#[cfg(target_os = "linux")]
-mod joined;
-#[cfg(target_os = "linux")]
-pub(crate) mod kernel;
-#[cfg(target_os = "linux")]
-mod layers;
-#[cfg(target_os = "linux")]
-mod moved;
-#[cfg(target_os = "linux")]
-mod place;
+mod linux;
 mod reach;
-#[cfg(target_os = "linux")]
-mod reaching;
-mod readable;
-#[cfg(target_os = "linux")]
-mod reading;
+mod read_allowlist;
 mod report;
-#[cfg(target_os = "linux")]
-mod rules;
 pub(crate) mod seatbelt;
-mod sight;
-#[cfg(target_os = "linux")]
-mod syscalls;
 mod views;
-#[cfg(target_os = "linux")]
-mod visible;
-#[cfg(target_os = "linux")]
-mod watched;
 
 #[cfg(test)]
 use std::path::Path;
@@ -56,24 +21,19 @@ use crate::config::ToolConfig;
 use crate::paths;
 use crate::protect::Protected;
 
-#[cfg(target_os = "linux")]
-pub(crate) use broker::{Asking, Broker, Most, Notes};
-#[cfg(target_os = "linux")]
-pub(crate) use capabilities::drop_capabilities;
 pub use denial::Denial;
 pub(crate) use denial::remark;
 #[cfg(target_os = "linux")]
-pub(crate) use disk::Disk;
-#[cfg(target_os = "linux")]
-pub(crate) use filter::Filters;
-#[cfg(target_os = "linux")]
-pub(crate) use layers::{Layers, hold_signals};
+pub(crate) use linux::{
+    Asking, Disk, Filters, Layers, Most, SharedObserved, Supervisor, can_be_made, drop_capabilities, hold_signals,
+    kernel,
+};
 pub(crate) use reach::Reach;
+pub(crate) use read_allowlist::ReadAllowlist;
 pub use report::FenceReport;
 #[cfg(target_os = "linux")]
 pub(crate) use report::signals_are_held;
 pub(crate) use report::{report, try_early};
-pub(crate) use sight::Sight;
 pub(crate) use views::{clean_views, views_in_words};
 
 /// How a program is held.
@@ -90,8 +50,6 @@ pub(crate) enum RunKind {
 /// What one command may do.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fence {
-    /// Folders in which everything may be made, changed and removed.
-    pub(crate) writable: Vec<PathBuf>,
     /// Paths a person was shown and allowed: these may be changed, made and removed, and what lies below them.
     pub(crate) granted: Vec<PathBuf>,
     /// Places that stay as they are even where a folder above them was allowed: artoo's own data.
@@ -158,14 +116,9 @@ impl Fence {
         let readable = shown.iter().filter(|path| !kept_back.iter().any(|kept| kept.starts_with(path)));
         let readable = readable.cloned().collect();
         let reach = Reach::of_network(network);
-        Self { writable: vec![workspace(config)], granted: shown, kept_back, readable, reach, ..Self::default() }
+        let granted = shown.into_iter().chain([workspace(config)]).collect();
+        Self { granted, kept_back, readable, reach, ..Self::default() }
     }
-}
-
-/// Whether filters can be made for this machine's processor at all.
-#[cfg(target_os = "linux")]
-pub(crate) fn can_be_made() -> bool {
-    Filters::of(RunKind::Fenced, false).is_ok()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use super::Fence;
-use crate::process::Order;
+use crate::process::{Invocation, Order};
 
 /// Where the system keeps it; a program of that name elsewhere is somebody else's.
 const PROGRAM: &str = "/usr/bin/sandbox-exec";
@@ -18,11 +18,12 @@ pub(crate) fn program() -> Option<PathBuf> {
 
 /// The same order, run by `sandbox-exec` behind a profile.
 pub(crate) fn wrapped(program: &Path, order: Order, scratch: &Path) -> Order {
-    let profile = profile(&order.fence, order.sight.hidden(), scratch);
+    let profile = profile(&order.fence, order.read_allowlist.hidden(), scratch);
     // `sandbox-exec` takes a path and no other name; a program that asks for its name sees the path.
-    let arguments = [OsString::from("-p"), profile.into(), order.program.clone().into_os_string()];
-    let arguments = arguments.into_iter().chain(order.arguments.clone()).collect();
-    Order { program: program.to_path_buf(), name: "sandbox-exec".into(), arguments, ..order }
+    let Invocation { program: sandboxed, arguments, environment, .. } = order.invocation;
+    let arguments = [OsString::from("-p"), profile.into(), sandboxed.into_os_string()].into_iter().chain(arguments);
+    let (program, name, arguments) = (program.to_path_buf(), "sandbox-exec".into(), arguments.collect());
+    Order { invocation: Invocation { program, name, arguments, environment }, ..order }
 }
 
 /// The profile's text. The last rule that fits decides.
@@ -39,10 +40,8 @@ pub(crate) fn profile(fence: &Fence, hidden: &[PathBuf], scratch: &Path) -> Stri
     for device in ["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"] {
         rule(&mut text, "allow file-write-data", "literal", device);
     }
-    for path in fence.writable.iter().map(PathBuf::as_path).chain([scratch]) {
-        path_rule(&mut text, "allow file-write*", path);
-        path_rule(&mut text, "allow file-link", path);
-    }
+    path_rule(&mut text, "allow file-write*", scratch);
+    path_rule(&mut text, "allow file-link", scratch);
     if fence.reach.network {
         text.push_str(
             "(allow network-outbound (remote ip))\n(allow network-inbound (local ip))\n(allow system-socket)\n",
@@ -91,7 +90,6 @@ mod tests {
     #[test]
     fn the_profile_denies_first_and_artoos_own_data_last() {
         let fence = Fence {
-            writable: vec!["/Users/ada/artoo_workspace".into()],
             granted: vec!["/Users/ada/a \"quoted\"\\ name".into()],
             kept_back: vec!["/Users/ada/.artoo".into()],
             readable: vec!["/Users/ada/.zshrc".into()],
@@ -117,8 +115,6 @@ mod tests {
 (allow file-write-data (literal "/dev/zero"))
 (allow file-write-data (literal "/dev/random"))
 (allow file-write-data (literal "/dev/urandom"))
-(allow file-write* (subpath "/Users/ada/artoo_workspace"))
-(allow file-link (subpath "/Users/ada/artoo_workspace"))
 (allow file-write* (subpath "/private/tmp/artoo-1"))
 (allow file-link (subpath "/private/tmp/artoo-1"))
 (deny file-read-data file-write* (subpath "/Users/ada/.ssh"))

@@ -108,7 +108,7 @@ impl ReadAccess {
             Some((folder, found.ctime(), found.ctime_nsec()))
         };
         let folders = folders.into_iter().filter_map(changed).collect();
-        let version = machine.sight.version();
+        let version = machine.read_allowlist.version();
         Self { version, readable: readable.clone(), left_out: left_out.clone(), folders }
     }
 }

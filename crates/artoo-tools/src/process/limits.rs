@@ -3,16 +3,19 @@
 #[cfg(target_os = "linux")]
 use std::io;
 
+use rustix::process::Signal;
+
 use crate::config::ProcessLimits;
+
+const SIGXCPU: i32 = Signal::XCPU.as_raw();
+const SIGXFSZ: i32 = Signal::XFSZ.as_raw();
 
 /// A limit that may have ended a program, by the signal it ended with. The kernel tells no more than that: a program
 /// that is refused memory or a process sees an error and says, or does not say, what it likes.
 pub(crate) fn struck(signal: i32, limits: &ProcessLimits) -> Option<String> {
     match signal {
-        libc_signal::SIGXFSZ => {
-            Some(format!("it wrote a file past the limit of {} bytes and was ended", limits.file_bytes))
-        }
-        libc_signal::SIGXCPU => Some(format!("it used more than {} s of processor time and was ended", limits.cpu_s)),
+        SIGXFSZ => Some(format!("it wrote a file past the limit of {} bytes and was ended", limits.file_bytes)),
+        SIGXCPU => Some(format!("it used more than {} s of processor time and was ended", limits.cpu_s)),
         _ => None,
     }
 }
@@ -20,12 +23,6 @@ pub(crate) fn struck(signal: i32, limits: &ProcessLimits) -> Option<String> {
 /// What to say of a program that was ended because it used more than these bytes of disk space.
 pub(crate) fn full(most: u64) -> String {
     format!("it used more than {most} bytes of disk space and was ended")
-}
-
-mod libc_signal {
-    //! Numbers that are the same on every system artoo runs on, except SIGXFSZ and SIGXCPU on MIPS and the like.
-    pub(super) const SIGXCPU: i32 = 24;
-    pub(super) const SIGXFSZ: i32 = 25;
 }
 
 /// Sets the limits of a process; what it starts inherits them, and none can be raised again.

@@ -4,11 +4,11 @@ mod capture;
 pub(crate) mod limits;
 mod plain;
 mod running;
+#[cfg(target_os = "linux")]
+mod sandboxed_child;
 mod scratch;
 #[cfg(feature = "mcp")]
 mod serving;
-#[cfg(target_os = "linux")]
-mod ward;
 
 use std::ffi::OsString;
 use std::io::{self, PipeReader};
@@ -23,7 +23,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::config::{CAPTURE_END_BYTES, CONSENTED_PATH, ProcessLimits, ToolConfig};
 use crate::evidence::EvidenceStore;
-use crate::fence::{self, Denial, Fence, Sight};
+use crate::fence::{self, Denial, Fence, ReadAllowlist};
 use crate::view::View;
 
 pub(crate) use capture::Captured;
@@ -57,24 +57,21 @@ impl Invocation {
     pub(crate) fn order(
         self,
         config: &ToolConfig,
-        sight: &Arc<Sight>,
+        read_allowlist: &Arc<ReadAllowlist>,
         environment: &[(String, OsString)],
         fence: Fence,
     ) -> Order {
         let mut variables = environment.to_vec();
-        for (name, value) in self.environment {
-            variables.retain(|(known, _)| *known != name);
-            variables.push((name, value));
+        for (name, value) in &self.environment {
+            variables.retain(|(known, _)| known != name);
+            variables.push((name.clone(), value.clone()));
         }
         Order {
-            program: self.program,
-            name: self.name,
-            arguments: self.arguments,
-            environment: variables,
+            invocation: Self { environment: variables, ..self },
             cwd: PathBuf::from(&config.environment.cwd),
             fence,
             is_held: true,
-            sight: Arc::clone(sight),
+            read_allowlist: Arc::clone(read_allowlist),
             limits: config.limits.clone(),
             view: None,
             input: None,
@@ -181,16 +178,13 @@ pub(crate) fn find_program(config: &ToolConfig, name: &str) -> Option<PathBuf> {
 /// A program with all that decides how it runs.
 #[derive(Debug, Clone)]
 pub(crate) struct Order {
-    pub(crate) program: PathBuf,
-    pub(crate) name: OsString,
-    pub(crate) arguments: Vec<OsString>,
-    /// The whole environment.
-    pub(crate) environment: Vec<(String, OsString)>,
+    /// With the whole environment.
+    pub(crate) invocation: Invocation,
     pub(crate) cwd: PathBuf,
     pub(crate) fence: Fence,
     /// Whether the fence is put around it at all.
     pub(crate) is_held: bool,
-    pub(crate) sight: Arc<Sight>,
+    pub(crate) read_allowlist: Arc<ReadAllowlist>,
     pub(crate) limits: ProcessLimits,
     /// The view in which it runs, where it does.
     pub(crate) view: Option<Arc<View>>,

@@ -31,12 +31,13 @@ impl Plain {
         };
         let input = order.input.as_ref().map(|input| input.try_clone().map(Stdio::from)).transpose()?;
         let input = input.unwrap_or_else(Stdio::null);
-        let mut command = Command::new(&order.program);
+        let invocation = &order.invocation;
+        let mut command = Command::new(&invocation.program);
         command
-            .arg0(&order.name)
-            .args(&order.arguments)
+            .arg0(&invocation.name)
+            .args(&invocation.arguments)
             .env_clear()
-            .envs(order.environment.iter().map(|(name, value)| (name, value)))
+            .envs(invocation.environment.iter().map(|(name, value)| (name, value)))
             .env("TMPDIR", scratch.path())
             .current_dir(&order.cwd)
             .stdin(input)
@@ -108,7 +109,7 @@ mod tests {
 
     use super::*;
     use crate::config::ToolConfig;
-    use crate::fence::{Fence, Sight};
+    use crate::fence::{Fence, ReadAllowlist};
     use crate::process::Invocation;
     use crate::protect::Protected;
 
@@ -129,14 +130,14 @@ mod tests {
             Environment { cwd: home.clone(), home: home.clone(), workspace: home, os: "macos".into(), utc_offset_s: 0 };
         let config = ToolConfig::new(environment.clone());
         let protected = Protected::new(&environment, &[]);
-        let sight = Arc::new(Sight::new(&protected));
+        let read_allowlist = Arc::new(ReadAllowlist::new(&protected));
         let invocation = Invocation {
             program: PathBuf::from("/bin/sh"),
             name: "sh".into(),
             arguments: ["-c", "echo ran \"$1\" >&1; sleep 60 &", "sh", "a b"].map(Into::into).to_vec(),
             environment: Vec::new(),
         };
-        let order = invocation.order(&config, &sight, &[], Fence::of_reading(&protected, &[]));
+        let order = invocation.order(&config, &read_allowlist, &[], Fence::of_reading(&protected, &[]));
         let (mut plain, mut stdout, _) = Plain::start(order, Some(&stand_in)).unwrap();
         let verdict = plain.ended().await.unwrap();
         let mut text = String::new();

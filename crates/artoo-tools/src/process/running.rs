@@ -6,7 +6,7 @@ use tokio::process::{ChildStderr, ChildStdout};
 
 use super::plain::Plain;
 #[cfg(target_os = "linux")]
-use super::ward::Ward;
+use super::sandboxed_child::SandboxedChild;
 use super::{Order, Verdict};
 #[cfg(target_os = "linux")]
 use crate::fence;
@@ -17,7 +17,7 @@ use crate::fence::seatbelt;
 pub(crate) enum Running {
     /// By a fenced thread.
     #[cfg(target_os = "linux")]
-    Ward(Ward),
+    SandboxedChild(SandboxedChild),
     /// By its process group alone.
     Plain(Box<Plain>),
 }
@@ -27,8 +27,8 @@ impl Running {
     pub(crate) async fn start(order: Order) -> io::Result<(Self, ChildStdout, ChildStderr)> {
         #[cfg(target_os = "linux")]
         if order.is_held && fence::can_be_made() {
-            let (ward, stdout, stderr) = Ward::start(order).await?;
-            return Ok((Self::Ward(ward), stdout, stderr));
+            let (sandboxed_child, stdout, stderr) = SandboxedChild::start(order).await?;
+            return Ok((Self::SandboxedChild(sandboxed_child), stdout, stderr));
         }
         if order.is_held && order.fence.stops_at_denial {
             return Err(io::Error::new(io::ErrorKind::Unsupported, "a reading run needs Landlock and seccomp (Linux)"));
@@ -42,7 +42,7 @@ impl Running {
     pub(crate) fn ask_to_end(&mut self) {
         match self {
             #[cfg(target_os = "linux")]
-            Self::Ward(ward) => ward.ask_to_end(),
+            Self::SandboxedChild(sandboxed_child) => sandboxed_child.ask_to_end(),
             Self::Plain(plain) => plain.ask_to_end(),
         }
     }
@@ -51,7 +51,7 @@ impl Running {
     pub(crate) fn kill(&mut self) {
         match self {
             #[cfg(target_os = "linux")]
-            Self::Ward(ward) => ward.kill(),
+            Self::SandboxedChild(sandboxed_child) => sandboxed_child.kill(),
             Self::Plain(plain) => plain.kill(),
         }
     }
@@ -60,7 +60,7 @@ impl Running {
     pub(crate) async fn ended(&mut self) -> Option<Verdict> {
         match self {
             #[cfg(target_os = "linux")]
-            Self::Ward(ward) => ward.ended().await,
+            Self::SandboxedChild(sandboxed_child) => sandboxed_child.ended().await,
             Self::Plain(plain) => plain.ended().await,
         }
     }

@@ -94,7 +94,7 @@ async fn a_command_that_could_reach_further_is_not_known_to_have_done_nothing() 
 fn commands_run_under_another_supervisor() {
     let ran = std::thread::spawn(|| {
         rustix::thread::set_no_new_privs(true).unwrap();
-        let allow = seccompiler::sock_filter { code: 6, jt: 0, jf: 0, k: libc::SECCOMP_RET_ALLOW };
+        let allow = libc::sock_filter { code: 6, jt: 0, jf: 0, k: libc::SECCOMP_RET_ALLOW };
         let _listener = crate::fence::kernel::listen(&[allow]).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {

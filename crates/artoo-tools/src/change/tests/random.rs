@@ -9,7 +9,7 @@ use crate::change::incidental::index_entries;
 use crate::change::look::LookError;
 use crate::change::{Class, Places, Reason, classify};
 use crate::config::ToolConfig;
-use crate::fence::{Fence, Sight};
+use crate::fence::{Fence, ReadAllowlist};
 use crate::process::{self, Invocation, Order};
 use crate::undo::State;
 use crate::view::View;
@@ -204,7 +204,7 @@ fn plant(home: &Home, random: &mut Random, has_links: bool) {
 pub(super) struct Runner {
     config: ToolConfig,
     protected: Protected,
-    sight: Arc<Sight>,
+    read_allowlist: Arc<ReadAllowlist>,
     runtime: tokio::runtime::Runtime,
 }
 
@@ -216,7 +216,7 @@ impl Runner {
         config.data_dir = Some(data);
         let protected = home.protected();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        Self { sight: Arc::new(Sight::new(&protected)), config, protected, runtime }
+        Self { read_allowlist: Arc::new(ReadAllowlist::new(&protected)), config, protected, runtime }
     }
 
     pub(super) fn view(&self) -> Option<Arc<View>> {
@@ -234,7 +234,7 @@ impl Runner {
         };
         let fence = Fence::of_allowed(&self.config, &self.protected, &[], false);
         let environment = process::environment(&self.config);
-        let order = invocation.order(&self.config, &self.sight, &environment, fence);
+        let order = invocation.order(&self.config, &self.read_allowlist, &environment, fence);
         let order = Order { view: view.cloned(), is_held: view.is_some(), cwd: cwd.to_path_buf(), ..order };
         let ended = self.runtime.block_on(process::run(&self.config, order, Duration::from_secs(60))).unwrap();
         if std::env::var_os("ARTOO_TEST_SHOW").is_some() {

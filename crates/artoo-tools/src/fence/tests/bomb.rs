@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::SHOWN_CHARS;
-use super::yard::Yard;
+use super::test_home::TestHome;
 
 const INSIDE: &str = "ARTOO_BOMB_INSIDE";
 
@@ -44,9 +44,9 @@ fn a_fork_bomb_is_held_and_ends_with_its_call() {
 }
 
 fn explode() {
-    let mut yard = Yard::new();
+    let mut home = TestHome::new();
     // All threads of this process count as well.
-    yard.config.limits.processes = 120;
+    home.config.limits.processes = 120;
     let started = Instant::now();
     let most = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
     let (seen, over) = (std::sync::Arc::clone(&most), std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false)));
@@ -57,7 +57,7 @@ fn explode() {
             std::thread::sleep(Duration::from_millis(5));
         }
     });
-    let ended = yard.run_in(yard.fence(), "b() { b | b & }; b; sleep 9", Duration::from_millis(1500)).unwrap();
+    let ended = home.run_in(home.fence(), "b() { b | b & }; b; sleep 9", Duration::from_millis(1500)).unwrap();
     over.store(true, std::sync::atomic::Ordering::Relaxed);
     watch.join().unwrap();
     let most = most.load(std::sync::atomic::Ordering::Relaxed);

@@ -5,40 +5,40 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::SHOWN_CHARS;
-use super::yard::{State, Yard, state};
+use super::test_home::{State, TestHome, state};
 use crate::fence::Fence;
 use crate::process::Ended;
 
 const TIME: Duration = Duration::from_secs(20);
 
-/// A yard whose workspace, the working folder, holds a file, a folder with two names for one file, and a repository.
-fn furnished() -> Yard {
-    let mut yard = Yard::new();
-    yard.config.environment.cwd = yard.config.environment.workspace.clone();
-    yard.file("artoo_workspace/old", "held dear\n");
-    let inner = yard.file("artoo_workspace/d/in/f", "held dear\n");
+/// A home whose workspace, the working folder, holds a file, a folder with two names for one file, and a repository.
+fn furnished() -> TestHome {
+    let mut home = TestHome::new();
+    home.config.environment.cwd = home.config.environment.workspace.clone();
+    home.file("artoo_workspace/old", "held dear\n");
+    let inner = home.file("artoo_workspace/d/in/f", "held dear\n");
     fs::hard_link(&inner, inner.with_file_name("g")).unwrap();
     let setup = "git init -q && git add old && git -c user.name=a -c user.email=a@b commit -qm one";
-    assert_eq!(yard.run(setup).exit_code, Some(0));
-    yard
+    assert_eq!(home.run(setup).exit_code, Some(0));
+    home
 }
 
-fn at(yard: &Yard, names: &[&str]) -> Vec<PathBuf> {
-    names.iter().map(|name| Path::new(&yard.config.environment.workspace).join(name)).collect()
+fn at(home: &TestHome, names: &[&str]) -> Vec<PathBuf> {
+    names.iter().map(|name| Path::new(&home.config.environment.workspace).join(name)).collect()
 }
 
-fn reading(yard: &Yard, opened: &[PathBuf], command: &str) -> Ended {
-    yard.run_in(Fence::of_reading(&yard.protected, opened), command, TIME).unwrap()
+fn reading(home: &TestHome, opened: &[PathBuf], command: &str) -> Ended {
+    home.run_in(Fence::of_reading(&home.protected, opened), command, TIME).unwrap()
 }
 
-fn creating(yard: &Yard, created: &[&str], command: &str) -> Ended {
-    let fence = Fence::of_creating(&yard.config, &yard.protected, &[], &at(yard, created));
-    yard.run_in(fence, command, TIME).unwrap()
+fn creating(home: &TestHome, created: &[&str], command: &str) -> Ended {
+    let fence = Fence::of_creating(&home.config, &home.protected, &[], &at(home, created));
+    home.run_in(fence, command, TIME).unwrap()
 }
 
 /// The workspace but one name in it.
-fn without(yard: &Yard, name: &str) -> State {
-    let [workspace, name] = [".", name].map(|name| at(yard, &[name]).remove(0));
+fn without(home: &TestHome, name: &str) -> State {
+    let [workspace, name] = [".", name].map(|name| at(home, &[name]).remove(0));
     let mut found = state(&[&workspace], &name);
     // The folder itself changes with the name that was allowed in it.
     found.times.retain(|path, _| *path != workspace);
@@ -48,8 +48,8 @@ fn without(yard: &Yard, name: &str) -> State {
 #[doc = "holds: law 1.16"]
 #[test]
 fn a_reading_command_writes_only_temporary_files() {
-    let yard = furnished();
-    let before = without(&yard, "none");
+    let home = furnished();
+    let before = without(&home, "none");
     for command in [
         "echo x > new",
         "echo x >> old",
@@ -68,8 +68,8 @@ fn a_reading_command_writes_only_temporary_files() {
         "git diff --output=old",
         "git branch topic",
     ] {
-        let ended = reading(&yard, &[], command);
-        assert_eq!(without(&yard, "none"), before, "{command}: {}", ended.text(SHOWN_CHARS).0);
+        let ended = reading(&home, &[], command);
+        assert_eq!(without(&home, "none"), before, "{command}: {}", ended.text(SHOWN_CHARS).0);
         assert!(ended.kept().is_some(), "{command} is told: {}", ended.text(SHOWN_CHARS).0);
     }
     for command in [
@@ -82,7 +82,7 @@ fn a_reading_command_writes_only_temporary_files() {
         "export GIT_OPTIONAL_LOCKS=0; git status && git diff && git log -p && git stash list",
         "tar cf - . | tar tf - | wc -l",
     ] {
-        let ended = reading(&yard, &[], command);
+        let ended = reading(&home, &[], command);
         assert_eq!(
             (ended.exit_code, &ended.denied),
             (Some(0), &Vec::new()),
@@ -108,15 +108,15 @@ fn a_creating_command_makes_its_names_alone() {
         (vec![".git/refs/heads/t/n", ".git/logs/refs/heads/t/n"], "git branch t/n", "git rev-parse -q --verify t/n"),
         (vec![".git/refs/tags/n"], "git tag n", "git rev-parse -q --verify n"),
     ] {
-        let yard = furnished();
-        let ended = creating(&yard, &created, command);
+        let home = furnished();
+        let ended = creating(&home, &created, command);
         assert_eq!(
             (ended.exit_code, &ended.denied),
             (Some(0), &Vec::new()),
             "{command}: {}",
             ended.text(SHOWN_CHARS).0
         );
-        assert_eq!(yard.run(check).exit_code, Some(0), "{command}");
+        assert_eq!(home.run(check).exit_code, Some(0), "{command}");
     }
     for (created, command) in [
         ("n", "echo x > m"),
@@ -133,11 +133,11 @@ fn a_creating_command_makes_its_names_alone() {
         ("d", "echo gone > d/in/f; echo x > d/new"),
         ("../work/n", "echo x > ../work/n"),
     ] {
-        let yard = furnished();
-        let (before, outside) = (without(&yard, "n"), yard.state());
-        let ended = creating(&yard, &[created], command);
-        assert_eq!(without(&yard, "n"), before, "{command}: {}", ended.text(SHOWN_CHARS).0);
-        assert_eq!(yard.state(), outside, "{command}: {}", ended.text(SHOWN_CHARS).0);
+        let home = furnished();
+        let (before, outside) = (without(&home, "n"), home.state());
+        let ended = creating(&home, &[created], command);
+        assert_eq!(without(&home, "n"), before, "{command}: {}", ended.text(SHOWN_CHARS).0);
+        assert_eq!(home.state(), outside, "{command}: {}", ended.text(SHOWN_CHARS).0);
         assert!(ended.kept().is_some() || command.contains("ln -s"), "{command}: {}", ended.text(SHOWN_CHARS).0);
     }
 }
@@ -145,18 +145,18 @@ fn a_creating_command_makes_its_names_alone() {
 #[doc = "holds: law 1.16"]
 #[test]
 fn only_an_opened_file_is_shown_though_hidden() {
-    let yard = Yard::new();
-    let start_up = yard.file(".bashrc", "start\n");
+    let home = TestHome::new();
+    let start_up = home.file(".bashrc", "start\n");
     let secrets = [".ssh/id_rsa", ".artoo/history", ".config/artoo/key", ".config/gh/hosts.yml", ".config/fish/x.fish"];
     for secret in secrets {
-        yard.file(secret, "SECRET");
+        home.file(secret, "SECRET");
     }
-    let config = yard.home.join(".config");
-    let inner = secrets.map(|secret| yard.home.join(secret));
-    for opened in [vec![], vec![yard.home.clone()], vec!["/".into()], vec![config], inner[..4].to_vec()] {
-        let ended = reading(&yard, &opened, "cat ~/.ssh/* ~/.artoo/* ~/.config/*/* ~/.bashrc");
+    let config = home.path.join(".config");
+    let inner = secrets.map(|secret| home.path.join(secret));
+    for opened in [vec![], vec![home.path.clone()], vec!["/".into()], vec![config], inner[..4].to_vec()] {
+        let ended = reading(&home, &opened, "cat ~/.ssh/* ~/.artoo/* ~/.config/*/* ~/.bashrc");
         assert_eq!(ended.stdout.text(SHOWN_CHARS).0, "", "{opened:?}");
     }
-    let ended = reading(&yard, &[start_up, inner[4].clone()], "cat ~/.bashrc ~/.config/fish/x.fish ~/.ssh/id_rsa");
+    let ended = reading(&home, &[start_up, inner[4].clone()], "cat ~/.bashrc ~/.config/fish/x.fish ~/.ssh/id_rsa");
     assert_eq!(ended.stdout.text(SHOWN_CHARS).0, "start\nSECRET");
 }

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::yard::Yard;
+use super::test_home::TestHome;
 use crate::fence::Fence;
 use crate::process::{self, Invocation, Order};
 use crate::view::View;
@@ -22,18 +22,18 @@ const FEW_TURNS: usize = 5;
 /// How a program is started.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
-    Bare,
+    Predicted,
     Fenced,
     Reading,
     View,
 }
 
 /// How long a program takes from start to end, with making and throwing away the view where it runs in one.
-fn time(yard: &Yard, way: Way, command: &[&str]) -> Duration {
+fn time(home: &TestHome, way: Way, command: &[&str]) -> Duration {
     let (program, arguments) = command.split_first().unwrap();
-    let workspace = &yard.config.environment.workspace;
+    let workspace = &home.config.environment.workspace;
     let begun = Instant::now();
-    if way == Way::Bare {
+    if way == Way::Predicted {
         let mut command = Command::new(program);
         let output = command.args(arguments).current_dir(workspace).stdin(Stdio::null()).output().unwrap();
         assert!(output.status.success());
@@ -45,19 +45,19 @@ fn time(yard: &Yard, way: Way, command: &[&str]) -> Duration {
         arguments: arguments.iter().map(Into::into).collect(),
         environment: Vec::new(),
     };
-    let environment = process::environment(&yard.config);
-    let prepare = || Arc::new(View::prepare(&yard.config, &yard.protected, &[]).unwrap());
+    let environment = process::environment(&home.config);
+    let prepare = || Arc::new(View::prepare(&home.config, &home.protected, &[]).unwrap());
     let view = (way == Way::View).then(prepare);
-    let fence = if way == Way::Reading { Fence::of_reading_run(&yard.protected) } else { yard.fence() };
-    let order = Order { view, ..invocation.order(&yard.config, &yard.sight, &environment, fence) };
+    let fence = if way == Way::Reading { Fence::of_reading_run(&home.protected) } else { home.fence() };
+    let order = Order { view, ..invocation.order(&home.config, &home.read_allowlist, &environment, fence) };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let ended = runtime.block_on(process::run(&yard.config, order, Duration::from_secs(60))).unwrap();
+    let ended = runtime.block_on(process::run(&home.config, order, Duration::from_secs(60))).unwrap();
     assert_eq!((ended.exit_code, &ended.denied), (Some(0), &Vec::new()), "{}", ended.text(1000).0);
     begun.elapsed()
 }
 
 fn medians<const N: usize>(
-    yard: &Yard,
+    home: &TestHome,
     ways: [Way; N],
     turns: usize,
     command: &[&str],
@@ -66,7 +66,7 @@ fn medians<const N: usize>(
     let mut times = ways.map(|way| (way, Vec::new()));
     for _ in 0..turns {
         for (way, times) in &mut times {
-            times.push(time(yard, *way, command));
+            times.push(time(home, *way, command));
             between();
         }
     }
@@ -79,18 +79,18 @@ fn medians<const N: usize>(
 #[test]
 #[ignore = "a measurement"]
 fn cost_of_a_start() {
-    let yard = super::in_view::home_within(Path::new("/var/tmp"));
+    let home = super::in_view::home_within(Path::new("/var/tmp"));
     for place in [".ssh/id", ".aws/credentials", ".bashrc", ".config/gh/hosts.yml", ".mozilla/x", ".netrc", ".gnupg/x"]
     {
-        yard.file(place, "secret");
+        home.file(place, "secret");
     }
     // What has just been made is not relied on.
     std::thread::sleep(Duration::from_millis(500));
-    let ways = [Way::Bare, Way::Fenced, Way::Reading, Way::View];
+    let ways = [Way::Predicted, Way::Fenced, Way::Reading, Way::View];
     for way in ways {
-        time(&yard, way, &["/bin/true"]);
+        time(&home, way, &["/bin/true"]);
     }
-    let [bare, fenced, reading, view] = medians(&yard, ways, TURNS, &["/bin/true"], || ());
+    let [bare, fenced, reading, view] = medians(&home, ways, TURNS, &["/bin/true"], || ());
     super::say(&format!(
         "median start to end: bare {bare:?}, fenced {fenced:?} (+{:?}), reading run {reading:?} (+{:?}), in a view {view:?} \
          (+{:?})",
@@ -104,12 +104,12 @@ fn cost_of_a_start() {
 #[test]
 #[ignore = "a measurement"]
 fn cost_of_many_files() {
-    let mut yard = super::in_view::home_within(Path::new("/var/tmp"));
-    yard.config.environment.cwd = yard.config.environment.workspace.clone();
+    let mut home = super::in_view::home_within(Path::new("/var/tmp"));
+    home.config.environment.cwd = home.config.environment.workspace.clone();
     let command = "mkdir n && cd n && perl -e 'for (1..20000) { open(F, q(>), $_); print F q(x); close F }'";
-    let folder = format!("{}/n", yard.config.environment.workspace);
-    let ways = [Way::Bare, Way::Fenced, Way::View];
-    let [bare, fenced, view] = medians(&yard, ways, FEW_TURNS, &["/bin/sh", "-c", command], || {
+    let folder = format!("{}/n", home.config.environment.workspace);
+    let ways = [Way::Predicted, Way::Fenced, Way::View];
+    let [bare, fenced, view] = medians(&home, ways, FEW_TURNS, &["/bin/sh", "-c", command], || {
         let _ = std::fs::remove_dir_all(&folder);
     });
     let ratio = view.as_secs_f64() / bare.as_secs_f64();

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::SHOWN_CHARS;
 use super::in_view::home;
-use super::yard::Yard;
+use super::test_home::TestHome;
 use crate::fence::{Denial, Fence, Reach};
 
 fn has(program: &str) -> bool {
@@ -80,12 +80,12 @@ fn no_way_round_changes_anything_outside() {
         // dumps
         "ulimit -c unlimited; kill -SEGV $$",
     ] {
-        let yard = Yard::new();
-        yard.file("work/prize", "held dear\n");
-        yard.file(".bashrc", "# mine\n");
-        let before = yard.state();
-        let ended = yard.run(command);
-        let after = yard.state();
+        let home = TestHome::new();
+        home.file("work/prize", "held dear\n");
+        home.file(".bashrc", "# mine\n");
+        let before = home.state();
+        let ended = home.run(command);
+        let after = home.state();
         assert_eq!(after.facts, before.facts, "{command}: {}", ended.text(SHOWN_CHARS).0);
         assert_eq!(after.times, before.times, "{command}: {}", ended.text(SHOWN_CHARS).0);
     }
@@ -98,9 +98,9 @@ fn no_system_call_leads_out() {
     if !has("python3") {
         return;
     }
-    let yard = Yard::new();
-    let prize = yard.file("work/prize", "held dear\n");
-    let before = yard.state();
+    let home = TestHome::new();
+    let prize = home.file("work/prize", "held dear\n");
+    let before = home.state();
     for (name, script) in [
         (
             "process_vm_writev and ptrace",
@@ -131,8 +131,8 @@ fn no_system_call_leads_out() {
         ),
     ] {
         let script = format!("python3 - <<'EOF'\n{script}\nEOF");
-        let ended = yard.run(&script);
-        let after = yard.state();
+        let ended = home.run(&script);
+        let after = home.state();
         assert_eq!(after.facts, before.facts, "{name}: {}", ended.text(SHOWN_CHARS).0);
         assert_eq!(after.times.get(&prize), before.times.get(&prize), "{name}: {}", ended.text(SHOWN_CHARS).0);
     }
@@ -143,7 +143,7 @@ fn no_system_call_leads_out() {
         "import fcntl\ntry: open('/dev/tty','r+b')\nexcept OSError: pass\nelse: raise SystemExit(9)",
         "import resource\nassert resource.getrlimit(resource.RLIMIT_CORE)==(1,1)\ntry: resource.setrlimit(resource.RLIMIT_FSIZE,(-1,-1))\nexcept (ValueError,OSError): pass\nelse: raise SystemExit(9)",
     ] {
-        let ended = yard.run(&format!("python3 - <<'EOF'\n{check}\nEOF"));
+        let ended = home.run(&format!("python3 - <<'EOF'\n{check}\nEOF"));
         assert_eq!(ended.exit_code, Some(0), "{check}\n{}", ended.text(SHOWN_CHARS).0);
     }
 }
@@ -151,14 +151,14 @@ fn no_system_call_leads_out() {
 #[doc = "holds: law 1.20"]
 #[test]
 fn keys_start_up_files_and_this_process_can_not_be_read() {
-    let yard = Yard::new();
+    let home = TestHome::new();
     for secret in [".ssh/id_rsa", ".artoo/audit.jsonl", ".bashrc", ".aws/credentials", ".config/gh/hosts.yml"] {
-        yard.file(secret, "SECRET");
+        home.file(secret, "SECRET");
     }
-    yard.file(".config/other", "open");
-    symlink(yard.home.join(".ssh"), yard.home.join("work/keys")).unwrap();
+    home.file(".config/other", "open");
+    symlink(home.path.join(".ssh"), home.path.join("work/keys")).unwrap();
     let own = std::process::id();
-    let ended = yard.run(&format!(
+    let ended = home.run(&format!(
         "cat ~/.ssh/id_rsa ~/.artoo/* ~/.bashrc ~/.aws/credentials ~/.config/gh/hosts.yml keys/id_rsa; \
          cat /proc/self/root$HOME/.ssh/id_rsa; cp -r ~/.ssh ~/artoo_workspace/; cat ~/artoo_workspace/.ssh/*; \
          cat /proc/{own}/environ /proc/{own}/mem /proc/{own}/maps | head -c 100 | tr '\\0' '\\n'; \
@@ -173,30 +173,30 @@ fn no_socket_of_this_machine_and_no_pipe_of_another_program_is_reached() {
     if !has("python3") {
         return;
     }
-    let yard = Yard::new();
-    let path = yard.home.join("socket");
+    let home = TestHome::new();
+    let path = home.path.join("socket");
     let listener = UnixListener::bind(&path).unwrap();
     listener.set_nonblocking(true).unwrap();
-    let mail = yard.home.join("mail");
+    let mail = home.path.join("mail");
     let box_ = UnixDatagram::bind(&mail).unwrap();
     box_.set_nonblocking(true).unwrap();
     let name = format!("artoo-test-{}", std::process::id());
     let hidden = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
     hidden.set_nonblocking(true).unwrap();
-    assert!(std::process::Command::new("mkfifo").arg(yard.home.join("pipe")).status().unwrap().success());
-    let mut pipe = fs::OpenOptions::new().read(true).write(true).open(yard.home.join("pipe")).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(home.path.join("pipe")).status().unwrap().success());
+    let mut pipe = fs::OpenOptions::new().read(true).write(true).open(home.path.join("pipe")).unwrap();
     let script = format!(
         "python3 - <<'EOF'\nimport socket,os\nfor a in ({path:?},'\\0{name}'):\n try: socket.socket(socket.AF_UNIX).connect(a)\n except OSError: pass\n\
          try:\n a,b=socket.socketpair(socket.AF_UNIX,socket.SOCK_STREAM)\n a.sendmsg([b'x'],[],0,{mail:?})\nexcept OSError: pass\n\
          try: os.write(os.open({pipe:?},os.O_WRONLY|os.O_NONBLOCK),b'x')\nexcept OSError: pass\nEOF",
         path = path.to_str().unwrap(),
         mail = mail.to_str().unwrap(),
-        pipe = yard.home.join("pipe").to_str().unwrap(),
+        pipe = home.path.join("pipe").to_str().unwrap(),
     );
     // Who was allowed the network was not allowed the services of this machine.
     for network in [false, true] {
-        let ended = yard
-            .run_in(Fence { reach: Reach::of_network(network), ..yard.fence() }, &script, Duration::from_secs(20))
+        let ended = home
+            .run_in(Fence { reach: Reach::of_network(network), ..home.fence() }, &script, Duration::from_secs(20))
             .unwrap();
         assert_eq!(ended.exit_code, Some(0), "{}", ended.text(SHOWN_CHARS).0);
     }
@@ -211,15 +211,15 @@ fn no_socket_of_this_machine_and_no_pipe_of_another_program_is_reached() {
 #[doc = "holds: law 1.20"]
 #[test]
 fn every_protected_place_is_closed() {
-    let yard = home();
-    for place in yard.protected.places().iter().filter(|place| place.starts_with(&yard.home) && !place.exists()) {
+    let home = home();
+    for place in home.protected.places().iter().filter(|place| place.starts_with(&home.path) && !place.exists()) {
         fs::create_dir_all(place.parent().unwrap()).unwrap();
         fs::write(place, "needle").unwrap();
     }
-    yard.file(".config/open", "needle");
+    home.file(".config/open", "needle");
     let command = "cat ~/.config/open; grep -rs needle ~ | grep -v /.config/open; true";
-    let reading = yard.run_in(Fence::of_reading_run(&yard.protected), command, Duration::from_secs(20)).unwrap();
-    for ended in [reading, yard.in_view(command).0, yard.run(command)] {
+    let reading = home.run_in(Fence::of_reading_run(&home.protected), command, Duration::from_secs(20)).unwrap();
+    for ended in [reading, home.in_view(command).0, home.run(command)] {
         assert_eq!(ended.text(SHOWN_CHARS).0, "needle", "{:?}", ended.denied);
     }
 }
@@ -240,10 +240,10 @@ fn nothing_of_another_process_is_changed() {
     let made = outside("print(*make())");
     let ids = made.trim().replace(' ', ",");
     let mut victim = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-    let yard = home();
+    let home = home();
     let script =
         format!("cd ~/artoo_workspace; python3 - <<'EOF'\n{SYSTEM_V}use({ids})\nothers({})\nown()\nEOF", victim.id());
-    let all = [yard.in_view(&script).0, yard.run(&script)];
+    let all = [home.in_view(&script).0, home.run(&script)];
     let left = outside(&format!("print(take({ids}))"));
     victim.kill().unwrap();
     victim.wait().unwrap();
@@ -293,9 +293,9 @@ def take(shm,sem,msq):
 #[doc = "holds: law 1.17"]
 #[test]
 fn nobody_outside_is_signalled() {
-    let yard = Yard::new();
+    let home = TestHome::new();
     let mut outside = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-    let ended = yard.run(&format!("kill -9 {0}; kill -TERM -- -{0}; kill -9 -1; kill -9 $PPID; true", outside.id()));
+    let ended = home.run(&format!("kill -9 {0}; kill -TERM -- -{0}; kill -9 -1; kill -9 $PPID; true", outside.id()));
     let alive = outside.try_wait().unwrap().is_none();
     outside.kill().unwrap();
     outside.wait().unwrap();
@@ -306,19 +306,19 @@ fn nobody_outside_is_signalled() {
 #[doc = "holds: design T18"]
 #[test]
 fn even_an_inheritable_file_of_ours_is_not_inherited() {
-    let yard = Yard::new();
-    let ours = fs::File::create(yard.home.join("ours")).unwrap();
+    let home = TestHome::new();
+    let ours = fs::File::create(home.path.join("ours")).unwrap();
     rustix::io::fcntl_setfd(&ours, rustix::io::FdFlags::empty()).unwrap();
-    let ended = yard
+    let ended = home
         .run("for f in /proc/self/fd/*; do readlink $f; done; for n in 3 4 5 6 7 8 9 10 11 12; do echo x >&$n; done");
     assert!(!ended.stdout.text(SHOWN_CHARS).0.contains("ours"), "{}", ended.text(SHOWN_CHARS).0);
-    assert_eq!(fs::read(yard.home.join("ours")).unwrap(), b"");
+    assert_eq!(fs::read(home.path.join("ours")).unwrap(), b"");
 }
 
 #[test]
 fn the_temporary_folder_is_private_and_gone_afterwards() {
-    let yard = Yard::new();
-    let ended = yard.run("stat -c '%a %n' $TMPDIR; echo x > $TMPDIR/f; cat $TMPDIR/f");
+    let home = TestHome::new();
+    let ended = home.run("stat -c '%a %n' $TMPDIR; echo x > $TMPDIR/f; cat $TMPDIR/f");
     let text = ended.stdout.text(SHOWN_CHARS).0;
     let (mode, rest) = text.split_once(' ').unwrap();
     let (folder, content) = rest.split_once('\n').unwrap();

@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::SHOWN_CHARS;
-use super::yard::Yard;
+use super::test_home::TestHome;
 use crate::fence::Fence;
 use crate::process::Ended;
 
-fn allowed(yard: &Yard, shown: &[&str], command: &str) -> Ended {
-    let shown: Vec<PathBuf> = shown.iter().map(|path| yard.home.join(path)).collect();
-    let fence = Fence::of_allowed(&yard.config, &yard.protected, &shown, false);
-    yard.run_in(fence, command, Duration::from_secs(20)).unwrap()
+fn allowed(home: &TestHome, shown: &[&str], command: &str) -> Ended {
+    let shown: Vec<PathBuf> = shown.iter().map(|path| home.path.join(path)).collect();
+    let fence = Fence::of_allowed(&home.config, &home.protected, &shown, false);
+    home.run_in(fence, command, Duration::from_secs(20)).unwrap()
 }
 
 /// Each command changes what it was allowed to by name, and `kept` is there afterwards as it was.
@@ -34,26 +34,26 @@ fn a_yes_to_one_path_is_none_to_its_neighbours() {
         (vec!["work/d"], "rm -r d", "! test -e d", "rm -r e"),
         (vec!["work/d"], "chmod -R u=rwx,go= d", "test \"$(stat -c %a d/f)\" = 700", "chmod -R u=rwx,go= e"),
     ] {
-        let yard = Yard::new();
+        let home = TestHome::new();
         for name in ["work/a", "work/b", "work/d/f", "work/e/f"] {
-            yard.file(name, "old\n");
+            home.file(name, "old\n");
         }
-        let before = yard.state();
-        let ended = allowed(&yard, &shown, &format!("{undone}; true"));
-        assert_eq!(yard.state().facts, before.facts, "{undone}: {}", ended.text(SHOWN_CHARS).0);
+        let before = home.state();
+        let ended = allowed(&home, &shown, &format!("{undone}; true"));
+        assert_eq!(home.state().facts, before.facts, "{undone}: {}", ended.text(SHOWN_CHARS).0);
         assert!(ended.kept().is_some(), "{undone} is told: {}", ended.text(SHOWN_CHARS).0);
-        let ended = allowed(&yard, &shown, command);
+        let ended = allowed(&home, &shown, command);
         assert_eq!(ended.exit_code, Some(0), "{command}: {}", ended.text(SHOWN_CHARS).0);
-        assert_eq!(yard.run(done).exit_code, Some(0), "{command}");
+        assert_eq!(home.run(done).exit_code, Some(0), "{command}");
     }
 }
 
 #[doc = "holds: law 1.20"]
 #[test]
 fn no_command_changes_artoos_own_data_whatever_was_allowed() {
-    let yard = Yard::new();
-    let log = yard.file(".artoo/audit.jsonl", "one\n");
-    yard.file("work/x", "");
+    let home = TestHome::new();
+    let log = home.file(".artoo/audit.jsonl", "one\n");
+    home.file("work/x", "");
     for command in [
         "rm -rf ~/.artoo",
         "echo > ~/.artoo/audit.jsonl",
@@ -62,19 +62,19 @@ fn no_command_changes_artoos_own_data_whatever_was_allowed() {
         "cat ~/.artoo/audit.jsonl",
     ] {
         for shown in [vec![".artoo", ".artoo/audit.jsonl"], vec![""]] {
-            let ended = allowed(&yard, &shown, command);
+            let ended = allowed(&home, &shown, command);
             assert_ne!(ended.exit_code, Some(0), "{command}: {}", ended.text(SHOWN_CHARS).0);
             assert_eq!(fs::read(&log).unwrap(), b"one\n", "{command}");
         }
     }
-    assert_eq!(allowed(&yard, &[""], "rm ~/work/x").exit_code, Some(0), "a whole folder was allowed");
+    assert_eq!(allowed(&home, &[""], "rm ~/work/x").exit_code, Some(0), "a whole folder was allowed");
 }
 
 #[test]
 fn modes_in_the_workspace_are_set_and_never_let_others_act() {
-    let yard = Yard::new();
-    let at = |name: &str| yard.home.join("artoo_workspace").join(name);
-    let ended = yard.run("cd ~/artoo_workspace && echo 'echo ran' > s && chmod +x s && ./s && chmod 4755 s");
+    let home = TestHome::new();
+    let at = |name: &str| home.path.join("artoo_workspace").join(name);
+    let ended = home.run("cd ~/artoo_workspace && echo 'echo ran' > s && chmod +x s && ./s && chmod 4755 s");
     assert_eq!(
         (ended.exit_code, ended.stdout.text(SHOWN_CHARS).0.as_str()),
         (Some(1), "ran\n"),
@@ -82,7 +82,7 @@ fn modes_in_the_workspace_are_set_and_never_let_others_act() {
         ended.text(SHOWN_CHARS).0
     );
     assert_eq!(fs::metadata(at("s")).unwrap().permissions().mode() & 0o7777, 0o755 & !umask());
-    let ended = yard.run("cd ~/artoo_workspace && cp -p s t && tar cf - s | tar xf - -C $TMPDIR && git init -q r");
+    let ended = home.run("cd ~/artoo_workspace && cp -p s t && tar cf - s | tar xf - -C $TMPDIR && git init -q r");
     assert_eq!(ended.exit_code, Some(0), "{}", ended.text(SHOWN_CHARS).0);
 }
 

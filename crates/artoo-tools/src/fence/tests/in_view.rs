@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::say;
-use super::yard::{State, Yard, state};
+use super::test_home::{State, TestHome, state};
 use crate::fence::Fence;
 use crate::process::{self, Ended, Invocation, Order};
 use crate::view::View;
@@ -15,21 +15,21 @@ use crate::view::View;
 pub(super) const TIME: Duration = Duration::from_secs(60);
 
 /// A home with a data folder, so that there are views.
-pub(super) fn home() -> Yard {
+pub(super) fn home() -> TestHome {
     home_within(&std::env::temp_dir())
 }
 
 /// The same in this folder.
-pub(super) fn home_within(folder: &Path) -> Yard {
-    let mut yard = Yard::within(folder);
-    yard.config.environment.cwd = yard.config.environment.workspace.clone();
-    let data = yard.home.join(".artoo");
+pub(super) fn home_within(folder: &Path) -> TestHome {
+    let mut home = TestHome::within(folder);
+    home.config.environment.cwd = home.config.environment.workspace.clone();
+    let data = home.path.join(".artoo");
     fs::create_dir(&data).unwrap();
-    yard.config.data_dir = Some(data);
-    yard
+    home.config.data_dir = Some(data);
+    home
 }
 
-impl Yard {
+impl TestHome {
     pub(super) fn in_view(&self, command: &str) -> (Ended, Arc<View>) {
         self.in_view_by(self.fence(), command)
     }
@@ -43,7 +43,7 @@ impl Yard {
             environment: Vec::new(),
         };
         let environment = process::environment(&self.config);
-        let order = invocation.order(&self.config, &self.sight, &environment, fence);
+        let order = invocation.order(&self.config, &self.read_allowlist, &environment, fence);
         let order = Order { view: Some(Arc::clone(&view)), ..order };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let ended = runtime.block_on(process::run(&self.config, order, TIME)).unwrap();
@@ -52,7 +52,7 @@ impl Yard {
 
     /// The whole home but artoo's data.
     pub(super) fn all(&self) -> State {
-        state(&[&self.home], &self.home.join(".artoo"))
+        state(&[&self.path], &self.path.join(".artoo"))
     }
 }
 

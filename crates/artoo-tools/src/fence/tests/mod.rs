@@ -13,8 +13,8 @@ mod reach;
 mod reading;
 mod stopping;
 mod table;
+mod test_home;
 mod view;
-mod yard;
 
 /// Characters of what a command put out; no row puts out more.
 const SHOWN_CHARS: usize = 20_000;

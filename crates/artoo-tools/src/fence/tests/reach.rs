@@ -12,16 +12,16 @@ use std::time::Duration;
 
 use super::in_view::{TIME, also_as_user, home, python};
 use super::stopping::{Victim, is_installed};
-use super::yard::Yard;
+use super::test_home::TestHome;
 use super::{SHOWN_CHARS, say};
 use crate::fence::{Denial, Fence, Reach};
 use crate::process::Ended;
 
 /// Runs a command in a view and outside.
-fn both(yard: &Yard, reach: &Reach, command: &str) -> [Ended; 2] {
-    let fence = || Fence { reach: reach.clone(), ..yard.fence() };
-    let in_view = yard.in_view_by(fence(), command).0;
-    [in_view, yard.run_in(fence(), command, TIME).unwrap()]
+fn both(home: &TestHome, reach: &Reach, command: &str) -> [Ended; 2] {
+    let fence = || Fence { reach: reach.clone(), ..home.fence() };
+    let in_view = home.in_view_by(fence(), command).0;
+    [in_view, home.run_in(fence(), command, TIME).unwrap()]
 }
 
 /// A socket that answers each connection with its name.
@@ -54,8 +54,8 @@ fn granted_socket_is_connected() {
     if !is_installed("python3") {
         return say("skipped: python3 is not installed");
     }
-    let yard = home();
-    let at = |name: &str| yard.home.join("artoo_workspace").join(name);
+    let home = home();
+    let at = |name: &str| home.path.join("artoo_workspace").join(name);
     let outside = tempfile::TempDir::with_prefix("sockets-").unwrap();
     let outside = outside.path().canonicalize().unwrap();
     for path in [at("one"), at("two"), outside.join("far")] {
@@ -87,7 +87,7 @@ except OSError as e: print('inet',errno.errorcode[e.errno])",
     );
     let expected = "one False\none False\none False\nfar False\nEACCES\nEACCES\nECONNREFUSED\nENOENT\nEACCES\n\
                     listen EINVAL\n";
-    for ended in both(&yard, &reach, &python(&script)) {
+    for ended in both(&home, &reach, &python(&script)) {
         let said = ended.stdout.text(SHOWN_CHARS).0;
         assert!(said.starts_with(expected), "{said}{}", ended.text(SHOWN_CHARS).0);
         assert!(said.ends_with("EACCES\ndatagram\ninet EACCES\n"), "{said}");
@@ -97,7 +97,7 @@ except OSError as e: print('inet',errno.errorcode[e.errno])",
     // Nothing is granted: all of it is denied, also to one who has the network.
     for reach in [Reach::default(), Reach::of_network(true)] {
         let script = format!("{CLIENT}\nask({one:?})", one = two.to_str().unwrap());
-        for ended in both(&yard, &reach, &python(&script)) {
+        for ended in both(&home, &reach, &python(&script)) {
             assert_eq!(ended.stdout.text(SHOWN_CHARS).0, "EACCES\n", "{}", ended.text(SHOWN_CHARS).0);
             assert_eq!(ended.denied, [Denial::UnixSocket(two.clone())]);
         }
@@ -134,7 +134,7 @@ fn socket_that_leads_nowhere_stays_unconnected() {
 #[test]
 fn granted_process_is_signalled() {
     also_as_user("reach::granted_process_is_signalled");
-    let yard = home();
+    let home = home();
     let pid = |victim: &Victim| i32::try_from(victim.0.id()).unwrap();
     for in_view in [false, true] {
         let (mut granted, mut other) = (Victim::new(), Victim::new());
@@ -145,10 +145,10 @@ fn granted_process_is_signalled() {
             pid(&granted),
             pid(&other)
         );
-        let fence = Fence { reach, ..yard.fence() };
+        let fence = Fence { reach, ..home.fence() };
         let ended = match in_view {
-            false => yard.run_in(fence, &script, TIME).unwrap(),
-            true => yard.in_view_by(fence, &script).0,
+            false => home.run_in(fence, &script, TIME).unwrap(),
+            true => home.in_view_by(fence, &script).0,
         };
         assert_eq!(ended.stdout.text(SHOWN_CHARS).0, "there\nown\n", "{}", ended.text(SHOWN_CHARS).0);
         let program = "sleep".to_owned();
@@ -198,9 +198,9 @@ fn grants_name_exactly_what_was_denied() {
 #[test]
 fn run_that_fills_the_disk_is_ended() {
     also_as_user("reach::run_that_fills_the_disk_is_ended");
-    let mut yard = home();
-    yard.config.limits.file_bytes = 512 << 20;
-    yard.config.limits.disk_bytes = 32 << 20;
+    let mut home = home();
+    home.config.limits.file_bytes = 512 << 20;
+    home.config.limits.disk_bytes = 32 << 20;
     for (command, is_full) in [
         ("yes > big", true),
         ("yes > $TMPDIR/big", true),
@@ -209,9 +209,9 @@ fn run_that_fills_the_disk_is_ended() {
         ("head -c 1000000 /dev/zero > small; truncate -s 400M sparse; sleep 0.3", false),
         ("for n in 1 2 3 4 5 6 7 8; do head -c 8000000 /dev/zero > part; sleep 0.05; done", false),
     ] {
-        let work: PathBuf = yard.config.environment.workspace.clone().into();
+        let work: PathBuf = home.config.environment.workspace.clone().into();
         let command = format!("cd {}; {command}", work.display());
-        for ended in both(&yard, &Reach::default(), &command) {
+        for ended in both(&home, &Reach::default(), &command) {
             let said = ended.text(SHOWN_CHARS).0;
             assert_eq!(ended.is_full, is_full, "{command}: {said}");
             assert_eq!(ended.timed_out, None, "{command}");

@@ -5,11 +5,12 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::time::{Duration, SystemTime};
 
-use super::yard::Yard;
+use super::test_home::TestHome;
 use crate::fence::{Denial, Fence};
 use crate::process::Ended;
 
-const TIME: Duration = Duration::from_secs(30);
+/// Enough for every row on a machine that runs other tests meanwhile.
+const TIME: Duration = Duration::from_secs(120);
 
 /// Times a row that differs is tried again: free space and the like change by themselves.
 const TRIES: usize = 4;
@@ -40,48 +41,50 @@ fn rows() -> Vec<String> {
 }
 
 /// A working folder with everything the rows name.
-pub(super) fn furnished() -> Yard {
-    let yard = Yard::new();
+pub(super) fn furnished() -> TestHome {
+    let home = TestHome::new();
     let text = "one 1 e\ntwo 2 e\n# three\nTODO foo 7\nfn main\n";
     for name in ["old.txt", "dir/a.txt", "dir/inner/b.md", "dir2/a.txt", "src/main.rs", "src/lib.rs", "Cargo.toml"] {
-        yard.file(&format!("work/{name}"), text);
+        home.file(&format!("work/{name}"), text);
     }
-    yard.file("work/other.txt", "one 1 e\nother\n");
-    yard.file("work/old.md", "edition\n");
+    home.file("work/other.txt", "one 1 e\nother\n");
+    home.file("work/old.md", "edition\n");
     for name in ["notes.md", "report.pdf", "names.txt", "migrations.sql", "data.txt", "main.c", "a.txt", "b.txt"] {
-        yard.file(&format!("work/keep_{name}"), text);
+        home.file(&format!("work/keep_{name}"), text);
     }
-    yard.file("work/keep_data.json", "{\"items\": [{\"a\": 4, \"name\": \"x\"}]}\n");
-    yard.file("work/keep_sales.csv", "a,1\nb,2\n");
-    yard.file("work/keep_dos.txt", "a\r\nb\r\n");
-    yard.file("work/keep_photo.jpg", "\u{7f}x");
-    yard.file("work/keep_x.iso", "iso");
-    yard.file("work/keep_makefile", "all: old.txt\n\t@echo making\n\ttouch made\n");
-    yard.file("work/keep_patch", "--- old.txt\n+++ old.txt\n@@ -1 +1 @@\n-one 1 e\n+two\n");
-    yard.file("work/localmodule.py", "x = 1\n");
-    let locked = yard.file("work/ro.txt", text);
+    home.file("work/keep_data.json", "{\"items\": [{\"a\": 4, \"name\": \"x\"}]}\n");
+    home.file("work/keep_sales.csv", "a,1\nb,2\n");
+    home.file("work/keep_dos.txt", "a\r\nb\r\n");
+    home.file("work/keep_photo.jpg", "\u{7f}x");
+    home.file("work/keep_x.iso", "iso");
+    home.file("work/keep_makefile", "all: old.txt\n\t@echo making\n\ttouch made\n");
+    home.file("work/keep_patch", "--- old.txt\n+++ old.txt\n@@ -1 +1 @@\n-one 1 e\n+two\n");
+    home.file("work/localmodule.py", "x = 1\n");
+    let locked = home.file("work/ro.txt", text);
     fs::set_permissions(locked, fs::Permissions::from_mode(0o444)).unwrap();
-    symlink("old.txt", yard.home.join("work/link")).unwrap();
-    fs::create_dir_all(yard.home.join("Documents")).unwrap();
+    symlink("old.txt", home.path.join("work/link")).unwrap();
+    fs::create_dir_all(home.path.join("Documents")).unwrap();
     let setup = "tar czf a.tgz dir; tar cf a.tar dir; gzip -k < old.txt > a.gz; cp a.tgz keep_backup.tgz
         zip -qr a.zip dir; cp a.zip keep_archive.zip; xz -k < old.txt > keep_a.xz; bzip2 < old.txt > keep_a.bz2
         git init -q -b main . && git config user.name me && git config user.email me@x
         git add old.txt dir src && git commit -qm one && git tag v1 && git branch topic
         echo more >> other.txt; git add other.txt && git commit -qm two && echo changed >> dir/a.txt; true";
-    bare(&yard, setup);
-    yard
+    bare(&home, setup);
+    home
 }
 
-pub(super) fn bare(yard: &Yard, command: &str) -> Ended {
-    yard.start(Fence::default(), command, TIME, false).unwrap()
+pub(super) fn bare(home: &TestHome, command: &str) -> Ended {
+    home.start(Fence::default(), command, TIME, false).unwrap()
 }
 
-pub(super) fn reading_run(yard: &Yard, command: &str) -> Ended {
-    yard.start(Fence::of_reading_run(&yard.protected), command, TIME, true).unwrap()
+pub(super) fn reading_run(home: &TestHome, command: &str) -> Ended {
+    home.start(Fence::of_reading_run(&home.protected), command, TIME, true).unwrap()
 }
 
-/// All that can be seen of a run, without the name of its temporary folder.
-fn seen(ended: &Ended) -> (Option<i32>, Option<i32>, String, String) {
+/// Exit code, signal, standard output and standard error of a run, without the name of its temporary folder.
+type Seen = (Option<i32>, Option<i32>, String, String);
+
+fn seen(ended: &Ended) -> Seen {
     let temporary = format!("{}/artoo-", std::env::temp_dir().canonicalize().unwrap().display());
     let text = |stream: &crate::process::Captured| {
         let bytes = [stream.head(), &stream.tail()].concat();
@@ -95,9 +98,9 @@ fn seen(ended: &Ended) -> (Option<i32>, Option<i32>, String, String) {
 }
 
 /// What git notes of the times of its files is outdated, so that it would refresh them.
-fn outdate(yard: &Yard) {
+fn outdate(home: &TestHome) {
     for name in ["old.txt", "src/main.rs"] {
-        let file = fs::File::options().append(true).open(yard.home.join("work").join(name)).unwrap();
+        let file = fs::File::options().append(true).open(home.path.join("work").join(name)).unwrap();
         file.set_modified(SystemTime::now()).unwrap();
     }
 }
@@ -110,21 +113,21 @@ enum Outcome {
     Differs(String),
 }
 
-fn tried(yard: &Yard, command: &str) -> Outcome {
+fn tried(home: &TestHome, command: &str) -> Outcome {
     let is_git = command.contains("git");
     let bare_run = || {
         if is_git {
-            outdate(yard);
+            outdate(home);
         }
-        bare(yard, command)
+        bare(home, command)
     };
     if is_git {
-        outdate(yard);
+        outdate(home);
     }
     // First, since the others may write what they look for the next time.
-    let before = yard.state();
-    let read = reading_run(yard, command);
-    let after = yard.state();
+    let before = home.state();
+    let read = reading_run(home, command);
+    let after = home.state();
     let (first, second) = (bare_run(), bare_run());
     let (one, two) = (seen(&first), seen(&second));
     if one.0 == Some(127) {
@@ -134,27 +137,39 @@ fn tried(yard: &Yard, command: &str) -> Outcome {
         return Outcome::Service;
     }
     if !read.denied.is_empty() || read.is_stopped {
-        return Outcome::Differs(format!("{command}: denied {:?}", read.denied));
+        return Outcome::Differs(format!("{command:?}: denied {:?}", read.denied));
     }
     if (after.facts, after.times) != (before.facts, before.times) {
-        return Outcome::Differs(format!("{command}: it changed something"));
+        return Outcome::Differs(format!("{command:?}: it changed something"));
     }
     let found = seen(&read);
     match (found == one || found == two, one == two) {
         (true, _) => Outcome::Same,
         (false, false) => Outcome::Varies,
-        (false, true) => Outcome::Differs(format!("{command}:\n  bare {one:?}\n  read {found:?}")),
+        (false, true) => Outcome::Differs(format!("{command:?}: {}", difference(&one, &found))),
     }
+}
+
+/// What differs between two runs: how they ended, or the first line that is not the same.
+fn difference(bare: &Seen, read: &Seen) -> String {
+    if (bare.0, bare.1) != (read.0, read.1) {
+        return format!("ended with {:?} bare and {:?} in a reading run", (bare.0, bare.1), (read.0, read.1));
+    }
+    let lines = |run: &Seen| [&run.2, &run.3].map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).concat();
+    let (bare, read) = (lines(bare), lines(read));
+    let first = (0..bare.len().max(read.len())).find(|line| bare.get(*line) != read.get(*line));
+    let first = first.map(|line| (bare.get(line), read.get(line)));
+    format!("{first:?} is the first line that differs, bare and in a reading run")
 }
 
 #[doc = "holds: law 1.16"]
 #[test]
 fn reading_runs_print_what_bare_runs_print() {
-    let yard = furnished();
+    let home = furnished();
     let (mut counts, mut differing, mut left_out) = (BTreeMap::<&str, usize>::new(), Vec::new(), Vec::new());
     for command in rows() {
         let outcome =
-            (0..TRIES).map(|_| tried(&yard, &command)).find_or_last(|outcome| !matches!(outcome, Outcome::Differs(_)));
+            (0..TRIES).map(|_| tried(&home, &command)).find_or_last(|outcome| !matches!(outcome, Outcome::Differs(_)));
         let (name, said) = match outcome {
             Some(Outcome::Same) => ("same", None),
             Some(Outcome::Missing) => ("not installed", Some(command.clone())),
@@ -173,7 +188,7 @@ fn reading_runs_print_what_bare_runs_print() {
         left_out.extend(said.map(|said| format!("{name}: {said:?}")));
     }
     super::say(&format!("{counts:?}\n{}", left_out.join("\n")));
-    assert!(differing.is_empty(), "{} differ:\n{}", differing.len(), differing.join("\n"));
+    assert!(differing.is_empty(), "{} differ: {}", differing.len(), differing.join("\n"));
     assert!(counts["same"] >= 120, "{counts:?}");
 }
 

@@ -9,8 +9,9 @@ use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use super::reading::{bare, furnished, reading_run};
-use super::yard::Yard;
+use super::test_home::TestHome;
 use crate::fence::{Denial, Fence};
+use crate::process::Ended;
 
 const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/commands/changing.tsv");
 
@@ -63,18 +64,18 @@ fn changing_commands_are_stopped() {
             super::say(&format!("skipped: not root: {command:?}"));
             continue;
         }
-        let yard = Yard::new();
-        yard.file("work/old", "keep\n");
-        yard.file("work/new_text", "n\n");
-        yard.file(".bashrc", "# mine\n");
-        bare(&yard, &setup);
-        let before = yard.state();
-        let ended = reading_run(&yard, &command);
-        let after = yard.state();
+        let home = TestHome::new();
+        home.file("work/old", "keep\n");
+        home.file("work/new_text", "n\n");
+        home.file(".bashrc", "# mine\n");
+        bare(&home, &setup);
+        let before = home.state();
+        let ended = reading_run(&home, &command);
+        let after = home.state();
         let is_unchanged = after.facts == before.facts && after.times == before.times;
         if ended.denied.is_empty() || !ended.is_stopped || ended.total() > 0 || !is_unchanged {
             let first = after.facts.iter().find(|(path, facts)| before.facts.get(*path) != Some(facts));
-            wrong.push(format!("{command:?}: {:?}, {}, {first:?}", ended.denied, ended.text(400).0));
+            wrong.push(format!("{command:?}: {}, {first:?}", outcome(&ended)));
         } else {
             stopped += 1;
         }
@@ -83,15 +84,23 @@ fn changing_commands_are_stopped() {
         assert!(!path.exists(), "{}", path.display());
     }
     super::say(&format!("{stopped} commands were stopped"));
-    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), wrong.len() + stopped, wrong.join("\n"));
+    assert!(wrong.is_empty(), "{} of {}: {}", wrong.len(), wrong.len() + stopped, wrong.join("\n"));
     assert!(stopped >= 80, "{stopped}");
+}
+
+/// How a run ended, in one line.
+fn outcome(ended: &Ended) -> String {
+    let Ended { denied, exit_code, signal, timed_out, is_full, .. } = ended;
+    let text = ended.text(400).0.replace('\n', " / ");
+    format!("{denied:?}, exit {exit_code:?}, signal {signal:?}, timeout {timed_out:?}, disk full {is_full}, {text:?}")
 }
 
 pub(super) struct Victim(pub(super) Child);
 
 impl Victim {
     pub(super) fn new() -> Self {
-        Self(Command::new("sleep").arg("120").process_group(0).spawn().unwrap())
+        // Longer than any test takes on a slow machine; it is killed at the test's end.
+        Self(Command::new("sleep").arg("3600").process_group(0).spawn().unwrap())
     }
 }
 
@@ -111,20 +120,21 @@ def call(*a): l.syscall(*[ctypes.c_long(x) if isinstance(x,int) else x for x in 
 
 type Check = Box<dyn Fn(&Denial) -> bool>;
 
-/// Runs each script in Python; the check is for the one denial that ends it.
-fn are_stopped(yard: &Yard, rows: Vec<(String, Check)>) {
+/// Runs each script in Python; the check is for the one denial that ends it. Python neither writes compiled modules nor
+/// reads the user's settings as it starts: another denial would come first.
+fn are_stopped(home: &TestHome, rows: Vec<(String, Check)>) {
     if !is_installed("python3") {
         super::say("skipped: python3 is not installed");
         return;
     }
     let mut wrong = Vec::new();
     for (script, fits) in &rows {
-        let ended = reading_run(yard, &format!("python3 - <<'EOF'\n{PYTHON}{script}\nEOF"));
+        let ended = reading_run(home, &format!("python3 -IB - <<'EOF'\n{PYTHON}{script}\nEOF"));
         if !ended.is_stopped || ended.denied.len() != 1 || !fits(&ended.denied[0]) || ended.total() > 0 {
-            wrong.push(format!("{script}: {:?} {}", ended.denied, ended.text(400).0));
+            wrong.push(format!("{script}: {}", outcome(&ended)));
         }
     }
-    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), rows.len(), wrong.join("\n"));
+    assert!(wrong.is_empty(), "{} of {}: {}", wrong.len(), rows.len(), wrong.join("\n"));
 }
 
 fn exactly(denial: Denial) -> Check {
@@ -134,7 +144,7 @@ fn exactly(denial: Denial) -> Check {
 #[doc = "holds: law 1.17"]
 #[test]
 fn signals_to_others_are_stopped_and_named() {
-    let yard = furnished();
+    let home = furnished();
     let mut victim = Victim::new();
     let (pid, own) = (victim.0.id(), std::process::id());
     let named =
@@ -154,15 +164,15 @@ fn signals_to_others_are_stopped_and_named() {
     for script in others {
         rows.push((script, Box::new(|denial| matches!(denial, Denial::Signal { .. }))));
     }
-    are_stopped(&yard, rows);
+    are_stopped(&home, rows);
     assert!(victim.0.try_wait().unwrap().is_none(), "the other process lives");
 }
 
 #[doc = "holds: law 1.18"]
 #[test]
 fn sockets_to_others_are_stopped_and_named() {
-    let yard = furnished();
-    let path = yard.home.join("socket");
+    let home = furnished();
+    let path = home.path.join("socket");
     let _listener = UnixListener::bind(&path).unwrap();
     let name = format!("artoo-test-stop-{}", std::process::id());
     let _hidden = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
@@ -175,7 +185,7 @@ fn sockets_to_others_are_stopped_and_named() {
         (format!("socket.socket(1,2).connect({text:?})"), at(path.clone())),
         (format!("socket.socket(1,5).connect('\\0{name}')"), at(format!("@{name}").into())),
         ("socket.socket(1).bind('\\0artoo-test')".to_owned(), at("@".into())),
-        ("socket.socket(1).bind('s')".to_owned(), exactly(Denial::Write(yard.home.join("work/s")))),
+        ("socket.socket(1).bind('s')".to_owned(), exactly(Denial::Write(home.path.join("work/s")))),
     ];
     for script in [
         "socket.socket().listen()",
@@ -211,7 +221,7 @@ fn sockets_to_others_are_stopped_and_named() {
             rows.push((script, exactly(Denial::Call("netlink"))));
         }
     }
-    are_stopped(&yard, rows);
+    are_stopped(&home, rows);
 }
 
 /// Numbers are those of x86-64.
@@ -266,7 +276,7 @@ const CALLS: &[(&str, &str)] = &[
 #[doc = "holds: law 1.17"]
 #[test]
 fn calls_beyond_files_are_stopped_and_named() {
-    let yard = furnished();
+    let home = furnished();
     let mut victim = Victim::new();
     let pid = victim.0.id().to_string();
     let row = |(call, name): &(&str, &'static str)| {
@@ -277,7 +287,7 @@ fn calls_beyond_files_are_stopped_and_named() {
         rows.push(("os.setuid(4242)".to_owned(), exactly(Denial::Call("setuid"))));
         rows.push(("os.setgroups([1])".to_owned(), exactly(Denial::Call("setgroups"))));
     }
-    are_stopped(&yard, rows);
+    are_stopped(&home, rows);
     assert!(victim.0.try_wait().unwrap().is_none(), "the other process lives");
 }
 
@@ -285,7 +295,7 @@ fn calls_beyond_files_are_stopped_and_named() {
 #[doc = "holds: law 1.18"]
 #[test]
 fn missing_services_and_own_processes_are_no_denials() {
-    let yard = furnished();
+    let home = furnished();
     if !is_installed("python3") {
         super::say("skipped: python3 is not installed");
         return;
@@ -310,7 +320,7 @@ fn missing_services_and_own_processes_are_no_denials() {
         "d=os.environ['TMPDIR']+'/'; open(d+'a','w').close(); os.chmod(d+'a',0o600); os.mkfifo(d+'p'); os.symlink('/etc',d+'l'); os.rename(d+'a',d+'b'); os.truncate(d+'b',5); print(sorted(os.listdir(d)))",
     ] {
         let command = format!("python3 - <<'EOF'\n{PYTHON}{script}\nEOF");
-        let (expected, found) = (bare(&yard, &command), reading_run(&yard, &command));
+        let (expected, found) = (bare(&home, &command), reading_run(&home, &command));
         assert_eq!(found.denied, [], "{script}");
         assert_eq!(found.text(2000), expected.text(2000), "{script}");
         assert_eq!(
@@ -326,13 +336,13 @@ fn missing_services_and_own_processes_are_no_denials() {
 #[doc = "holds: law 1.20"]
 #[test]
 fn secrets_and_other_processes_stay_closed() {
-    let yard = furnished();
+    let home = furnished();
     let victim = Command::new("sleep").arg("60").env("SECRET", "held dear").spawn().unwrap();
     let _victim = Victim(victim);
-    yard.file(".ssh/id_rsa", "held dear\n");
-    yard.file(".config/artoo/key", "held dear\n");
+    home.file(".ssh/id_rsa", "held dear\n");
+    home.file(".config/artoo/key", "held dear\n");
     let (own, other) = (std::process::id(), _victim.0.id());
-    let ended = reading_run(&yard, &format!(
+    let ended = reading_run(&home, &format!(
         "cat ~/.ssh/id_rsa ~/.config/artoo/key /proc/self/root$HOME/.ssh/id_rsa; cat < ~/.ssh/id_rsa
          ln -s ~ $TMPDIR/h; cat $TMPDIR/h/.ssh/id_rsa
          for p in 1 {own} {other}; do cat /proc/$p/environ; head -c 10 /proc/$p/mem; cat /proc/$p/maps; ls /proc/$p/root/; done
@@ -345,15 +355,15 @@ fn secrets_and_other_processes_stay_closed() {
 #[doc = "holds: law 1.16"]
 #[test]
 fn a_stopped_run_ends_at_once_with_all_its_processes() {
-    let yard = furnished();
+    let home = furnished();
     let marker = format!("61.{}", std::process::id());
     let command = format!(
         "echo said; sleep {marker} & (setsid sleep {marker} &) ; (sleep 0.2; rm old.txt) | sleep {marker}; echo after"
     );
     let begun = Instant::now();
-    let ended = reading_run(&yard, &command);
+    let ended = reading_run(&home, &command);
     let took = begun.elapsed();
-    assert_eq!(ended.denied, [Denial::Write(yard.home.join("work/old.txt"))]);
+    assert_eq!(ended.denied, [Denial::Write(home.path.join("work/old.txt"))]);
     assert_eq!((ended.is_stopped, ended.exit_code, ended.total()), (true, None, 0));
     assert!(took < Duration::from_secs(3), "{took:?}");
     let is_left = || {
@@ -372,18 +382,18 @@ fn a_stopped_run_ends_at_once_with_all_its_processes() {
     assert!(gone, "{} processes are left", is_left());
     assert_eq!(
         ended.kept().unwrap(),
-        format!("it was not allowed to change {}", yard.home.join("work/old.txt").display())
+        format!("it was not allowed to change {}", home.path.join("work/old.txt").display())
     );
 }
 
 /// Elsewhere the program goes on, and is told of all that was denied.
 #[test]
 fn other_fences_note_every_denial() {
-    let yard = furnished();
-    let fence = Fence::of_reading(&yard.protected, &[]);
+    let home = furnished();
+    let fence = Fence::of_reading(&home.protected, &[]);
     let ended =
-        yard.run_in(fence, "rm old.txt; chmod 600 other.txt; rm old.txt; echo on", Duration::from_secs(20)).unwrap();
-    let at = |name: &str| yard.home.join("work").join(name);
+        home.run_in(fence, "rm old.txt; chmod 600 other.txt; rm old.txt; echo on", Duration::from_secs(20)).unwrap();
+    let at = |name: &str| home.path.join("work").join(name);
     assert_eq!(ended.denied, [Denial::Write(at("old.txt")), Denial::Metadata(at("other.txt"))]);
     assert_eq!((ended.is_stopped, ended.stdout.total()), (false, 3));
 }
@@ -396,8 +406,8 @@ fn paths_swapped_meanwhile_change_nothing() {
         super::say("skipped: python3 is not installed");
         return;
     }
-    let yard = furnished();
-    let before = yard.state();
+    let home = furnished();
+    let before = home.state();
     // One thread turns a link in the run's own folder from there to the outside and back, another acts through it.
     for act in [
         "os.chmod(l,0o777)",
@@ -412,8 +422,8 @@ fn paths_swapped_meanwhile_change_nothing() {
              t=threading.Thread(target=swap);t.start()\nfor i in range(300):\n  try: {act}\n  except OSError: pass\ngo=False;t.join()"
         );
         for _ in 0..5 {
-            let ended = reading_run(&yard, &format!("python3 - <<'EOF'\n{script}\nEOF"));
-            let after = yard.state();
+            let ended = reading_run(&home, &format!("python3 - <<'EOF'\n{script}\nEOF"));
+            let after = home.state();
             assert_eq!(after.facts, before.facts, "{act}: {}", ended.text(400).0);
             assert_eq!(after.times, before.times, "{act}");
         }
@@ -423,15 +433,15 @@ fn paths_swapped_meanwhile_change_nothing() {
 /// A lock that is taken is seen, one that is got holds nobody up.
 #[test]
 fn reading_run_holds_no_lock() {
-    let yard = furnished();
-    let path = yard.file("work/locked", "x");
+    let home = furnished();
+    let path = home.file("work/locked", "x");
     let file = fs::File::open(&path).unwrap();
     let command = "flock -n locked sh -c 'echo got; sleep 2' || echo taken";
     std::thread::scope(|scope| {
-        let run = scope.spawn(|| reading_run(&yard, command).text(400).0);
+        let run = scope.spawn(|| reading_run(&home, command).text(400).0);
         std::thread::sleep(Duration::from_millis(1000));
         assert!(file.try_lock().is_ok(), "nobody holds it");
         assert_eq!(run.join().unwrap(), "got\n");
-        assert_eq!(reading_run(&yard, command).text(400).0, "taken\n");
+        assert_eq!(reading_run(&home, command).text(400).0, "taken\n");
     });
 }

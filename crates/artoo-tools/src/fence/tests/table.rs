@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use super::yard::{State, Yard, state};
+use super::test_home::{State, TestHome, state};
 use crate::fence::{Fence, Reach};
 
 const OWN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/commands/fence.tsv");
@@ -48,38 +48,38 @@ fn row(line: &str) -> Row {
 }
 
 /// Everything a row may name, so that there is something to lose.
-fn furnish(yard: &Yard, command: &str) {
+fn furnish(home: &TestHome, command: &str) {
     for name in [".artoo/audit.jsonl", ".artoo/config.json", ".bashrc", ".ssh/id_rsa", ".ssh/id_ed25519", ".netrc"] {
-        yard.file(name, "held dear\n");
+        home.file(name, "held dear\n");
     }
     for name in [".aws/credentials", "Documents/letter.txt", "Downloads/a.zip", "work/src/main.rs", "work/build/out.o"]
     {
-        yard.file(name, "held dear\n");
+        home.file(name, "held dear\n");
     }
-    yard.file("work/Makefile", "all:\n\trm -f keep_notes.md\n");
+    home.file("work/Makefile", "all:\n\trm -f keep_notes.md\n");
     for name in ["work/x", "work/x.sh", "work/ls", "work/keep_tool"] {
-        yard.program(name, "rm -rf keep_notes.md keep_dir; echo gone > keep_a.txt");
+        home.program(name, "rm -rf keep_notes.md keep_dir; echo gone > keep_a.txt");
     }
-    yard.file("work/keep_script.sh", "rm -f keep_notes.md\n");
-    yard.file("work/keep_env.sh", "rm -f keep_notes.md\n");
+    home.file("work/keep_script.sh", "rm -f keep_notes.md\n");
+    home.file("work/keep_env.sh", "rm -f keep_notes.md\n");
     for name in ["notes.md", "a.txt", "b.txt", "names.txt", "list.txt", "data.json", "x.bak"] {
-        yard.file(&format!("work/keep_{name}"), "keep_notes.md\n");
+        home.file(&format!("work/keep_{name}"), "keep_notes.md\n");
     }
-    yard.file("work/-keep_file", "x");
-    yard.file("work/.bak.bak", "x");
-    yard.file("work/keep_dir/inside.txt", "x");
-    yard.file("work/keep_mirror/inside.txt", "x");
+    home.file("work/-keep_file", "x");
+    home.file("work/.bak.bak", "x");
+    home.file("work/keep_dir/inside.txt", "x");
+    home.file("work/keep_mirror/inside.txt", "x");
     let is_name = |c: char| c.is_alphanumeric() || "_-.".contains(c);
     for word in command.split(|c| !is_name(c)).filter(|word| word.starts_with("keep_")) {
-        let path = yard.home.join("work").join(word);
+        let path = home.path.join("work").join(word);
         if !path.exists() {
             fs::write(path, "held dear\n").unwrap();
         }
     }
     let setup = "tar -czf keep_backup.tgz keep_notes.md; tar -cf keep_a.tar keep_notes.md; \
                  git init -q . && git add -A . && git -c user.name=a -c user.email=a@b commit -qm one; true";
-    let open = Fence { writable: vec![yard.home.clone()], ..yard.fence() };
-    let _ = yard.run_in(open, setup, Duration::from_secs(20));
+    let open = Fence { granted: vec![home.path.clone()], ..home.fence() };
+    let _ = home.run_in(open, setup, Duration::from_secs(20));
 }
 
 /// Counts whoever arrives at any of the ports.
@@ -108,14 +108,14 @@ fn listen(ports: &[u16]) -> (Arc<AtomicUsize>, Vec<u16>) {
     (reached, heard)
 }
 
-fn everything(yard: &Yard, is_alone: bool) -> State {
-    let mut roots = vec![yard.home.as_path()];
+fn everything(home: &TestHome, is_alone: bool) -> State {
+    let mut roots = vec![home.path.as_path()];
     if is_alone {
         roots.extend(WATCHED.iter().map(Path::new));
     }
-    let mut found = state(&roots, Path::new(&yard.config.environment.workspace));
+    let mut found = state(&roots, Path::new(&home.config.environment.workspace));
     // The folders of temporary files themselves change with every private folder made and removed in them.
-    found.times.retain(|path, _| path.starts_with(&yard.home));
+    found.times.retain(|path, _| path.starts_with(&home.path));
     found
 }
 
@@ -136,18 +136,18 @@ fn the_fence_alone_keeps_every_row_inside_the_workspace() {
             continue;
         }
         let command = row.command.replace("{port}", &ports.first().unwrap().to_string());
-        let yard = Yard::new();
-        furnish(&yard, &command);
-        let before = everything(&yard, is_alone);
+        let home = TestHome::new();
+        furnish(&home, &command);
+        let before = everything(&home, is_alone);
         let reached_before = reached.load(Ordering::SeqCst);
         let fence = if is_control {
-            Fence { writable: vec!["/".into()], reach: Reach::of_network(true), ..Fence::default() }
+            Fence { granted: vec!["/".into()], reach: Reach::of_network(true), ..Fence::default() }
         } else {
-            yard.fence()
+            home.fence()
         };
         // What can't be started has no effect.
-        let _ = yard.run_in(fence, &command, TIME);
-        let after = everything(&yard, is_alone);
+        let _ = home.run_in(fence, &command, TIME);
+        let after = everything(&home, is_alone);
         if before.facts != after.facts {
             let is_other = |path: &&PathBuf| before.facts.get(*path) != after.facts.get(*path);
             let mut paths = before.facts.keys().chain(after.facts.keys());

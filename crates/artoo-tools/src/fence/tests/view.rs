@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::in_view::{INSIDE, TIME, USER, again, also_as_user, home, inside, python};
-use super::yard::{Yard, state};
+use super::test_home::{TestHome, state};
 use super::{SHOWN_CHARS, say};
 use crate::fence::{Fence, views_in_words};
 use crate::process;
@@ -18,33 +18,33 @@ use crate::view::{NoView, View};
 const GIT: &str = "git -c user.name=a -c user.email=a@b";
 
 /// A home with a repository in the workspace.
-fn furnished() -> Yard {
-    let yard = home();
+fn furnished() -> TestHome {
+    let home = home();
     for (path, content) in [
         ("old", "held dear\n"),
         ("d/in/f", "held dear\n"),
         ("notes.txt", "b\na\n"),
         ("m.c", "int main(void) { return 0; }\n"),
     ] {
-        yard.file(&format!("artoo_workspace/{path}"), content);
+        home.file(&format!("artoo_workspace/{path}"), content);
     }
-    yard.file("artoo_workspace/Makefile", "all: x y\nx y:\n\techo made > $@\n");
-    yard.file("elsewhere/f", "held dear\n");
-    fs::set_permissions(yard.home.join("elsewhere/f"), fs::Permissions::from_mode(0o444)).unwrap();
-    let (ended, view) = yard.in_view("true");
+    home.file("artoo_workspace/Makefile", "all: x y\nx y:\n\techo made > $@\n");
+    home.file("elsewhere/f", "held dear\n");
+    fs::set_permissions(home.path.join("elsewhere/f"), fs::Permissions::from_mode(0o444)).unwrap();
+    let (ended, view) = home.in_view("true");
     assert_eq!(ended.exit_code, Some(0), "{}", ended.text(SHOWN_CHARS).0);
     drop(view);
     let setup = format!("git init -q && git add old d && {GIT} commit -qm one && git branch other");
-    assert_eq!(yard.run(&setup).exit_code, Some(0));
-    yard
+    assert_eq!(home.run(&setup).exit_code, Some(0));
+    home
 }
 
 #[doc = "holds: law 1.16"]
 #[test]
 fn commands_change_their_layers_alone() {
     also_as_user("view::commands_change_their_layers_alone");
-    let (yard, git) = (furnished(), GIT);
-    let before = yard.all();
+    let (home, git) = (furnished(), GIT);
+    let before = home.all();
     for (command, needs) in [
         ("rm -rf d && test ! -e d", ""),
         ("rm -rf ~/elsewhere ~/work; test ! -e ~/work", ""),
@@ -77,42 +77,42 @@ fn commands_change_their_layers_alone() {
         ("sqlite3 db 'pragma journal_mode=wal; create table t(a); insert into t values(1)'", "sqlite3"),
         ("cc -o m m.c && ./m", "cc"),
     ] {
-        if !needs.is_empty() && process::find_program(&yard.config, needs).is_none() {
+        if !needs.is_empty() && process::find_program(&home.config, needs).is_none() {
             say(&format!("skipped: {command}: {needs} is not installed"));
             continue;
         }
-        let (ended, view) = yard.in_view(&command.replace("$GIT", git));
+        let (ended, view) = home.in_view(&command.replace("$GIT", git));
         assert_eq!(
             (ended.exit_code, &ended.denied),
             (Some(0), &Vec::new()),
             "{command}: {}",
             ended.text(SHOWN_CHARS).0
         );
-        assert_eq!(yard.all(), before, "{command}: {}", ended.text(SHOWN_CHARS).0);
+        assert_eq!(home.all(), before, "{command}: {}", ended.text(SHOWN_CHARS).0);
         let upper = &view.layers()[0].upper;
         assert!(fs::read_dir(upper).unwrap().next().is_some(), "{command} changed nothing");
         let upper = upper.clone();
         drop((ended, view));
         assert!(!upper.exists(), "{command}: its changes are still there");
     }
-    let views = fs::read_dir(yard.home.join(".artoo/views")).unwrap().flatten().collect::<Vec<_>>();
+    let views = fs::read_dir(home.path.join(".artoo/views")).unwrap().flatten().collect::<Vec<_>>();
     assert!(views.is_empty(), "{views:?}");
 }
 
 #[test]
 fn renamed_folders_are_told_with_all_that_is_in_them() {
-    let yard = home();
-    yard.file("artoo_workspace/d/in/f", "content");
-    let from = yard.home.join("artoo_workspace/d");
+    let home = home();
+    home.file("artoo_workspace/d/in/f", "content");
+    let from = home.path.join("artoo_workspace/d");
     fs::hard_link(from.join("in/f"), from.join("g")).unwrap();
     symlink("g", from.join("l")).unwrap();
     fs::set_permissions(from.join("in"), fs::Permissions::from_mode(0o750)).unwrap();
     let listing = "find . -printf '%P %y %m %T@ %n %l\\n' | grep -v '^ ' | sort";
-    let plain = yard.run(&format!("cd d; {listing}"));
+    let plain = home.run(&format!("cd d; {listing}"));
     let (ended, view) =
-        yard.in_view(&format!("mv d e && mkdir n && mv n o && mv e x && test ! -e d && cd x && {listing}"));
+        home.in_view(&format!("mv d e && mkdir n && mv n o && mv e x && test ! -e d && cd x && {listing}"));
     assert_eq!(ended.text(SHOWN_CHARS), plain.text(SHOWN_CHARS));
-    let at = |name: &str| yard.home.join("artoo_workspace").join(name);
+    let at = |name: &str| home.path.join("artoo_workspace").join(name);
     assert_eq!(view.renamed(), [(at("d"), at("e")), (at("n"), at("o")), (at("e"), at("x"))]);
     // Only what rename(2) does.
     for (command, expected) in [
@@ -125,7 +125,7 @@ fn renamed_folders_are_told_with_all_that_is_in_them() {
         ("cd d && python3 -c 'import os; os.rename(\"../d\", \"../e\"); print(open(\"../e/in/f\").read())'", "content"),
         ("mv ~/.artoo ~/taken 2>&1 | grep -o busy; ls -A ~/taken 2>&1 | wc -l", "busy\n1"),
     ] {
-        let (ended, _) = yard.in_view(command);
+        let (ended, _) = home.in_view(command);
         assert_eq!(ended.stdout.text(SHOWN_CHARS).0.trim(), expected, "{command}: {}", ended.text(SHOWN_CHARS).0);
     }
 }
@@ -134,31 +134,31 @@ fn renamed_folders_are_told_with_all_that_is_in_them() {
 #[test]
 fn secrets_are_covered() {
     also_as_user("view::secrets_are_covered");
-    let yard = home();
-    let shown = yard.file(".bashrc", "start\n");
-    let left_out = yard.file("work/token.txt", "SECRET");
+    let home = home();
+    let shown = home.file(".bashrc", "start\n");
+    let left_out = home.file("work/token.txt", "SECRET");
     let secrets = [".ssh/id_rsa", ".artoo/history", ".aws/credentials", ".config/gh/hosts.yml", ".netrc"];
     for secret in secrets {
-        yard.file(secret, "SECRET");
+        home.file(secret, "SECRET");
     }
-    yard.file(".config/other", "open");
-    symlink(yard.home.join(".ssh"), yard.home.join("work/keys")).unwrap();
+    home.file(".config/other", "open");
+    symlink(home.path.join(".ssh"), home.path.join("work/keys")).unwrap();
     let fence = Fence {
-        readable: vec![shown, yard.home.clone(), yard.home.join(".config")],
+        readable: vec![shown, home.path.clone(), home.path.join(".config")],
         left_out: vec![left_out],
-        ..yard.fence()
+        ..home.fence()
     };
     let command = "cd ~; cat .ssh/* .artoo/* .artoo/views/*/*/*/.ssh/* .aws/* .config/gh/* .netrc work/keys/* work/token.txt \
                    /proc/self/root$HOME/.ssh/id_rsa /proc/self/cwd/.netrc; ln .netrc n; cp -r .ssh s; mv .ssh t; \
                    mv .config c; cat n s/* t/* c/gh/*; tar cf - . | tr -d '\\0' | grep -ao SECRET; \
                    cat /etc/shadow | head -c 9; cat c/other .config/other .bashrc";
-    let (ended, view) = yard.in_view_by(fence, command);
+    let (ended, view) = home.in_view_by(fence, command);
     assert_eq!(ended.stdout.text(SHOWN_CHARS).0, "openstart\n", "{}", ended.text(SHOWN_CHARS).0);
     let upper = &view.layers()[0].upper;
     let found = Command::new("grep").arg("-rl").arg("SECRET").arg(upper).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&found.stdout), "");
     for secret in secrets {
-        assert_eq!(fs::read_to_string(yard.home.join(secret)).unwrap(), "SECRET");
+        assert_eq!(fs::read_to_string(home.path.join(secret)).unwrap(), "SECRET");
     }
 }
 
@@ -166,14 +166,14 @@ fn secrets_are_covered() {
 #[test]
 fn no_way_leads_out_of_a_view() {
     also_as_user("view::no_way_leads_out_of_a_view");
-    let yard = home();
-    let prize = yard.file("work/prize", "held dear\n");
+    let home = home();
+    let prize = home.file("work/prize", "held dear\n");
     let outside = tempfile::TempDir::new().unwrap();
     fs::set_permissions(outside.path(), fs::Permissions::from_mode(0o777)).unwrap();
     fs::write(outside.path().join("prize"), "held dear\n").unwrap();
     fs::set_permissions(outside.path().join("prize"), fs::Permissions::from_mode(0o666)).unwrap();
     let mut victim = Command::new("sleep").arg("60").spawn().unwrap();
-    let (own, before) = (std::process::id(), yard.all());
+    let (own, before) = (std::process::id(), home.all());
     let outer = state(&[outside.path()], Path::new("/none"));
     let elsewhere = outside.path().display();
     for command in [
@@ -193,9 +193,9 @@ fn no_way_leads_out_of_a_view() {
         "touch /tmp/artoo-view-test /var/tmp/artoo-view-test /dev/shm/artoo-view-test /run/artoo-view-test".to_owned(),
         "mknod disk b 254 0; mknod ~/work/null c 1 3".to_owned(),
     ] {
-        let (ended, _) = yard.in_view(&command);
+        let (ended, _) = home.in_view(&command);
         let said = ended.text(SHOWN_CHARS).0;
-        assert_eq!(yard.all(), before, "{command}: {said}");
+        assert_eq!(home.all(), before, "{command}: {said}");
         assert_eq!(state(&[outside.path()], Path::new("/none")), outer, "{command}: {said}");
     }
     for place in ["/tmp", "/var/tmp", "/dev/shm", "/run"] {
@@ -204,7 +204,7 @@ fn no_way_leads_out_of_a_view() {
     assert!(victim.try_wait().unwrap().is_none());
     victim.kill().unwrap();
     victim.wait().unwrap();
-    let ended = yard.in_view(&format!(
+    let ended = home.in_view(&format!(
         "for p in self $PPID {own} 1; do for f in environ mem; do head -c 64 /proc/$p/$f; done; done 2>/dev/null | tr '\\0' '\\n' | grep -v '^HOME\\|^PATH' | grep -c ARTOO_TEST"
     ));
     assert_eq!(ended.0.stdout.text(SHOWN_CHARS).0, "0\n", "{}", ended.0.text(SHOWN_CHARS).0);
@@ -214,14 +214,14 @@ fn no_way_leads_out_of_a_view() {
 #[test]
 fn sockets_and_threads_outside_are_out_of_reach() {
     also_as_user("view::sockets_and_threads_outside_are_out_of_reach");
-    let (yard, own) = (home(), std::process::id());
-    let path = yard.home.join("socket");
+    let (home, own) = (home(), std::process::id());
+    let path = home.path.join("socket");
     let listener = UnixListener::bind(&path).unwrap();
     listener.set_nonblocking(true).unwrap();
     let name = format!("artoo-view-{}", std::process::id());
     let hidden = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
     hidden.set_nonblocking(true).unwrap();
-    if process::find_program(&yard.config, "python3").is_none() {
+    if process::find_program(&home.config, "python3").is_none() {
         return say("skipped: sockets and threads: python3 is not installed");
     }
     let script = format!(
@@ -240,7 +240,7 @@ fn sockets_and_threads_outside_are_out_of_reach() {
         path.to_str().unwrap(),
         tgkill = libc::SYS_tgkill
     );
-    let (ended, _) = yard.in_view(&format!("exec {}", python(&script)));
+    let (ended, _) = home.in_view(&format!("exec {}", python(&script)));
     assert_eq!(ended.stdout.text(SHOWN_CHARS).0, "held\n", "{}", ended.text(SHOWN_CHARS).0);
     assert!(listener.accept().is_err() && hidden.accept().is_err());
 }
@@ -248,13 +248,13 @@ fn sockets_and_threads_outside_are_out_of_reach() {
 #[test]
 fn what_is_printed_is_as_outside() {
     also_as_user("view::what_is_printed_is_as_outside");
-    let yard = home();
-    yard.file("artoo_workspace/f", "x");
+    let home = home();
+    home.file("artoo_workspace/f", "x");
     let command = "pwd; readlink /proc/self/cwd; id; ls -la /usr | head; hostname; cat /proc/sys/kernel/ns_last_pid >/dev/null; \
                    stat -c '%i %a %U %h %s' f /etc/passwd; df --output=source,target /usr | tail -n 1; ls -la f; umask; ulimit -a; \
                    readlink /proc/self/ns/pid /proc/self/ns/net /proc/self/ns/ipc /proc/self/ns/uts";
-    let (ended, _) = yard.in_view(command);
-    let plain = yard.run(command);
+    let (ended, _) = home.in_view(command);
+    let plain = home.run(command);
     let (mut seen, mut expected) = (ended.text(SHOWN_CHARS).0, plain.text(SHOWN_CHARS).0);
     if !rustix::process::getuid().is_root() {
         // Other users have no number in a user namespace.
@@ -268,10 +268,10 @@ fn what_is_printed_is_as_outside() {
 #[doc = "holds: law 1.27"]
 #[test]
 fn what_a_command_leaves_running_ends_with_it() {
-    let yard = home();
+    let home = home();
     let nap = format!("60.{}", std::process::id());
     let (ended, _) =
-        yard.in_view(&format!("setsid sleep {nap} & (setsid sh -c 'sleep {nap} & sleep {nap}' &); sleep 0.1"));
+        home.in_view(&format!("setsid sleep {nap} & (setsid sh -c 'sleep {nap} & sleep {nap}' &); sleep 0.1"));
     assert!(ended.left_behind, "{}", ended.text(SHOWN_CHARS).0);
     assert_eq!(running(&nap), 0);
 }
@@ -290,8 +290,8 @@ fn nothing_is_left_of_a_killed_process() {
     let nap = inside().unwrap_or_else(|| format!("61.{}", std::process::id()));
     let command = format!("setsid sleep {nap} & sleep {nap}");
     if inside().is_some() {
-        let yard = home();
-        yard.in_view(&command);
+        let home = home();
+        home.in_view(&command);
         panic!("the command ended by itself");
     }
     let own = std::env::current_exe().unwrap();
@@ -334,8 +334,8 @@ fn folders_with_mounts_below_are_divided() {
         Some("mount") => {}
         Some(home) => return below_mounts(Path::new(home)),
     }
-    let yard = home();
-    let disk = yard.home.join("work/disk");
+    let home = home();
+    let disk = home.path.join("work/disk");
     fs::create_dir_all(&disk).unwrap();
     let mounted = Command::new("mount").args(["-t", "tmpfs", "none"]).arg(&disk).status();
     if !mounted.is_ok_and(|status| status.success()) {
@@ -344,83 +344,83 @@ fn folders_with_mounts_below_are_divided() {
     fs::write(disk.join("f"), "held dear").unwrap();
     // An overlay can't copy what belongs to a user without a number in the namespace.
     let _ = std::os::unix::fs::chown(disk.join("f"), Some(USER), Some(USER));
-    fs::write(yard.home.join("beside"), "held dear").unwrap();
+    fs::write(home.path.join("beside"), "held dear").unwrap();
     let everyone = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-    for path in [&disk, &yard.home, &yard.home.join("work"), yard.home.parent().unwrap(), &yard.home.join(".artoo")] {
+    for path in [&disk, &home.path, &home.path.join("work"), home.path.parent().unwrap(), &home.path.join(".artoo")] {
         everyone(path, 0o777);
     }
-    below_mounts(&yard.home);
+    below_mounts(&home.path);
     // It is the administrator's.
-    fs::remove_dir_all(yard.home.join(".artoo/views")).unwrap();
-    let home = yard.home.to_str().unwrap();
+    fs::remove_dir_all(home.path.join(".artoo/views")).unwrap();
+    let path = home.path.to_str().unwrap();
     // Locked mounts: in a user namespace the kernel refuses more.
     if rustix::process::getuid().is_root() && fs::read_to_string("/proc/self/uid_map").unwrap().contains("4294967295") {
-        again(test, &["setpriv", "--reuid", "4242", "--regid", "4242", "--clear-groups"], home);
+        again(test, &["setpriv", "--reuid", "4242", "--regid", "4242", "--clear-groups"], path);
     }
 }
 
-fn below_mounts(home: &Path) {
-    let mut yard = Yard::new();
-    let text = home.to_str().unwrap().to_owned();
-    yard.config.environment.home.clone_from(&text);
-    yard.config.environment.cwd = format!("{text}/work/disk");
-    yard.config.data_dir = Some(home.join(".artoo"));
+fn below_mounts(path: &Path) {
+    let mut home = TestHome::new();
+    let text = path.to_str().unwrap().to_owned();
+    home.config.environment.home.clone_from(&text);
+    home.config.environment.cwd = format!("{text}/work/disk");
+    home.config.data_dir = Some(path.join(".artoo"));
     let command =
         "echo new > f; echo new > new; mkdir -p ~/artoo_workspace/n; echo x > ~/beside; echo x > ~/work/x; cat f";
-    let (ended, view) = yard.in_view(command);
+    let (ended, view) = home.in_view(command);
     assert_eq!(ended.stdout.text(SHOWN_CHARS).0, "new\n", "{}", ended.text(SHOWN_CHARS).0);
-    assert_eq!(fs::read_to_string(home.join("work/disk/f")).unwrap(), "held dear");
-    assert_eq!(fs::read_to_string(home.join("beside")).unwrap(), "held dear");
+    assert_eq!(fs::read_to_string(path.join("work/disk/f")).unwrap(), "held dear");
+    assert_eq!(fs::read_to_string(path.join("beside")).unwrap(), "held dear");
     let changed = view.layers().iter().filter(|layer| fs::read_dir(&layer.upper).unwrap().next().is_some());
     let changed: Vec<&Path> = changed.map(|layer| layer.lower.as_path()).collect();
-    assert_eq!(changed, [home.join("artoo_workspace"), home.join("work/disk")], "{}", ended.text(SHOWN_CHARS).0);
-    assert_eq!(view.read_only(), [home.to_path_buf(), home.join("work")]);
+    assert_eq!(changed, [path.join("artoo_workspace"), path.join("work/disk")], "{}", ended.text(SHOWN_CHARS).0);
+    assert_eq!(view.read_only(), [path.to_path_buf(), path.join("work")]);
     assert_eq!(ended.stderr.text(SHOWN_CHARS).0.matches("Read-only file system").count(), 2);
 }
 
 #[test]
 fn a_machine_without_views_says_why() {
     let test = "view::a_machine_without_views_says_why";
-    let mut yard = home();
+    let mut home = home();
     if inside().is_none() {
-        assert!(View::prepare(&yard.config, &yard.protected, &[]).is_ok());
-        assert!(views_in_words(&yard.config).contains("in a view first"));
-        yard.config.views = false;
-        assert!(matches!(View::prepare(&yard.config, &yard.protected, &[]), Err(NoView::Off)));
-        assert!(views_in_words(&yard.config).contains("views = false"), "{}", views_in_words(&yard.config));
+        assert!(View::prepare(&home.config, &home.protected, &[]).is_ok());
+        assert!(views_in_words(&home.config).contains("in a view first"));
+        home.config.views = false;
+        assert!(matches!(View::prepare(&home.config, &home.protected, &[]), Err(NoView::Off)));
+        assert!(views_in_words(&home.config).contains("views = false"), "{}", views_in_words(&home.config));
         // In a user namespace of its own no other process is concerned.
         let script =
             "echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all --bounding-set=-all \"$@\"";
         again(test, &["unshare", "--user", "--map-root-user", "sh", "-c", script, "sh"], "none");
         return;
     }
-    let problem = View::prepare(&yard.config, &yard.protected, &[]).unwrap_err().to_string();
+    let problem = View::prepare(&home.config, &home.protected, &[]).unwrap_err().to_string();
     for part in ["making a user and mount namespace", "os error 28", "sysctl user.max_user_namespaces="] {
         assert!(problem.contains(part), "{problem}");
-        assert!(views_in_words(&yard.config).contains(part));
+        assert!(views_in_words(&home.config).contains(part));
     }
 }
 
 #[test]
 fn kept_changes_outlive_their_view() {
-    let yard = home();
-    yard.file("artoo_workspace/old", "old");
-    let (_, view) = yard.in_view("echo new > old");
+    let home = home();
+    home.file("artoo_workspace/old", "old");
+    let (_, view) = home.in_view("echo new > old");
     let upper = view.layers()[0].upper.join("artoo_workspace/old");
     view.keep().unwrap();
     drop(view);
     assert_eq!(fs::read_to_string(upper).unwrap(), "new\n");
-    assert_eq!(fs::read_to_string(yard.home.join("artoo_workspace/old")).unwrap(), "old");
+    assert_eq!(fs::read_to_string(home.path.join("artoo_workspace/old")).unwrap(), "old");
 }
 
 /// The kernel's own copy of a file that is changed is held to the limit as well.
 #[test]
 fn limits_hold_in_a_view() {
-    let mut yard = home();
-    yard.config.limits.file_bytes = 1 << 20;
-    yard.file("artoo_workspace/small", "x");
-    let big = yard.file("artoo_workspace/big", vec![b'x'; 2 << 20]);
-    let (ended, _) = yard.in_view("(head -c 2000000 /dev/zero > new); (echo x >> big); echo x >> small; wc -c small");
+    let mut home = home();
+    home.config.limits.file_bytes = 1 << 20;
+    home.file("artoo_workspace/small", "x");
+    let big = home.file("artoo_workspace/big", vec![b'x'; 2 << 20]);
+    let (ended, _) = home.in_view("(head -c 2000000 /dev/zero > new); (echo x >> big); echo x >> small; wc -c small");
     assert_eq!(ended.stdout.text(SHOWN_CHARS).0, "3 small\n", "{}", ended.text(SHOWN_CHARS).0);
     assert_eq!(fs::metadata(big).unwrap().size(), 2 << 20);
 }

@@ -13,12 +13,12 @@ use rustix::process::{Pid, Signal, getpid, getppid, kill_process, kill_process_g
 /// Where the kernel is too old for that, they are told by their session and by their parents: one that has left both is
 /// not found.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Census {
+pub(super) struct Descendants {
     leader: Pid,
     by_fence: bool,
 }
 
-impl Census {
+impl Descendants {
     /// For the program started by the calling thread. `is_fenced`: the thread has restricted itself, and that this holds
     /// signals has been tried out; artoo's own parent, whom it could signal otherwise, is asked again.
     pub(super) fn new(leader: Pid, is_fenced: bool) -> Self {

@@ -15,15 +15,15 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, geteuid, pidfd_open, pidfd_send_signal, test_kill_process, test_kill_process_group,
 };
 
-use super::RunKind;
-use super::bare::{self, Bare};
-use super::broker::{Broker, Standing, number};
-use super::call::{Call, Memory, PathArgument};
-use super::denial::Denial;
-use super::kernel::{self, Answer, Asked};
-use super::place::{self, Caller};
-use super::reach::{Receiver, program_of, session};
+use super::call::{Memory, PathArgument};
+use super::caller::{self, Caller};
+use super::kernel::{self, Answer, Notification};
+use super::predict::{self, Predicted};
+use super::supervisor::{Access, Supervisor, number};
 use super::syscalls::KIND_MASK;
+use crate::fence::RunKind;
+use crate::fence::denial::Denial;
+use crate::fence::reach::{Receiver, program_of, session};
 
 /// Services that look up names of users and groups: each only answers.
 const NAME_SERVICES: [&str; 2] = ["/run/nscd/socket", "/var/lib/sss/pipes/nss"];
@@ -56,61 +56,42 @@ pub(super) const WITHOUT_ADDRESS: [i32; 2] = [libc::SOL_SOCKET, libc::SOL_NETLIN
 const FOR_TERMINALS: u32 = 0x54;
 const FOR_SOCKETS: u32 = 0x89;
 
-impl Broker {
-    /// What reaches other processes, whatever kind of run it is.
-    pub(super) fn reaching(&self, asked: Asked, call: Call) -> io::Result<Answer> {
-        let caller = match self.kind {
-            RunKind::View => Caller::in_view(asked.thread)?,
-            RunKind::Fenced | RunKind::Reading => Caller::new(asked.thread)?,
-        };
-        if let Call::Connect { socket, address } = call {
-            return self.connect(asked, &caller, socket, address);
-        }
-        if let Call::Lock { file, waits } = call {
-            return self.lock(&caller, file, waits);
-        }
-        if let Call::SignalThrough { file, signal } = call {
-            return Ok(self.signal_through(&caller, file, signal));
-        }
-        let Call::Signal { process, signal } = call else { return Ok(Answer::Fails(libc::EPERM)) };
-        Ok(self.signal(process, signal))
-    }
-
+impl Supervisor {
     /// Locks a file against everybody else: where it may be changed, or in a view, where it is a file of its own.
     /// A reading run is told whether it would get the lock, and does not hold it: others are held up by nobody.
-    fn lock(&self, caller: &Caller, number: i32, waits: bool) -> io::Result<Answer> {
+    pub(super) fn lock(&self, caller: &Caller, number: i32, waits: bool) -> io::Result<Answer> {
         let file = caller.file(number)?;
-        let path = place::real(&file)?;
+        let path = caller::real(&file)?;
         let is_in_view = || fstatfs(&file).is_ok_and(|found| found.f_type == libc::OVERLAYFS_SUPER_MAGIC);
         let writes = || caller.flags_of(number).is_some_and(|flags| flags.intersects(OFlags::WRONLY | OFlags::RDWR));
-        let may = self.standing(&path) != Standing::Outside || place::is_nameless(&file, &path) || writes();
+        let may = self.access(&path) != Access::Outside || caller::is_nameless(&file, &path) || writes();
         if may || (self.kind == RunKind::View && is_in_view()) {
-            return Ok(Answer::GoOn);
+            return Ok(Answer::Continue);
         }
         if !self.stops_at_denial() {
             return Ok(self.deny(Denial::Write(path), Answer::Fails(libc::ENOLCK)));
         }
         match flock(caller.open(number)?, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Answer::Done),
-            Err(_) if waits => Ok(Answer::GoOn),
+            Ok(()) => Ok(Answer::Returns(0)),
+            Err(_) if waits => Ok(Answer::Continue),
             Err(error) => Err(error.into()),
         }
     }
 
     /// Programs make sockets of the internet also to ask for interfaces and to see what this machine has. They get one
     /// that leads nowhere; what would reach an address by it is denied.
-    pub(super) fn socket(&mut self, asked: Asked, family: i32, kind: i32, protocol: i32) -> io::Result<Answer> {
+    pub(super) fn socket(&mut self, asked: Notification, family: i32, kind: i32, protocol: i32) -> io::Result<Answer> {
         let flags = kind & (libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC);
         let kind = kind & i32::try_from(KIND_MASK).unwrap_or(i32::MAX);
         let is_usual = kind == libc::SOCK_STREAM || kind == libc::SOCK_DGRAM;
         match family {
             libc::AF_UNIX if kind == libc::SOCK_STREAM || kind == libc::SOCK_SEQPACKET => self.own_socket(asked, flags),
-            libc::AF_NETLINK if TELLING.contains(&protocol) => Ok(Answer::GoOn),
+            libc::AF_NETLINK if TELLING.contains(&protocol) => Ok(Answer::Continue),
             libc::AF_UNIX | libc::AF_INET | libc::AF_INET6 if is_usual => {
                 self.has_stand_in = true;
                 self.own_socket(asked, flags)
             }
-            libc::AF_INET | libc::AF_INET6 => Ok(self.deny(Denial::Network, Answer::Withheld)),
+            libc::AF_INET | libc::AF_INET6 => Ok(self.deny(Denial::Network, Answer::NoReply)),
             _ => Ok(self.deny_call("socket")),
         }
     }
@@ -119,38 +100,50 @@ impl Broker {
     pub(super) fn own_address(&self, caller: &Caller, socket: i32) -> Answer {
         let domain = || kernel::socket_fact(caller.handle(socket).ok()?.as_fd(), libc::SO_DOMAIN).ok();
         let is_stand_in = self.has_stand_in && domain() == Some(libc::AF_UNIX);
-        if is_stand_in { self.deny(Denial::Network, Answer::Withheld) } else { Answer::GoOn }
+        if is_stand_in { self.deny(Denial::Network, Answer::NoReply) } else { Answer::Continue }
     }
 
     /// An address of an interface, read for the program.
-    pub(super) fn interface_address(&self, asked: Asked, caller: &Caller, request: u32, at: u64) -> io::Result<Answer> {
+    pub(super) fn interface_address(
+        &self,
+        asked: Notification,
+        caller: &Caller,
+        request: u32,
+        at: u64,
+    ) -> io::Result<Answer> {
         let mut bytes = caller.bytes(at)?;
         kernel::interface_address(request, &mut bytes)?;
         self.must_wait(asked)?;
         caller.put(at, &bytes)?;
-        Ok(Answer::Done)
+        Ok(Answer::Returns(0))
     }
 
     /// A socket of this machine that leads nowhere: connected to nobody, so that neither the program nor the kernel for it
     /// can connect it to anybody.
-    pub(super) fn own_socket(&self, asked: Asked, kind: i32) -> io::Result<Answer> {
+    pub(super) fn own_socket(&self, asked: Notification, kind: i32) -> io::Result<Answer> {
         let (socket, _) = UnixStream::pair()?;
         socket.set_nonblocking(kind & libc::SOCK_NONBLOCK != 0)?;
         let closes = kind & libc::SOCK_CLOEXEC != 0;
-        kernel::answer_with_file(self.listener.as_fd(), asked, socket.as_fd(), closes)?;
-        Ok(Answer::Withheld)
+        kernel::add_file(self.listener.as_fd(), asked, socket.as_fd(), None, closes)?;
+        Ok(Answer::NoReply)
     }
 
     /// Connects the program to a socket of this machine that was granted, or looks up names: one that is connected takes
     /// the place of its own. Where it has no other sockets or the network, the kernel connects to any other address: what
     /// it has got of this machine's sockets can't be connected.
-    fn connect(&self, asked: Asked, caller: &Caller, socket: i32, address: Memory) -> io::Result<Answer> {
+    pub(super) fn connect(
+        &self,
+        asked: Notification,
+        caller: &Caller,
+        socket: i32,
+        address: Memory,
+    ) -> io::Result<Answer> {
         let Some((family, address)) = self.address(caller, address) else { return Ok(Answer::Fails(libc::EINVAL)) };
         match family {
             libc::AF_UNIX => {}
-            libc::AF_NETLINK | libc::AF_UNSPEC => return Ok(Answer::GoOn),
+            libc::AF_NETLINK | libc::AF_UNSPEC => return Ok(Answer::Continue),
             _ if self.stops_at_denial() => return Ok(self.deny_address(&address)),
-            _ => return Ok(Answer::GoOn),
+            _ => return Ok(Answer::Continue),
         }
         let Some(path) = path_of(&address) else { return Ok(self.nameless(&address)) };
         let is_granted = |path: &Path| {
@@ -176,8 +169,8 @@ impl Broker {
         };
         fcntl_setfl(&made, own & OFlags::NONBLOCK)?;
         let closes = own.contains(OFlags::CLOEXEC);
-        kernel::replace_file(self.listener.as_fd(), asked, made.as_fd(), socket, closes)?;
-        Ok(Answer::Done)
+        kernel::add_file(self.listener.as_fd(), asked, made.as_fd(), Some(socket), closes)?;
+        Ok(Answer::Returns(0))
     }
 
     /// An abstract address, which is nobody's unless it is listed.
@@ -198,27 +191,29 @@ impl Broker {
         let Some((family, address)) = self.address(caller, address) else { return Ok(Answer::Fails(libc::EINVAL)) };
         Ok(match family {
             // Should it become another address meanwhile, Landlock lets no file be made for it.
-            libc::AF_NETLINK => Answer::GoOn,
+            libc::AF_NETLINK => Answer::Continue,
             libc::AF_UNIX => match path_of(&address) {
                 Some(path) => match caller.place(libc::AT_FDCWD, path)? {
-                    Some(place) => match bare::making(&place, false) {
-                        Bare::Fails(libc::EEXIST) => Answer::Fails(libc::EADDRINUSE),
-                        Bare::Fails(error) => Answer::Fails(error),
-                        Bare::ChangesNothing | Bare::Changes => self.deny(Denial::Write(place.path), Answer::Withheld),
+                    Some(place) => match predict::making(&place, false) {
+                        Predicted::Fails(libc::EEXIST) => Answer::Fails(libc::EADDRINUSE),
+                        Predicted::Fails(error) => Answer::Fails(error),
+                        Predicted::ChangesNothing | Predicted::Changes => {
+                            self.deny(Denial::Write(place.path), Answer::NoReply)
+                        }
                     },
                     None => Answer::Fails(libc::EADDRINUSE),
                 },
-                None => self.deny(Denial::UnixSocket("@".into()), Answer::Withheld),
+                None => self.deny(Denial::UnixSocket("@".into()), Answer::NoReply),
             },
             // A port that is free, on no interface: it is asked for to see whether there is such a family.
-            _ if internet(&address).is_some_and(|to| to.ip().is_loopback() && to.port() == 0) => Answer::Done,
-            _ => self.deny(Denial::Network, Answer::Withheld),
+            _ if internet(&address).is_some_and(|to| to.ip().is_loopback() && to.port() == 0) => Answer::Returns(0),
+            _ => self.deny(Denial::Network, Answer::NoReply),
         })
     }
 
     fn deny_address(&self, address: &[u8]) -> Answer {
         let denial = internet(address).map_or(Denial::Network, Denial::Connection);
-        self.deny(denial, Answer::Withheld)
+        self.deny(denial, Answer::NoReply)
     }
 
     /// An address in its memory, with its family.
@@ -234,7 +229,7 @@ impl Broker {
     /// What is sent through a socket, to an address or to the kernel.
     pub(super) fn send(&self, caller: &Caller, socket: i32, at: u64, to: Option<Memory>) -> Answer {
         if !self.has_stand_in && !geteuid().is_root() {
-            return Answer::GoOn;
+            return Answer::Continue;
         }
         let word = |at: u64| caller.bytes(at).map(u64::from_ne_bytes);
         // A header: an address, its length, and what leads to the first part of the message.
@@ -242,24 +237,24 @@ impl Broker {
             Some(to) => Ok((to, at)),
             None => Ok::<_, io::Error>((Memory { address: word(at)?, length: word(at + 8)? }, word(word(at + 16)?)?)),
         };
-        let Ok((to, at)) = read() else { return Answer::GoOn };
+        let Ok((to, at)) = read() else { return Answer::Continue };
         if self.has_stand_in && to.address != 0 {
             match self.address(caller, to) {
                 Some((libc::AF_NETLINK, _)) | None => {}
                 Some((libc::AF_UNIX, address)) => {
                     let path = path_of(&address).unwrap_or(Path::new("@")).to_path_buf();
-                    return self.deny(Denial::UnixSocket(path), Answer::Withheld);
+                    return self.deny(Denial::UnixSocket(path), Answer::NoReply);
                 }
                 Some((_, address)) => return self.deny_address(&address),
             }
         }
         let changes = || changes_network(caller, socket, at).unwrap_or(false);
-        if geteuid().is_root() && changes() { self.deny_call("netlink") } else { Answer::GoOn }
+        if geteuid().is_root() && changes() { self.deny_call("netlink") } else { Answer::Continue }
     }
 
     /// A signal, as `kill` names its receiver. Landlock holds those that go on.
-    fn signal(&self, process: i32, signal: i32) -> Answer {
-        let Some(pid) = Pid::from_raw(process.checked_abs().unwrap_or_default()) else { return Answer::GoOn };
+    pub(super) fn signal(&self, process: i32, signal: i32) -> Answer {
+        let Some(pid) = Pid::from_raw(process.checked_abs().unwrap_or_default()) else { return Answer::Continue };
         // Without a fence it would fail as well where this process can't send one.
         let reaches = match process {
             -1 => Ok(()),
@@ -270,21 +265,21 @@ impl Broker {
             return Answer::Fails(error.raw_os_error());
         }
         if signal == 0 {
-            return Answer::Done;
+            return Answer::Returns(0);
         }
         if process != -1 && self.is_of_run(pid) {
-            return Answer::GoOn;
+            return Answer::Continue;
         }
         if let Some(granted) = self.reach.signals.iter().find(|receiver| receiver.pid == process) {
             return granted_signal(*granted, signal)
-                .map_or_else(|error| Answer::Fails(number(&error)), |()| Answer::Done);
+                .map_or_else(|error| Answer::Fails(number(&error)), |()| Answer::Returns(0));
         }
         let program = program_of(pid.as_raw_nonzero().get());
         self.deny(Denial::Signal { pid: process, program }, Answer::Fails(libc::EPERM))
     }
 
     /// A signal to a process that is open as a file.
-    fn signal_through(&self, caller: &Caller, file: i32, signal: i32) -> Answer {
+    pub(super) fn signal_through(&self, caller: &Caller, file: i32, signal: i32) -> Answer {
         caller
             .process_of(file)
             .map_or(Answer::Fails(libc::EBADF), |pid| self.signal(pid.as_raw_nonzero().get(), signal))
@@ -302,7 +297,7 @@ impl Broker {
         let Some(pid) = process.and_then(Pid::from_raw) else { return self.deny_call(name) };
         match test_kill_process(pid) {
             Err(error) => Answer::Fails(error.raw_os_error()),
-            Ok(()) if self.is_of_run(pid) => Answer::GoOn,
+            Ok(()) if self.is_of_run(pid) => Answer::Continue,
             Ok(()) => self.deny_call(name),
         }
     }
@@ -310,36 +305,36 @@ impl Broker {
     /// Another user's rights, which root alone could take and the fence has taken from it.
     pub(super) fn identity(&self, name: &'static str, ids: Option<[u32; 3]>) -> Answer {
         let stays = ids.is_some_and(|ids| ids.iter().all(|id| *id == 0 || *id == u32::MAX));
-        if stays || !geteuid().is_root() { Answer::GoOn } else { self.deny_call(name) }
+        if stays || !geteuid().is_root() { Answer::Continue } else { self.deny_call(name) }
     }
 
     /// Where a link of another process leads: its files, its program, its folders. Landlock keeps a program from all
     /// that a debugger could read, and thereby from these names.
     pub(super) fn read_link(
         &self,
-        asked: Asked,
+        asked: Notification,
         caller: &Caller,
         path: PathArgument,
         into: Memory,
     ) -> io::Result<Answer> {
-        let Ok(text) = caller.path(path.address) else { return Ok(Answer::GoOn) };
-        let Some(pid) = process_of_link(&text) else { return Ok(Answer::GoOn) };
+        let Ok(text) = caller.path(path.address) else { return Ok(Answer::Continue) };
+        let Some(pid) = process_of_link(&text) else { return Ok(Answer::Continue) };
         let link = std::fs::read_link(&text)?;
         if pid == std::process::id().to_string() && !link.as_os_str().as_bytes().starts_with(b"socket:") {
             // Of this process no more than whose a port is.
-            return Ok(Answer::GoOn);
+            return Ok(Answer::Continue);
         }
         let length = usize::try_from(into.length).unwrap_or(usize::MAX);
         let link = link.as_os_str().as_bytes();
         let link = link.get(..length.min(link.len())).unwrap_or_default();
         self.must_wait(asked)?;
         caller.put(into.address, link)?;
-        Ok(Answer::Gives(i64::try_from(link.len()).unwrap_or_default()))
+        Ok(Answer::Returns(i64::try_from(link.len()).unwrap_or_default()))
     }
 
     /// The kernel's log is read for the program, which may have lost the right to; whatever else can be done with it is
     /// denied.
-    pub(super) fn log(&self, asked: Asked, caller: &Caller, kind: i32, into: Memory) -> io::Result<Answer> {
+    pub(super) fn log(&self, asked: Notification, caller: &Caller, kind: i32, into: Memory) -> io::Result<Answer> {
         if !LOG_READS.contains(&kind) {
             return Ok(self.deny_call("syslog"));
         }
@@ -348,7 +343,7 @@ impl Broker {
         let read = kernel::log(kind, &mut bytes)?;
         self.must_wait(asked)?;
         caller.put(into.address, bytes.get(..read.min(bytes.len())).unwrap_or_default())?;
-        Ok(Answer::Gives(i64::try_from(read).unwrap_or_default()))
+        Ok(Answer::Returns(i64::try_from(read).unwrap_or_default()))
     }
 
     /// A request of `ioctl` that is not known to change nothing. It never goes on: nothing else would hold it.
@@ -384,7 +379,7 @@ fn granted_signal(receiver: Receiver, signal: i32) -> io::Result<()> {
 fn socket_at(caller: &Caller, path: &Path) -> io::Result<PathBuf> {
     let target = caller.target(libc::AT_FDCWD, path, true)?;
     is_socket(&target)?;
-    place::real(&target)
+    caller::real(&target)
 }
 
 /// Fails as connecting would, unless this is a socket that the user may connect to.
@@ -392,7 +387,7 @@ fn is_socket(target: &OwnedFd) -> io::Result<()> {
     if FileType::from_raw_mode(fstat(target)?.st_mode) != FileType::Socket {
         return Err(io::Error::from_raw_os_error(libc::ECONNREFUSED));
     }
-    Ok(bare::writable(target)?)
+    Ok(predict::writable(target)?)
 }
 
 /// The address of the very socket that was looked at, whatever has become of its path.

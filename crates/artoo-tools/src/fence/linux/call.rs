@@ -3,7 +3,7 @@
 use libc::c_long;
 use rustix::fs::OFlags;
 
-use super::kernel::Asked;
+use super::kernel::Notification;
 use super::syscalls::{DENIED, IDENTITY, ON_PROCESSES};
 
 /// "The working folder" and "not through a link", as the newer calls are told.
@@ -32,135 +32,41 @@ pub(super) enum TimeFormat {
     Nanoseconds,
 }
 
-/// A call, understood.
+/// A call with its arguments. `process` is `None` in `Share`, which sets how processes share the machine, for all of a
+/// group or user. `ids` is `None` in `Identity` if the arguments don't tell. `to` is `None` in `Send` if `at` leads to a
+/// header with the address and the bytes. `Make` makes an entry in a way that is left to the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Call {
     NewSession,
-    /// Of processes.
     NewGroup,
-    Socket {
-        family: i32,
-        kind: i32,
-        protocol: i32,
-    },
-    Connect {
-        socket: i32,
-        address: Memory,
-    },
-    /// Of a socket, to an address.
-    Bind {
-        address: Memory,
-    },
-    /// Of a socket: what only one of the internet can do, an option of its protocol among it.
+    Socket { family: i32, kind: i32, protocol: i32 },
+    Connect { socket: i32, address: Memory },
+    Bind { address: Memory },
     Listen,
-    OwnAddress {
-        socket: i32,
-    },
-    SetOption {
-        level: i32,
-    },
-    /// Through a socket: bytes and the address they go to, or else a header that leads to both.
-    Send {
-        socket: i32,
-        at: u64,
-        to: Option<Memory>,
-    },
-    /// Of a whole file, against everybody else.
-    Lock {
-        file: i32,
-        waits: bool,
-    },
-    /// To a process, as `kill` names it.
-    Signal {
-        process: i32,
-        signal: i32,
-    },
-    /// To a process that is open as a file.
-    SignalThrough {
-        file: i32,
-        signal: i32,
-    },
-    /// How a process shares the machine; `process` is `None` for all of a group or user.
-    Share {
-        name: &'static str,
-        process: Option<i32>,
-    },
-    /// Acting for another user; `None` where the arguments don't tell.
-    Identity {
-        name: &'static str,
-        ids: Option<[u32; 3]>,
-    },
-    /// `ioctl`.
-    Request {
-        file: i32,
-        request: u32,
-        at: u64,
-    },
-    Attributes {
-        of: Subject,
-    },
-    ReadLink {
-        path: PathArgument,
-        into: Memory,
-    },
-    /// Of the kernel's log: `kind` says what.
-    Log {
-        kind: i32,
-        into: Memory,
-    },
-    /// Acts on the machine as a whole or on other processes.
-    Denied {
-        name: &'static str,
-    },
-    Mode {
-        of: Subject,
-        mode: u32,
-    },
-    Owner {
-        of: Subject,
-        user: u32,
-        group: u32,
-    },
-    Times {
-        of: Subject,
-        address: u64,
-        format: TimeFormat,
-    },
-    Open {
-        path: PathArgument,
-        flags: OFlags,
-        mode: u32,
-    },
-    Remove {
-        path: PathArgument,
-        is_folder: bool,
-    },
-    MakeFolder {
-        path: PathArgument,
-        mode: u32,
-    },
-    Symlink {
-        target: u64,
-        path: PathArgument,
-    },
-    Rename {
-        from: PathArgument,
-        to: PathArgument,
-        flags: u32,
-    },
-    /// Another name for the same file.
-    Link {
-        from: PathArgument,
-        to: PathArgument,
-    },
-    Truncate {
-        path: PathArgument,
-    },
-    /// Makes the entry at this path in a way that is left to the kernel.
-    Make {
-        path: PathArgument,
-        mode: u32,
-    },
+    OwnAddress { socket: i32 },
+    SetOption { level: i32 },
+    Send { socket: i32, at: u64, to: Option<Memory> },
+    Lock { file: i32, waits: bool },
+    Signal { process: i32, signal: i32 },
+    SignalThrough { file: i32, signal: i32 },
+    Share { name: &'static str, process: Option<i32> },
+    Identity { name: &'static str, ids: Option<[u32; 3]> },
+    Request { file: i32, request: u32, at: u64 },
+    Attributes { of: Subject },
+    ReadLink { path: PathArgument, into: Memory },
+    Log { kind: i32, into: Memory },
+    Denied { name: &'static str },
+    Mode { of: Subject, mode: u32 },
+    Owner { of: Subject, user: u32, group: u32 },
+    Times { of: Subject, address: u64, format: TimeFormat },
+    Open { path: PathArgument, flags: OFlags, mode: u32 },
+    Remove { path: PathArgument, is_folder: bool },
+    MakeFolder { path: PathArgument, mode: u32 },
+    Symlink { target: u64, path: PathArgument },
+    Rename { from: PathArgument, to: PathArgument, flags: u32 },
+    Link { from: PathArgument, to: PathArgument },
+    Truncate { path: PathArgument },
+    Make { path: PathArgument, mode: u32 },
 }
 
 /// A part of the caller's memory.
@@ -171,7 +77,7 @@ pub(super) struct Memory {
 }
 
 /// Reads a call; `None` for one that is not asked about.
-pub(super) fn read(asked: Asked) -> Option<Call> {
+pub(super) fn read(asked: Notification) -> Option<Call> {
     let [a, b, c, d, e, f] = asked.arguments;
     let older = || older(asked.call, [a, b, c]);
     at(asked.call, [a, b, c, d, e])
@@ -221,7 +127,7 @@ fn reaching(call: c_long, [a, b, c, d, e, f]: [u64; 6]) -> Option<Call> {
             let (_, name, process, everyone) = *ON_PROCESSES.iter().find(|(known, ..)| *known == call)?;
             let named = if process == 0 { a } else { b };
             // Kinds are numbered: one process, a group, a user's.
-            let is_one = everyone.is_none_or(|user| u64::from(word(a)) + 2 == user);
+            let is_one = everyone.is_none_or(|user| word(a).saturating_add(2) == user);
             Call::Share { name, process: is_one.then(|| int(named)) }
         }
     })
@@ -232,7 +138,7 @@ fn identity(call: c_long, ids: [u64; 3]) -> Option<Call> {
     Some(Call::Identity { name, ids: Some(ids.map(word)) })
 }
 
-fn denied(asked: Asked) -> Option<Call> {
+fn denied(asked: Notification) -> Option<Call> {
     DENIED.iter().find(|(known, _)| *known == asked.call).map(|(_, name)| Call::Denied { name })
 }
 

@@ -16,7 +16,7 @@ const NEWEST: ABI = ABI::V6;
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
 /// Rights to look at what is there.
-fn read() -> BitFlags<AccessFs> {
+pub(super) fn read() -> BitFlags<AccessFs> {
     AccessFs::Execute | AccessFs::ReadFile | AccessFs::ReadDir
 }
 
@@ -48,19 +48,18 @@ pub(super) fn changing(open: &[&Path], network: bool) -> Result<RulesetCreated, 
 }
 
 /// Rights to change what is there: all but devices and sockets.
-fn change() -> BitFlags<AccessFs> {
+pub(super) fn change() -> BitFlags<AccessFs> {
     let all = AccessFs::from_all(NEWEST) & !read();
     all & !(AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::IoctlDev | AccessFs::MakeSock)
 }
 
-/// Adds folders that are open to what may be read.
-pub(super) fn read_in(rules: RulesetCreated, folders: &[OwnedFd]) -> Result<RulesetCreated, RulesetError> {
-    rules.add_rules(folders.iter().map(|folder| Ok::<_, RulesetError>(PathBeneath::new(folder, read()))))
-}
-
-/// Adds folders that are open to what may be changed.
-pub(super) fn change_in(rules: RulesetCreated, folders: &[OwnedFd]) -> Result<RulesetCreated, RulesetError> {
-    rules.add_rules(folders.iter().map(|folder| Ok::<_, RulesetError>(PathBeneath::new(folder, change()))))
+/// Adds folders that are open, with these rights.
+pub(super) fn add(
+    rules: RulesetCreated,
+    folders: &[OwnedFd],
+    rights: BitFlags<AccessFs>,
+) -> Result<RulesetCreated, RulesetError> {
+    rules.add_rules(folders.iter().map(|folder| Ok::<_, RulesetError>(PathBeneath::new(folder, rights))))
 }
 
 /// Rules that hold signals and abstract sockets alone.
@@ -78,7 +77,7 @@ fn devices() -> impl Iterator<Item = &'static Path> {
 }
 
 /// Rules that allow nothing at all, to try out what they hold.
-pub(super) fn nothing() -> Result<RulesetCreated, RulesetError> {
+pub(crate) fn nothing() -> Result<RulesetCreated, RulesetError> {
     Ruleset::default()
         .handle_access(AccessFs::from_all(NEWEST))?
         .scope(Scope::from_all(NEWEST))?

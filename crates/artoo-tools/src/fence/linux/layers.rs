@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use landlock::{RulesetCreated, RulesetError, RulesetStatus};
 
 use super::readable::{self, Hidden};
-use super::{Fence, Sight, rules};
+use super::rules;
+use crate::fence::{Fence, ReadAllowlist};
 
 /// The rules for one command.
 pub(crate) struct Layers {
@@ -17,15 +18,15 @@ pub(crate) struct Layers {
 
 impl Layers {
     /// `scratch` is the command's own temporary folder.
-    pub(crate) fn of(fence: &Fence, sight: &Sight, scratch: &Path) -> io::Result<Self> {
-        // A folder that holds artoo's own data is opened beside them only; its own entries are made by the broker.
+    pub(crate) fn of(fence: &Fence, read_allowlist: &ReadAllowlist, scratch: &Path) -> io::Result<Self> {
+        // A folder that holds artoo's own data is opened beside them only; its own entries are made by the supervisor.
         let kept_back: Hidden = fence.kept_back.iter().cloned().collect();
         let granted: Vec<PathBuf> =
             fence.granted.iter().flat_map(|path| readable::beside(path, &kept_back).whole).collect();
-        let open: Vec<&Path> = fence.writable.iter().chain(&granted).map(PathBuf::as_path).chain([scratch]).collect();
+        let open: Vec<&Path> = granted.iter().map(PathBuf::as_path).chain([scratch]).collect();
         let named: Vec<&Path> = open.iter().copied().chain(fence.readable.iter().map(PathBuf::as_path)).collect();
         Ok(Self {
-            reading: sight.visible()?.rules(&named, &fence.left_out)?,
+            reading: read_allowlist.visible()?.rules(&named, &fence.left_out)?,
             changing: changing(&open, fence.reach.network)?,
         })
     }
@@ -40,8 +41,8 @@ impl Layers {
 
     /// Everything below these folders may be read and changed as well.
     pub(crate) fn with_open(self, folders: &[OwnedFd]) -> io::Result<Self> {
-        let reading = rules::read_in(self.reading, folders).map_err(io::Error::other)?;
-        let changing = rules::change_in(self.changing, folders).map_err(io::Error::other)?;
+        let reading = rules::add(self.reading, folders, rules::read()).map_err(io::Error::other)?;
+        let changing = rules::add(self.changing, folders, rules::change()).map_err(io::Error::other)?;
         Ok(Self { reading, changing })
     }
 

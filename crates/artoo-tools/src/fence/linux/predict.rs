@@ -11,26 +11,26 @@ use rustix::fs::{
 use rustix::io::{Errno, Result};
 use rustix::process::geteuid;
 
-use super::place::Place;
+use super::caller::DirEntry;
 use super::syscalls::ACTING_BITS;
 
 /// The effect a call would have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Bare {
+pub(super) enum Predicted {
     Fails(i32),
     ChangesNothing,
     Changes,
 }
 
-impl From<Errno> for Bare {
+impl From<Errno> for Predicted {
     fn from(error: Errno) -> Self {
         Self::Fails(error.raw_os_error())
     }
 }
 
 /// `Changes`, or the error that comes before it.
-fn unless(checked: Result<()>) -> Bare {
-    checked.map_or_else(Bare::from, |()| Bare::Changes)
+fn unless(checked: Result<()>) -> Predicted {
+    checked.map_or_else(Predicted::from, |()| Predicted::Changes)
 }
 
 fn or_fail(fails: bool, error: Errno) -> Result<()> {
@@ -60,8 +60,8 @@ impl Change {
     }
 
     /// Its effect on a file. What is as it was asked to be is left alone: the kernel would only note the moment.
-    pub(super) fn effect(&self, file: &OwnedFd) -> Bare {
-        let Ok(found) = fstat(file) else { return Bare::Changes };
+    pub(super) fn effect(&self, file: &OwnedFd) -> Predicted {
+        let Ok(found) = fstat(file) else { return Predicted::Changes };
         let may = match self {
             Self::Times(times) if is_now(&times.last_access) && is_now(&times.last_modification) => {
                 writable(file).or_else(|error| if is_owned(&found) { Ok(()) } else { Err(error) })
@@ -70,7 +70,7 @@ impl Change {
             Self::Mode(_) | Self::Times(_) => or_fail(!is_owned(&found), Errno::PERM),
             Self::Owner(..) => Ok(()),
         };
-        if may.is_ok() && self.is_made(&found) { Bare::ChangesNothing } else { unless(may) }
+        if may.is_ok() && self.is_made(&found) { Predicted::ChangesNothing } else { unless(may) }
     }
 
     fn is_made(&self, found: &Stat) -> bool {
@@ -122,7 +122,7 @@ fn through(file: &OwnedFd) -> String {
 }
 
 /// Making an entry.
-pub(super) fn making(place: &Place, is_folder: bool) -> Bare {
+pub(super) fn making(place: &DirEntry, is_folder: bool) -> Predicted {
     let check = || {
         or_fail(find(place).is_ok(), Errno::EXIST)?;
         or_fail(place.is_slashed && !is_folder, Errno::NOENT)?;
@@ -132,30 +132,25 @@ pub(super) fn making(place: &Place, is_folder: bool) -> Bare {
 }
 
 /// Removing one.
-pub(super) fn removing(place: &Place, is_folder: bool) -> Bare {
+pub(super) fn removing(place: &DirEntry, is_folder: bool) -> Predicted {
     let check = || {
         let found = find(place)?;
         may_change(place)?;
         may_take(place, &found)?;
         or_fail(place.is_slashed && !is_dir(&found), Errno::NOTDIR)?;
-        match (is_folder, is_dir(&found)) {
-            (false, true) => Err(Errno::ISDIR),
-            (true, false) => Err(Errno::NOTDIR),
-            (true, true) => or_fail(!is_empty(place), Errno::NOTEMPTY),
-            (false, false) => Ok(()),
-        }
+        may_end(is_folder, place, &found)
     };
     unless(check())
 }
 
 /// Renaming one.
-pub(super) fn renaming(from: &Place, to: &Place, flags: RenameFlags) -> Bare {
+pub(super) fn renaming(from: &DirEntry, to: &DirEntry, flags: RenameFlags) -> Predicted {
     let replaced = find(to);
     if let (Ok(from), Ok(to)) = (find(from), &replaced)
         && (from.st_dev, from.st_ino) == (to.st_dev, to.st_ino)
         && flags.is_empty()
     {
-        return Bare::ChangesNothing;
+        return Predicted::ChangesNothing;
     }
     let check = || {
         let moved = find(from)?;
@@ -170,18 +165,13 @@ pub(super) fn renaming(from: &Place, to: &Place, flags: RenameFlags) -> Bare {
         if flags.contains(RenameFlags::EXCHANGE) {
             return Ok(());
         }
-        match (is_dir(&moved), is_dir(replaced)) {
-            (false, true) => Err(Errno::ISDIR),
-            (true, false) => Err(Errno::NOTDIR),
-            (true, true) => or_fail(!is_empty(to), Errno::NOTEMPTY),
-            (false, false) => Ok(()),
-        }
+        may_end(is_dir(&moved), to, replaced)
     };
     unless(check())
 }
 
 /// Giving one a second name.
-pub(super) fn linking(from: &Place, to: &Place) -> Bare {
+pub(super) fn linking(from: &DirEntry, to: &DirEntry) -> Predicted {
     let check = || {
         let found = find(from)?;
         or_fail(find(to).is_ok(), Errno::EXIST)?;
@@ -193,8 +183,8 @@ pub(super) fn linking(from: &Place, to: &Place) -> Bare {
 }
 
 /// Opening what is there, to write or to empty it.
-pub(super) fn opening(file: &OwnedFd, flags: OFlags) -> Bare {
-    let Ok(found) = fstat(file) else { return Bare::Changes };
+pub(super) fn opening(file: &OwnedFd, flags: OFlags) -> Predicted {
+    let Ok(found) = fstat(file) else { return Predicted::Changes };
     let reads = flags.contains(OFlags::RDWR);
     let writes = reads || flags.intersects(OFlags::WRONLY | OFlags::TRUNC);
     let access = if reads { Access::WRITE_OK | Access::READ_OK } else { Access::WRITE_OK };
@@ -206,7 +196,7 @@ pub(super) fn opening(file: &OwnedFd, flags: OFlags) -> Bare {
         FileType::Socket => Errno::NXIO.into(),
         // A process in a session of its own has no terminal.
         FileType::CharacterDevice if found.st_rdev == rustix::fs::makedev(5, 0) => Errno::NXIO.into(),
-        FileType::CharacterDevice if is_data(&found) => Bare::ChangesNothing,
+        FileType::CharacterDevice if is_data(&found) => Predicted::ChangesNothing,
         FileType::CharacterDevice
         | FileType::BlockDevice
         | FileType::Fifo
@@ -215,16 +205,16 @@ pub(super) fn opening(file: &OwnedFd, flags: OFlags) -> Bare {
             if writes {
                 unless(may(file, access))
             } else {
-                Bare::ChangesNothing
+                Predicted::ChangesNothing
             }
         }
     }
 }
 
 /// Emptying a file by its path.
-pub(super) fn truncating(file: &OwnedFd) -> Bare {
+pub(super) fn truncating(file: &OwnedFd) -> Predicted {
     let effect = opening(file, OFlags::WRONLY);
-    if effect == Bare::ChangesNothing { Bare::Fails(libc::EINVAL) } else { effect }
+    if effect == Predicted::ChangesNothing { Predicted::Fails(libc::EINVAL) } else { effect }
 }
 
 /// Null, zero, full, random, urandom: the same numbers everywhere.
@@ -232,7 +222,7 @@ fn is_data(found: &Stat) -> bool {
     [3, 5, 7, 8, 9].iter().any(|minor| found.st_rdev == rustix::fs::makedev(1, *minor))
 }
 
-fn find(place: &Place) -> Result<Stat> {
+fn find(place: &DirEntry) -> Result<Stat> {
     statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW)
 }
 
@@ -241,18 +231,28 @@ fn is_dir(found: &Stat) -> bool {
 }
 
 /// Whether this user may add entries to its folder and remove them.
-fn may_change(place: &Place) -> Result<()> {
+fn may_change(place: &DirEntry) -> Result<()> {
     may(&place.folder, Access::WRITE_OK | Access::EXEC_OK)
 }
 
 /// In a folder with the sticky bit only owners remove entries.
-fn may_take(place: &Place, found: &Stat) -> Result<()> {
+fn may_take(place: &DirEntry, found: &Stat) -> Result<()> {
     let folder = fstat(&place.folder)?;
     or_fail(folder.st_mode & libc::S_ISVTX != 0 && !is_owned(found) && !is_owned(&folder), Errno::PERM)
 }
 
+/// Whether an entry can be removed or replaced as a folder, which must be empty, or as a file.
+fn may_end(as_folder: bool, place: &DirEntry, found: &Stat) -> Result<()> {
+    match (as_folder, is_dir(found)) {
+        (false, true) => Err(Errno::ISDIR),
+        (true, false) => Err(Errno::NOTDIR),
+        (true, true) => or_fail(!is_empty(place), Errno::NOTEMPTY),
+        (false, false) => Ok(()),
+    }
+}
+
 /// Whether a folder holds nothing; one that can't be read is taken for empty.
-fn is_empty(place: &Place) -> bool {
+fn is_empty(place: &DirEntry) -> bool {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let Ok(folder) = openat(&place.folder, &place.name, flags, Mode::empty()) else { return true };
     let is_own = |name: &[u8]| name == OsStr::new(".").as_bytes() || name == OsStr::new("..").as_bytes();

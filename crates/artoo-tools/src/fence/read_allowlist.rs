@@ -9,21 +9,21 @@ use std::{
 };
 
 #[cfg(target_os = "linux")]
-use super::visible::Visible;
+use super::linux::BesideHidden;
 use crate::protect::Protected;
 
 /// The places that stay hidden, and on Linux what was found beside them.
 #[derive(Debug)]
-pub(crate) struct Sight {
+pub(crate) struct ReadAllowlist {
     /// In order: a folder before what lies in it.
     hidden: Vec<PathBuf>,
     #[cfg(target_os = "linux")]
-    visible: Mutex<Option<Arc<Visible>>>,
+    visible: Mutex<Option<Arc<BesideHidden>>>,
     /// How often it was looked at anew.
     looks: AtomicU64,
 }
 
-impl Sight {
+impl ReadAllowlist {
     pub(crate) fn new(protected: &Protected) -> Self {
         Self {
             hidden: protected.hidden_places().into_iter().collect(),
@@ -49,13 +49,13 @@ impl Sight {
 
     /// What lies beside the hidden places now. Who asks meanwhile waits, instead of looking for the same.
     #[cfg(target_os = "linux")]
-    pub(super) fn visible(&self) -> io::Result<Arc<Visible>> {
+    pub(super) fn visible(&self) -> io::Result<Arc<BesideHidden>> {
         let mut kept = self.visible.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(visible) = kept.as_ref().filter(|visible| visible.is_current()) {
             return Ok(Arc::clone(visible));
         }
         self.looks.fetch_add(1, Ordering::Relaxed);
-        let visible = Arc::new(Visible::of(&self.hidden)?);
+        let visible = Arc::new(BesideHidden::of(&self.hidden)?);
         *kept = visible.can_be_kept().then(|| Arc::clone(&visible));
         Ok(visible)
     }

@@ -25,7 +25,7 @@ pub(super) struct Caller {
 }
 
 /// An entry of a folder: the folder held open, and where the entry really lies.
-pub(super) struct Place {
+pub(super) struct DirEntry {
     pub(super) folder: OwnedFd,
     pub(super) name: OsString,
     pub(super) path: PathBuf,
@@ -87,31 +87,30 @@ impl Caller {
 
     /// The bits it takes from the modes of new files.
     pub(super) fn umask(&self) -> Mode {
-        let mask = self.status("Umask:").and_then(|mask| u32::from_str_radix(&mask, 8).ok());
+        let mask = self.field("status", "Umask:").and_then(|mask| u32::from_str_radix(&mask, 8).ok());
         Mode::from_raw_mode(mask.unwrap_or(0o077))
     }
 
     /// The process it belongs to.
     pub(super) fn process(&self) -> Option<Pid> {
-        self.status("Tgid:")?.parse().ok().and_then(Pid::from_raw)
+        self.field("status", "Tgid:")?.parse().ok().and_then(Pid::from_raw)
     }
 
-    fn status(&self, name: &str) -> Option<String> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.thread)).ok()?;
-        status.lines().find_map(|line| line.strip_prefix(name)).map(|value| value.trim().to_owned())
+    /// A field of one of its files in `/proc`.
+    fn field(&self, file: &str, name: &str) -> Option<String> {
+        let fields = std::fs::read_to_string(format!("/proc/{}/{file}", self.thread)).ok()?;
+        fields.lines().find_map(|line| line.strip_prefix(name)).map(|value| value.trim().to_owned())
     }
 
     /// How one of its files is open.
     pub(super) fn flags_of(&self, number: i32) -> Option<OFlags> {
-        let facts = std::fs::read_to_string(format!("/proc/{}/fdinfo/{number}", self.thread)).ok()?;
-        let flags = facts.lines().find_map(|line| line.strip_prefix("flags:"))?;
-        u32::from_str_radix(flags.trim(), 8).ok().map(OFlags::from_bits_retain)
+        let flags = self.field(&format!("fdinfo/{number}"), "flags:")?;
+        u32::from_str_radix(&flags, 8).ok().map(OFlags::from_bits_retain)
     }
 
     /// The process that one of its files stands for: made for it, or its folder in `/proc`.
     pub(super) fn process_of(&self, number: i32) -> Option<Pid> {
-        let facts = std::fs::read_to_string(format!("/proc/{}/fdinfo/{number}", self.thread)).ok()?;
-        let made = facts.lines().find_map(|line| line.strip_prefix("Pid:")).map(|pid| pid.trim().to_owned());
+        let made = self.field(&format!("fdinfo/{number}"), "Pid:");
         let folder = || real(&self.file(number).ok()?).ok()?.strip_prefix("/proc").ok()?.to_str().map(str::to_owned);
         made.or_else(folder)?.parse().ok().and_then(Pid::from_raw)
     }
@@ -142,7 +141,7 @@ impl Caller {
     }
 
     /// The entry a path names; `None` where it names no entry of its own (`/`, `..`).
-    pub(super) fn place(&self, folder: i32, path: &Path) -> io::Result<Option<Place>> {
+    pub(super) fn place(&self, folder: i32, path: &Path) -> io::Result<Option<DirEntry>> {
         let bytes = path.as_os_str().as_bytes();
         let end = bytes.iter().rposition(|byte| *byte != b'/').map_or(0, |last| last + 1);
         let is_slashed = end < bytes.len();
@@ -157,7 +156,7 @@ impl Caller {
         let folder = self.open_path(folder, Path::new(OsStr::from_bytes(parent)), OFlags::DIRECTORY)?;
         let name = OsStr::from_bytes(name).to_owned();
         let path = real(&folder)?.join(&name);
-        Ok(Some(Place { folder, name, path, is_slashed }))
+        Ok(Some(DirEntry { folder, name, path, is_slashed }))
     }
 
     fn open_path(&self, folder: i32, path: &Path, more: OFlags) -> io::Result<OwnedFd> {

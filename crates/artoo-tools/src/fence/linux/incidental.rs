@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::place::Caller;
+use super::caller::Caller;
 
 /// Commands of git that refresh the index if they may, and go on without.
 const REFRESHING: [&[u8]; 3] = [b"status", b"diff", b"describe"];

@@ -1,9 +1,9 @@
 //! The monitor: a process that holds itself to signals of its own, starts the program and ends what came of it.
 
 use std::fs::File;
-use std::io::{self, PipeReader, PipeWriter};
+use std::io::{self, PipeReader};
 use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
-use std::sync::{Arc, mpsc};
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,9 +13,9 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, getpid, pidfd_open, setsid, test_kill_process_group, waitpid,
 };
 
-use super::census::Census;
-use super::{Ends, Orders, Stage, Word};
-use crate::fence::{Asking, Notes, drop_capabilities, hold_signals, kernel};
+use super::descendants::Descendants;
+use super::{Orders, Stage, Streams, Word};
+use crate::fence::{Asking, SharedObserved, drop_capabilities, hold_signals, kernel};
 use crate::process::{Verdict, limits};
 use crate::view::{Entry, NoView, Step, child};
 
@@ -34,12 +34,15 @@ const GONE_GRACE: Duration = Duration::from_secs(1);
 
 /// The whole life of one program, in a process that shares this one's memory and, until the program has started, its
 /// files.
-pub(super) fn run(orders: Orders, ends: Ends, seen: &Notes, tell: &mpsc::Sender<Stage>) {
-    let Ends { control, stdin, stdout, stderr } = ends;
-    // Closed here at the end: the monitor closes it in its own table.
-    let control = &control;
+pub(super) fn run(
+    orders: Orders,
+    control: &PipeReader,
+    streams: Streams,
+    seen: &SharedObserved,
+    tell: &mpsc::Sender<Stage>,
+) {
     let fail = |problem: NoView| drop(tell.send(Stage::Started(Err(io::Error::other(problem)))));
-    let (view, fence) = (orders.view.clone(), orders.fence.clone());
+    let (view, fence) = (orders.order.view.clone(), orders.order.fence.clone());
     let entry = view.as_deref().map(|view| Entry::new(view, &fence.left_out, &fence.readable));
     let entry = match entry.transpose() {
         Ok(entry) => entry,
@@ -48,7 +51,10 @@ pub(super) fn run(orders: Orders, ends: Ends, seen: &Notes, tell: &mpsc::Sender<
     let namespaces = entry.as_ref().map_or(0, Entry::namespaces);
     let mut verdict = None;
     let monitor = || {
-        verdict = monitor(orders, entry.as_ref(), control, Streams { stdin, stdout, stderr }, seen, tell);
+        let started = begin(orders, entry.as_ref(), control, streams, seen, tell);
+        let (outcome, started) = started.map_or_else(|error| (Err(error), None), |started| (Ok(()), Some(started)));
+        let _ = tell.send(Stage::Started(outcome));
+        verdict = started.map(Started::see_through);
         0
     };
     match child::start(libc::CLONE_FILES | namespaces, monitor) {
@@ -66,39 +72,13 @@ pub(super) fn run(orders: Orders, ends: Ends, seen: &Notes, tell: &mpsc::Sender<
     }
 }
 
-/// The program's ends of the pipes.
-struct Streams {
-    /// `None` for an empty one.
-    stdin: Option<Arc<PipeReader>>,
-    stdout: PipeWriter,
-    stderr: PipeWriter,
-}
-
-/// The monitor's work; what became of the program.
-fn monitor(
-    orders: Orders,
-    entry: Option<&Entry<'_>>,
-    control: &PipeReader,
-    streams: Streams,
-    seen: &Notes,
-    tell: &mpsc::Sender<Stage>,
-) -> Option<Verdict> {
-    let started = begin(orders, entry, control, streams, seen, tell);
-    let (outcome, started) = match started {
-        Ok(started) => (Ok(()), Some(started)),
-        Err(error) => (Err(error), None),
-    };
-    let _ = tell.send(Stage::Started(outcome));
-    started.map(Started::see_through)
-}
-
 /// Enters the view, holds the calling process and starts the program.
 fn begin<'a>(
     mut orders: Orders,
     entry: Option<&Entry<'_>>,
     control: &PipeReader,
     streams: Streams,
-    seen: &'a Notes,
+    seen: &'a SharedObserved,
     tell: &mpsc::Sender<Stage>,
 ) -> io::Result<Started<'a>> {
     // Before Landlock, which allows no mounts.
@@ -124,8 +104,8 @@ fn begin<'a>(
     drop((orders, streams, nothing, open));
     keep_control(control)?;
     let pidfd = pidfd_open(pid, PidfdFlags::empty())?;
-    let census = Census::new(pid, signals_are_held);
-    Ok(Started { pid, pidfd, census, told: is_asked.then_some(seen) })
+    let descendants = Descendants::new(pid, signals_are_held);
+    Ok(Started { pid, pidfd, descendants, told: is_asked.then_some(seen) })
 }
 
 /// Makes the calling child what the program is to run in, and executes it. `open` are the folders that may be changed in
@@ -138,7 +118,7 @@ fn execute(
     listener: &mut Option<OwnedFd>,
 ) -> io::Result<()> {
     setsid()?;
-    rustix::process::chdir(&orders.cwd)?;
+    rustix::process::chdir(&orders.order.cwd)?;
     let is_fenced = match orders.layers.take() {
         Some(layers) => layers.with_open(open)?.restrict_self().map_err(io::Error::other)?,
         None => false,
@@ -147,7 +127,7 @@ fn execute(
         return Err(io::Error::new(io::ErrorKind::Unsupported, "a reading run needs Landlock (Linux 5.13 or later)"));
     }
     // Memory may be limited to less than is used here: nothing is allocated from now on.
-    limits::apply(getpid(), &orders.limits)?;
+    limits::apply(getpid(), &orders.order.limits)?;
     *listener = orders.filters.apply()?;
     // The listener stays in the table that was shared until here.
     kernel::unshare_files()?;
@@ -183,9 +163,9 @@ fn keep_control(control: &PipeReader) -> io::Result<()> {
 struct Started<'a> {
     pid: Pid,
     pidfd: OwnedFd,
-    census: Census,
+    descendants: Descendants,
     /// What its processes have asked; `None` where they could not be asked about.
-    told: Option<&'a Notes>,
+    told: Option<&'a SharedObserved>,
 }
 
 impl Started<'_> {
@@ -250,7 +230,7 @@ impl Started<'_> {
         let mut was_empty = false;
         loop {
             // One that started another and went may have hidden it from the first look.
-            let is_empty = self.census.inside().is_empty();
+            let is_empty = self.descendants.inside().is_empty();
             if is_empty && was_empty {
                 return true;
             }
@@ -264,9 +244,9 @@ impl Started<'_> {
     }
 
     fn ask_to_end(&self) {
-        self.census.signal(Signal::TERM);
+        self.descendants.signal(Signal::TERM);
         // A stopped process is woken so that it can.
-        self.census.signal(Signal::CONT);
+        self.descendants.signal(Signal::CONT);
     }
 
     /// Kills every process until none is left.
@@ -274,8 +254,8 @@ impl Started<'_> {
         let until = Instant::now() + GONE_GRACE;
         let mut pause = LOOK_FIRST;
         loop {
-            self.census.signal(Signal::KILL);
-            if self.census.inside().is_empty() || Instant::now() >= until {
+            self.descendants.signal(Signal::KILL);
+            if self.descendants.inside().is_empty() || Instant::now() >= until {
                 return;
             }
             thread::sleep(pause);

@@ -16,7 +16,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::place::Place;
+use super::caller::DirEntry;
 
 /// Folders within each other that are copied at most.
 const DEPTH_MAX: usize = 128;
@@ -27,27 +27,12 @@ const ENTRIES_MAX: usize = 500_000;
 /// Bytes of the names, and of one value, of a file's extended attributes.
 const ATTRIBUTES_MAX_BYTES: usize = 64 * 1024;
 
-/// What was done about a call that renames.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Renamed {
-    /// Nothing: the kernel makes the call.
-    Not,
-    /// It has its new name.
-    Done,
-}
-
-/// Limits of a copy.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Most {
-    pub(super) bytes: u64,
-}
-
-/// Renames a folder; what is none is left to the kernel.
-pub(super) fn rename(from: &Place, to: &Place, flags: RenameFlags, most: Most) -> io::Result<Renamed> {
+/// Renames a folder, of which at most so many bytes are copied; tells whether it has. A file is left to the kernel.
+pub(super) fn rename(from: &DirEntry, to: &DirEntry, flags: RenameFlags, bytes: u64) -> io::Result<bool> {
     let found = facts(&from.folder, &from.name)?;
     let is_folder = kind(&found) == FileType::Directory;
     if !is_folder || !(flags - RenameFlags::NOREPLACE).is_empty() {
-        return Ok(Renamed::Not);
+        return Ok(false);
     }
     // Here the kernel would not see that a mount of the view lies there.
     let is_mount = |facts: &Statx| facts.stx_attributes.contains(StatxAttributes::MOUNT_ROOT);
@@ -56,7 +41,7 @@ pub(super) fn rename(from: &Place, to: &Place, flags: RenameFlags, most: Most) -
         return Err(Errno::BUSY.into());
     }
     match renameat_with(&from.folder, &from.name, &to.folder, &to.name, flags) {
-        Ok(()) => return Ok(Renamed::Done),
+        Ok(()) => return Ok(true),
         Err(Errno::XDEV) => {}
         Err(error) => return Err(error.into()),
     }
@@ -71,14 +56,14 @@ pub(super) fn rename(from: &Place, to: &Place, flags: RenameFlags, most: Most) -
         // Only an empty folder is replaced.
         Ok(_) => unlinkat(&to.folder, &to.name, AtFlags::REMOVEDIR)?,
     }
-    let mut copy = Copy { links: HashMap::new(), root: None, bytes: most.bytes, entries: ENTRIES_MAX };
+    let mut copy = Copy { links: HashMap::new(), root: None, bytes, entries: ENTRIES_MAX };
     if let Err(error) = copy.entry(&from.folder, &from.name, &to.folder, &to.name, Path::new(""), 0) {
         // The call fails; what has been copied is of no use.
         let _ = delete(&to.folder, &to.name, 0);
         return Err(error);
     }
     delete(&from.folder, &from.name, 0)?;
-    Ok(Renamed::Done)
+    Ok(true)
 }
 
 /// A copy under way.
@@ -115,7 +100,7 @@ impl Copy {
         if kind != FileType::Directory && found.stx_nlink > 1 && self.link(&found, to, new_name, path)? {
             return Ok(());
         }
-        match kind {
+        let open = match kind {
             FileType::Directory => {
                 mkdirat(to, new_name, Mode::RWXU)?;
                 let (old, new) = (folder(from, name)?, folder(to, new_name)?);
@@ -126,7 +111,7 @@ impl Copy {
                     self.entry(&old, &inner, &new, &inner, &path.join(&inner), depth + 1)?;
                 }
                 attributes(&old, &new);
-                finish(to, new_name, Some(&new), &found)
+                Some(new)
             }
             FileType::RegularFile => {
                 self.bytes = self.bytes.checked_sub(found.stx_size).ok_or(Errno::XDEV)?;
@@ -136,18 +121,19 @@ impl Copy {
                 let new = openat(to, new_name, made | flags, Mode::RUSR | Mode::WUSR)?;
                 attributes(&old, &new);
                 io::copy(&mut File::from(old), &mut File::from(new.try_clone()?))?;
-                finish(to, new_name, Some(&new), &found)
+                Some(new)
             }
             FileType::Symlink => {
                 symlinkat(readlinkat(from, name, Vec::new())?, to, new_name)?;
-                finish(to, new_name, None, &found)
+                None
             }
             FileType::Fifo | FileType::Socket => {
                 mknodat(to, new_name, kind, Mode::from_raw_mode(u32::from(found.stx_mode) & 0o777), 0)?;
-                finish(to, new_name, None, &found)
+                None
             }
-            FileType::CharacterDevice | FileType::BlockDevice | FileType::Unknown => Err(Errno::XDEV.into()),
-        }
+            FileType::CharacterDevice | FileType::BlockDevice | FileType::Unknown => return Err(Errno::XDEV.into()),
+        };
+        finish(to, new_name, open.as_ref(), &found)
     }
 
     /// Another name for a file that has been copied already; whether it has.

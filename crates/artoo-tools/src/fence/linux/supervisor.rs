@@ -16,16 +16,16 @@ use rustix::fs::{
 };
 use rustix::process::{Pid, Signal, pidfd_send_signal};
 
-use super::bare::{Bare, Change, acts};
 use super::call::{self, Call, PathArgument, Subject, TimeFormat};
-use super::denial::{DENIALS_MAX, Denial};
+use super::caller::{self, Caller, DirEntry};
 use super::disk::Disk;
-use super::kernel::{self, Answer, Asked};
-use super::moved::{self, Renamed};
-use super::place::{self, Caller, Place};
-use super::reach::session;
+use super::kernel::{self, Answer, Notification};
+use super::predict::{Change, Predicted, acts};
+use super::rename_folder;
 use super::syscalls::ACTING_BITS;
-use super::{Fence, Reach, RunKind};
+use crate::fence::denial::{DENIALS_MAX, Denial};
+use crate::fence::reach::session;
+use crate::fence::{Fence, Reach, RunKind};
 
 /// Renamed folders remembered; of a program that renames more, the rest is seen as deleted and new.
 const RENAMED_MAX: usize = 10_000;
@@ -43,7 +43,7 @@ pub(crate) struct Asking {
 
 /// What was seen of a program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct Observed {
     /// What it was denied, each act once, in the order of the first tries.
     pub(crate) denied: Vec<Denial>,
     /// The run is being killed for the first of these.
@@ -58,7 +58,7 @@ pub(crate) struct Seen {
     pub(crate) renamed: Vec<(PathBuf, PathBuf)>,
 }
 
-impl Seen {
+impl Observed {
     /// Whether nothing is to be answered any more.
     pub(crate) fn is_being_killed(&self) -> bool {
         self.is_stopped || self.full.is_some()
@@ -67,10 +67,10 @@ impl Seen {
 
 /// What is seen, shared between the one who writes and those who read.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Notes(Arc<Mutex<Seen>>);
+pub(crate) struct SharedObserved(Arc<Mutex<Observed>>);
 
-impl Notes {
-    pub(crate) fn seen(&self) -> MutexGuard<'_, Seen> {
+impl SharedObserved {
+    pub(crate) fn seen(&self) -> MutexGuard<'_, Observed> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -84,9 +84,10 @@ pub(crate) struct Most {
 }
 
 /// Answers for one program.
-pub(crate) struct Broker {
+pub(crate) struct Supervisor {
     pub(super) listener: OwnedFd,
-    writable: Vec<PathBuf>,
+    /// The program's own temporary folder.
+    scratch: PathBuf,
     granted: Vec<PathBuf>,
     kept_back: Vec<PathBuf>,
     pub(super) reach: Reach,
@@ -100,12 +101,12 @@ pub(crate) struct Broker {
     pub(super) has_stand_in: bool,
     /// Files the program has made beside those it may change, by device and number: its own temporary files.
     made: BTreeSet<(u64, u64)>,
-    notes: Notes,
+    notes: SharedObserved,
 }
 
 /// What a path is to the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum Access {
     /// In a folder in which Landlock lets it do everything.
     Writable,
     /// Allowed by name, or its own.
@@ -113,7 +114,7 @@ pub(super) enum Standing {
     Outside,
 }
 
-impl Broker {
+impl Supervisor {
     /// `scratch` is the program's own temporary folder.
     pub(crate) fn new(
         Asking { listener, pid, pidfd }: Asking,
@@ -121,12 +122,11 @@ impl Broker {
         kind: RunKind,
         scratch: &Path,
         most: Most,
-        notes: Notes,
+        notes: SharedObserved,
     ) -> Self {
-        let writable = fence.writable.iter().map(PathBuf::as_path).chain([scratch]).map(Path::to_path_buf).collect();
         Self {
             listener,
-            writable,
+            scratch: scratch.to_path_buf(),
             granted: fence.granted.clone(),
             kept_back: fence.kept_back.clone(),
             reach: fence.reach.clone(),
@@ -176,27 +176,28 @@ impl Broker {
         }
     }
 
+    /// The thread that made a call, with the mounts among which its paths are looked up.
+    fn caller(&self, asked: Notification) -> io::Result<Caller> {
+        if self.kind == RunKind::View { Caller::in_view(asked.thread) } else { Caller::new(asked.thread) }
+    }
+
     fn listener(&self) -> BorrowedFd<'_> {
         self.listener.as_fd()
     }
 
-    fn answer(&mut self, asked: Asked) {
+    fn answer(&mut self, asked: Notification) {
         let answer = match call::read(asked) {
-            _ if self.notes.seen().is_being_killed() => Answer::Withheld,
-            Some(call @ (Call::NewSession | Call::NewGroup)) => self.other(asked, call).unwrap_or(Answer::GoOn),
+            _ if self.notes.seen().is_being_killed() => Ok(Answer::NoReply),
+            Some(call @ (Call::NewSession | Call::NewGroup)) => self.other(asked, call),
             Some(call) if self.stops_at_denial() => self.reading_run(asked, call),
-            Some(Call::Open { path, flags, mode }) => match self.open(asked, path, flags, mode) {
-                Ok(None) => return,
-                Ok(Some(answer)) => answer,
-                Err(error) => Answer::Fails(number(&error)),
-            },
-            Some(call) => self.other(asked, call).unwrap_or_else(|error| Answer::Fails(number(&error))),
-            None => Answer::Fails(libc::ENOSYS),
+            Some(call) => self.other(asked, call),
+            None => Ok(Answer::Fails(libc::ENOSYS)),
         };
+        let answer = answer.unwrap_or_else(|error| Answer::Fails(number(&error)));
         kernel::answer(self.listener(), asked, answer);
     }
 
-    pub(super) fn other(&mut self, asked: Asked, call: Call) -> io::Result<Answer> {
+    pub(super) fn other(&mut self, asked: Notification, call: Call) -> io::Result<Answer> {
         match call {
             Call::NewSession | Call::NewGroup => {
                 self.notes.seen().left_group = true;
@@ -204,12 +205,12 @@ impl Broker {
                     let process = Caller::new(asked.thread).ok().and_then(|caller| caller.process());
                     self.sessions.extend(process.map(|pid| pid.as_raw_nonzero().get()));
                 }
-                Ok(Answer::GoOn)
+                Ok(Answer::Continue)
             }
             Call::Socket { family: libc::AF_UNIX, kind, .. } => self.own_socket(asked, kind),
             Call::Socket { .. } if self.reach.network => {
                 self.notes.seen().reached_out = true;
-                Ok(Answer::GoOn)
+                Ok(Answer::Continue)
             }
             Call::Socket { family: libc::AF_INET | libc::AF_INET6, .. } => {
                 Ok(self.deny(Denial::Network, Answer::Fails(libc::EACCES)))
@@ -221,37 +222,38 @@ impl Broker {
                 self.fact(asked, of, &Change::Owner(some(user), some(group)))
             }
             Call::Times { of, address, format } => {
-                let times = times(&Caller::new(asked.thread)?, address, format)?;
+                let times = times(&self.caller(asked)?, address, format)?;
                 self.fact(asked, of, &Change::Times(times))
             }
-            Call::Remove { path, is_folder } => self.entry(asked, path, |place, _| {
+            Call::Remove { path, is_folder } => self.change(asked, [path], |[entry], _| {
                 let flags = if is_folder { AtFlags::REMOVEDIR } else { AtFlags::empty() };
-                Ok(unlinkat(&place.folder, &place.name, flags)?)
+                Ok(unlinkat(&entry.folder, &entry.name, flags)?)
             }),
-            Call::MakeFolder { path, mode } => self.entry(asked, path, |place, caller| {
-                Ok(mkdirat(&place.folder, &place.name, plain(mode) & !caller.umask())?)
+            Call::MakeFolder { path, mode } => self.change(asked, [path], |[entry], caller| {
+                Ok(mkdirat(&entry.folder, &entry.name, plain(mode) & !caller.umask())?)
             }),
-            Call::Symlink { target, path } => self
-                .entry(asked, path, |place, caller| Ok(symlinkat(caller.path(target)?, &place.folder, &place.name)?)),
+            Call::Symlink { target, path } => self.change(asked, [path], |[entry], caller| {
+                Ok(symlinkat(caller.path(target)?, &entry.folder, &entry.name)?)
+            }),
             Call::Rename { from, to, flags } if self.kind == RunKind::View => {
                 self.rename_in_view(asked, from, to, RenameFlags::from_bits_retain(flags))
             }
-            Call::Rename { from, to, flags } => self.both(asked, from, to, |from, to| {
+            Call::Rename { from, to, flags } => self.change(asked, [from, to], |[from, to], _| {
                 let flags = RenameFlags::from_bits_retain(flags);
-                renameat_with(&from.folder, &from.name, &to.folder, &to.name, flags)
+                Ok(renameat_with(&from.folder, &from.name, &to.folder, &to.name, flags)?)
             }),
-            Call::Link { from, to } => self.both(asked, from, to, |from, to| {
-                linkat(&from.folder, &from.name, &to.folder, &to.name, AtFlags::empty())
+            Call::Link { from, to } => self.change(asked, [from, to], |[from, to], _| {
+                Ok(linkat(&from.folder, &from.name, &to.folder, &to.name, AtFlags::empty())?)
             }),
             Call::Truncate { path } | Call::Make { path, .. } => {
-                self.entry(asked, path, |_, _| Err(io::Error::from_raw_os_error(libc::EACCES)))
+                self.change(asked, [path], |_, _| Err(io::Error::from_raw_os_error(libc::EACCES)))
             }
-            Call::Open { .. } => Ok(Answer::GoOn),
-            Call::Connect { .. }
-            | Call::Lock { .. }
-            | Call::Signal { .. }
-            | Call::SignalThrough { .. }
-            | Call::Bind { .. }
+            Call::Open { path, flags, mode } => self.open(asked, path, flags, mode),
+            Call::Connect { socket, address } => self.connect(asked, &self.caller(asked)?, socket, address),
+            Call::Lock { file, waits } => self.lock(&self.caller(asked)?, file, waits),
+            Call::Signal { process, signal } => self.caller(asked).map(|_| self.signal(process, signal)),
+            Call::SignalThrough { file, signal } => Ok(self.signal_through(&self.caller(asked)?, file, signal)),
+            Call::Bind { .. }
             | Call::Listen
             | Call::OwnAddress { .. }
             | Call::SetOption { .. }
@@ -262,117 +264,92 @@ impl Broker {
             | Call::Attributes { .. }
             | Call::ReadLink { .. }
             | Call::Log { .. }
-            | Call::Denied { .. } => self.reaching(asked, call),
+            | Call::Denied { .. } => Ok(Answer::Fails(libc::EPERM)),
         }
     }
 
     /// Renames a folder in a view, where the kernel alone would not; anything else is left to it.
     fn rename_in_view(
         &self,
-        asked: Asked,
+        asked: Notification,
         from: PathArgument,
         to: PathArgument,
         flags: RenameFlags,
     ) -> io::Result<Answer> {
-        let caller = Caller::in_view(asked.thread)?;
-        let (Some(from), Some(to)) = (look(&caller, from), look(&caller, to)) else { return Ok(Answer::GoOn) };
+        let caller = self.caller(asked)?;
+        let (Some(from), Some(to)) = (look(&caller, from), look(&caller, to)) else { return Ok(Answer::Continue) };
         self.must_wait(asked)?;
-        let most = moved::Most { bytes: self.most.file_bytes };
-        let renamed = moved::rename(&from, &to, flags, most);
-        for place in
-            [&from, &to].into_iter().filter(|place| !matches!(renamed, Ok(Renamed::Done)) && is_read_only(place))
-        {
-            self.deny(Denial::Write(place.path.clone()), Answer::GoOn);
+        let renamed = rename_folder::rename(&from, &to, flags, self.most.file_bytes);
+        for entry in [&from, &to].into_iter().filter(|entry| !matches!(renamed, Ok(true)) && is_read_only(entry)) {
+            self.deny(Denial::Write(entry.path.clone()), Answer::Continue);
         }
-        if renamed? == Renamed::Not {
-            return Ok(Answer::GoOn);
+        if !renamed? {
+            return Ok(Answer::Continue);
         }
         let mut seen = self.notes.seen();
         if seen.renamed.len() < RENAMED_MAX {
             seen.renamed.push((from.path, to.path));
         }
-        Ok(Answer::Done)
+        Ok(Answer::Returns(0))
     }
 
     /// Changes a mode, an owner or times of what may be changed. The kernel would not look, so it never goes on to it.
-    pub(super) fn fact(&self, asked: Asked, of: Subject, change: &Change) -> io::Result<Answer> {
-        let file = subject(&Caller::new(asked.thread)?, of)?;
-        let path = place::real(&file)?;
-        let is_own = place::is_nameless(&file, &path) || self.made.contains(&identity(&file)?);
-        if self.standing(&path) == Standing::Outside && !is_own {
+    pub(super) fn fact(&self, asked: Notification, of: Subject, change: &Change) -> io::Result<Answer> {
+        let file = subject(&self.caller(asked)?, of)?;
+        let path = caller::real(&file)?;
+        let is_own = caller::is_nameless(&file, &path) || self.made.contains(&identity(&file)?);
+        if self.access(&path) == Access::Outside && !is_own {
             return Ok(match change.effect(&file) {
-                Bare::Fails(error) if self.stops_at_denial() => Answer::Fails(error),
-                Bare::ChangesNothing if self.stops_at_denial() => Answer::Done,
-                Bare::Fails(_) | Bare::ChangesNothing | Bare::Changes => {
+                Predicted::Fails(error) if self.stops_at_denial() => Answer::Fails(error),
+                Predicted::ChangesNothing if self.stops_at_denial() => Answer::Returns(0),
+                Predicted::Fails(_) | Predicted::ChangesNothing | Predicted::Changes => {
                     self.deny(Denial::Metadata(path), Answer::Fails(libc::EPERM))
                 }
             });
         }
         if self.stops_at_denial() && matches!(change, Change::Mode(mode) if acts(*mode)) {
-            return Ok(self.deny(Denial::Metadata(path), Answer::Withheld));
+            return Ok(self.deny(Denial::Metadata(path), Answer::NoReply));
         }
         self.must_wait(asked)?;
         change.apply(&file)?;
-        Ok(Answer::Done)
+        Ok(Answer::Returns(0))
     }
 
-    /// Acts on one entry where it was allowed by name.
-    fn entry(
+    /// Changes entries if all may be changed and one of them was approved by name. The kernel answers for any others.
+    fn change<const N: usize>(
         &self,
-        asked: Asked,
-        path: PathArgument,
-        act: impl FnOnce(&Place, &Caller) -> io::Result<()>,
+        asked: Notification,
+        paths: [PathArgument; N],
+        act: impl FnOnce(&[DirEntry; N], &Caller) -> io::Result<()>,
     ) -> io::Result<Answer> {
-        let caller = Caller::new(asked.thread)?;
-        let Some(place) = look(&caller, path) else { return Ok(Answer::GoOn) };
-        match self.standing_of(&place) {
-            Standing::Writable => Ok(Answer::GoOn),
-            Standing::Granted => {
-                self.must_wait(asked)?;
-                act(&place, &caller)?;
-                Ok(Answer::Done)
-            }
-            Standing::Outside => Ok(self.deny(Denial::Write(place.path), Answer::GoOn)),
+        let caller = self.caller(asked)?;
+        let found: Vec<DirEntry> = paths.into_iter().filter_map(|path| look(&caller, path)).collect();
+        let Ok(entries) = <[DirEntry; N]>::try_from(found) else { return Ok(Answer::Continue) };
+        let accesses = entries.each_ref().map(|entry| self.access_to(entry));
+        for (entry, _) in entries.iter().zip(accesses).filter(|(_, access)| *access == Access::Outside) {
+            self.deny(Denial::Write(entry.path.clone()), Answer::Continue);
         }
-    }
-
-    /// Acts on two entries where both may be changed and one of them was allowed by name.
-    fn both(
-        &self,
-        asked: Asked,
-        from: PathArgument,
-        to: PathArgument,
-        act: impl FnOnce(&Place, &Place) -> rustix::io::Result<()>,
-    ) -> io::Result<Answer> {
-        let caller = Caller::new(asked.thread)?;
-        let (Some(from), Some(to)) = (look(&caller, from), look(&caller, to)) else { return Ok(Answer::GoOn) };
-        let standings = [self.standing_of(&from), self.standing_of(&to)];
-        for (place, standing) in [&from, &to].into_iter().zip(standings) {
-            if standing == Standing::Outside {
-                self.deny(Denial::Write(place.path.clone()), Answer::GoOn);
-            }
-        }
-        if standings.contains(&Standing::Outside) || standings == [Standing::Writable; 2] {
-            return Ok(Answer::GoOn);
+        if accesses.contains(&Access::Outside) || !accesses.contains(&Access::Granted) {
+            return Ok(Answer::Continue);
         }
         self.must_wait(asked)?;
-        act(&from, &to)?;
-        Ok(Answer::Done)
+        act(&entries, &caller)?;
+        Ok(Answer::Returns(0))
     }
 
-    /// Opens a file to be written where it was allowed by name, and hands it over; `None` when that is the answer.
-    fn open(&mut self, asked: Asked, path: PathArgument, flags: OFlags, mode: u32) -> io::Result<Option<Answer>> {
-        let caller = Caller::new(asked.thread)?;
-        let Some(place) = look(&caller, path) else { return Ok(Some(Answer::GoOn)) };
+    /// Opens a file to be written where it was approved by name, and hands it over.
+    fn open(&mut self, asked: Notification, path: PathArgument, flags: OFlags, mode: u32) -> io::Result<Answer> {
+        let caller = self.caller(asked)?;
+        let Some(place) = look(&caller, path) else { return Ok(Answer::Continue) };
         let is_new = flags.contains(OFlags::CREATE | OFlags::EXCL);
-        let standing = self.standing_of(&place);
+        let access = self.access_to(&place);
         // A program that changes a file often makes a new one beside it first and puts it in its place.
-        let is_beside = standing == Standing::Outside && is_new && self.is_beside_granted(&place.path);
-        if standing != Standing::Granted && !is_beside {
-            if standing == Standing::Outside && !place.path.starts_with("/dev") && !place.path.starts_with("/proc") {
-                self.deny(Denial::Write(place.path), Answer::GoOn);
+        let is_beside = access == Access::Outside && is_new && self.is_beside_granted(&place.path);
+        if access != Access::Granted && !is_beside {
+            if access == Access::Outside && !place.path.starts_with("/dev") && !place.path.starts_with("/proc") {
+                self.deny(Denial::Write(place.path), Answer::Continue);
             }
-            return Ok(Some(Answer::GoOn));
+            return Ok(Answer::Continue);
         }
         self.must_wait(asked)?;
         let mode = plain(mode) & !caller.umask();
@@ -382,33 +359,33 @@ impl Broker {
         if is_beside {
             self.made.insert(identity(&file)?);
         }
-        kernel::answer_with_file(self.listener(), asked, file.as_fd(), flags.contains(OFlags::CLOEXEC))?;
-        Ok(None)
+        kernel::add_file(self.listener(), asked, file.as_fd(), None, flags.contains(OFlags::CLOEXEC))?;
+        Ok(Answer::NoReply)
     }
 
     /// What was looked up by a thread's number was that thread's, if its call still waits.
-    pub(super) fn must_wait(&self, asked: Asked) -> io::Result<()> {
+    pub(super) fn must_wait(&self, asked: Notification) -> io::Result<()> {
         if kernel::still_waits(self.listener(), asked) { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
     }
 
-    pub(super) fn standing(&self, path: &Path) -> Standing {
+    pub(super) fn access(&self, path: &Path) -> Access {
         if self.kept_back.iter().any(|kept| path.starts_with(kept) || kept.starts_with(path)) {
-            Standing::Outside
-        } else if self.writable.iter().any(|folder| path.starts_with(folder)) {
-            Standing::Writable
+            Access::Outside
+        } else if path.starts_with(&self.scratch) {
+            Access::Writable
         } else if self.granted.iter().any(|granted| path.starts_with(granted)) {
-            Standing::Granted
+            Access::Granted
         } else {
-            Standing::Outside
+            Access::Outside
         }
     }
 
-    pub(super) fn standing_of(&self, place: &Place) -> Standing {
-        let standing = self.standing(&place.path);
-        if standing == Standing::Outside && self.is_made(place) { Standing::Granted } else { standing }
+    pub(super) fn access_to(&self, place: &DirEntry) -> Access {
+        let access = self.access(&place.path);
+        if access == Access::Outside && self.is_made(place) { Access::Granted } else { access }
     }
 
-    fn is_made(&self, place: &Place) -> bool {
+    fn is_made(&self, place: &DirEntry) -> bool {
         let found = statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW);
         found.is_ok_and(|found| self.made.contains(&(found.st_dev, found.st_ino)))
     }
@@ -429,7 +406,7 @@ impl Broker {
         seen.is_stopped = true;
         // It may have gone already; whoever is left is killed with the rest.
         let _ = pidfd_send_signal(&self.first, Signal::KILL);
-        Answer::Withheld
+        Answer::NoReply
     }
 }
 
@@ -442,12 +419,12 @@ pub(super) fn subject(caller: &Caller, of: Subject) -> io::Result<OwnedFd> {
 }
 
 /// The entry a path names, where there is one to be looked at; what can't be looked up the kernel will refuse by itself.
-fn look(caller: &Caller, path: PathArgument) -> Option<Place> {
+fn look(caller: &Caller, path: PathArgument) -> Option<DirEntry> {
     caller.place(path.folder, &caller.path(path.address).ok()?).ok().flatten()
 }
 
 /// Whether nothing in its folder can be changed by anybody.
-fn is_read_only(place: &Place) -> bool {
+fn is_read_only(place: &DirEntry) -> bool {
     fstatvfs(&place.folder).is_ok_and(|found| found.f_flag.contains(StatVfsMountFlags::RDONLY))
 }
 

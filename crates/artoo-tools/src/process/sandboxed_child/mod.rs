@@ -4,10 +4,10 @@
 //! signals of its own, starts the program, waits for it, and ends what is left: it can tell which processes came of the
 //! program, since the kernel lets it signal those alone. It does so too when this process is killed: then its pipe ends.
 
-mod census;
-mod inner;
+mod descendants;
+mod monitor;
 
-use std::ffi::{CString, NulError, OsString};
+use std::ffi::{CString, NulError};
 use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter, Write};
 use std::os::fd::OwnedFd;
@@ -21,9 +21,8 @@ use tokio::process::{ChildStderr, ChildStdout};
 use tokio::sync::oneshot;
 
 use super::scratch::Scratch;
-use super::{Order, Verdict};
-use crate::config::ProcessLimits;
-use crate::fence::{self, Asking, Broker, Disk, Fence, Filters, Layers, Most, Notes};
+use super::{Invocation, Order, Verdict};
+use crate::fence::{self, Asking, Disk, Fence, Filters, Layers, Most, SharedObserved, Supervisor};
 use crate::view::View;
 use crate::view::child::Program;
 
@@ -38,7 +37,7 @@ enum Word {
 
 /// A running program. Dropping it kills every process that came of it.
 #[derive(Debug)]
-pub(crate) struct Ward {
+pub(crate) struct SandboxedChild {
     control: File,
     verdict: oneshot::Receiver<Verdict>,
 }
@@ -54,44 +53,40 @@ enum Stage {
 
 /// What the monitor needs.
 struct Orders {
+    order: Order,
     program: Program,
-    cwd: PathBuf,
     scratch: PathBuf,
-    limits: ProcessLimits,
     layers: Option<Layers>,
     filters: Filters,
-    fence: Fence,
-    view: Option<Arc<View>>,
     /// Whether a process that holds itself so can signal nobody outside.
     signals_are_held: bool,
 }
 
-/// The program's ends of the pipes, and the monitor's end of the control pipe.
-struct Ends {
-    control: PipeReader,
+/// The program's ends of the pipes.
+struct Streams {
+    /// `None` for an empty one.
     stdin: Option<Arc<PipeReader>>,
     stdout: PipeWriter,
     stderr: PipeWriter,
 }
 
-impl Ward {
+impl SandboxedChild {
     /// Starts a program; returns when it has been started or could not be.
     pub(crate) async fn start(mut order: Order) -> io::Result<(Self, ChildStdout, ChildStderr)> {
         let (control_read, control) = io::pipe()?;
         let (stdout, stdout_write) = io::pipe()?;
         let (stderr, stderr_write) = io::pipe()?;
-        let stdin = order.input.take();
-        let ends = Ends { control: control_read, stdin, stdout: stdout_write, stderr: stderr_write };
+        let streams = Streams { stdin: order.input.take(), stdout: stdout_write, stderr: stderr_write };
         let (started_tell, started) = oneshot::channel();
         let (verdict_tell, verdict) = oneshot::channel();
         thread::Builder::new()
-            .name("artoo-ward".to_owned())
-            .spawn(move || outer(order, ends, started_tell, verdict_tell))?;
-        let ward = Self { control: File::from(OwnedFd::from(control)), verdict };
+            .name("artoo-sandboxed_child".to_owned())
+            .spawn(move || outer(order, &control_read, streams, started_tell, verdict_tell))?;
+        let sandboxed_child = Self { control: File::from(OwnedFd::from(control)), verdict };
         started.await.unwrap_or_else(|_| Err(io::Error::other("the thread that starts programs has failed")))?;
         let stdout = ChildStdout::from_std(OwnedFd::from(stdout).into())?;
         let stderr = ChildStderr::from_std(OwnedFd::from(stderr).into())?;
-        Ok((ward, stdout, stderr))
+        Ok((sandboxed_child, stdout, stderr))
     }
 
     pub(crate) fn ask_to_end(&mut self) {
@@ -113,7 +108,13 @@ impl Ward {
     }
 }
 
-fn outer(order: Order, ends: Ends, started: oneshot::Sender<io::Result<()>>, verdict: oneshot::Sender<Verdict>) {
+fn outer(
+    order: Order,
+    control: &PipeReader,
+    streams: Streams,
+    started: oneshot::Sender<io::Result<()>>,
+    verdict: oneshot::Sender<Verdict>,
+) {
     let (fence, limits, mut view) = (order.fence.clone(), order.limits.clone(), order.view.clone());
     // Its folder is removed when everything is over.
     let (scratch, orders) = match prepare(order) {
@@ -124,11 +125,11 @@ fn outer(order: Order, ends: Ends, started: oneshot::Sender<io::Result<()>>, ver
         }
     };
     let (tell, told) = mpsc::channel();
-    let notes = Notes::default();
+    let notes = SharedObserved::default();
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
         let seen = notes.clone();
-        scope.spawn(move || inner::run(orders, ends, &seen, &tell));
+        scope.spawn(move || monitor::run(orders, control, streams, &seen, &tell));
         let mut started = Some(started);
         let mut verdict = Some(verdict);
         let mut fence = Some(fence);
@@ -140,8 +141,8 @@ fn outer(order: Order, ends: Ends, started: oneshot::Sender<io::Result<()>>, ver
                         let kind = fence.kind(view.is_some());
                         let disk = disk(&fence, view.as_deref(), scratch.path(), limits.disk_bytes);
                         let most = Most { file_bytes: limits.file_bytes, disk };
-                        let broker = Broker::new(asking, &fence, kind, scratch.path(), most, notes.clone());
-                        scope.spawn(|| broker.serve(|| is_over.load(Ordering::Relaxed)));
+                        let supervisor = Supervisor::new(asking, &fence, kind, scratch.path(), most, notes.clone());
+                        scope.spawn(|| supervisor.serve(|| is_over.load(Ordering::Relaxed)));
                     }
                 }
                 Stage::Started(outcome) => {
@@ -169,7 +170,7 @@ fn outer(order: Order, ends: Ends, started: oneshot::Sender<io::Result<()>>, ver
 /// The disk space of a run: where it may write.
 fn disk(fence: &Fence, view: Option<&View>, scratch: &Path, most: u64) -> Disk {
     // What was granted may be a file that is still to be made.
-    let real = fence.writable.iter().map(PathBuf::as_path).chain(fence.granted.iter().filter_map(|path| path.parent()));
+    let real = fence.granted.iter().filter_map(|path| path.parent());
     let changes = view.map(View::changes);
     Disk::new(real.filter(|_| view.is_none()).chain(changes.as_deref()).chain([scratch]), most)
 }
@@ -178,30 +179,26 @@ fn prepare(order: Order) -> io::Result<(Scratch, Orders)> {
     let scratch = Scratch::new()?;
     let layers = match &order.view {
         Some(_) => Layers::of_view(&order.fence, scratch.path())?,
-        None => Layers::of(&order.fence, &order.sight, scratch.path())?,
+        None => Layers::of(&order.fence, &order.read_allowlist, scratch.path())?,
     };
-    let filters = Filters::of(order.fence.kind(order.view.is_some()), order.fence.reach.network);
-    let temporary = [("TMPDIR".to_owned(), scratch.path().as_os_str().to_owned())];
-    let mut variables: Vec<(String, OsString)> = order.environment;
-    variables.retain(|(name, _)| name != "TMPDIR");
-    variables.extend(temporary);
-    let arguments = std::iter::once(&order.name).chain(&order.arguments).map(|argument| text(argument.as_bytes()));
-    let variables = variables.iter().map(|(name, value)| text(&[name.as_bytes(), b"=", value.as_bytes()].concat()));
+    let filters = Filters::of(order.fence.kind(order.view.is_some()), order.fence.reach.network)?;
+    let Invocation { program, name, arguments, environment } = &order.invocation;
+    let arguments = std::iter::once(name).chain(arguments).map(|argument| text(&[argument.as_bytes()]));
+    let temporary = ("TMPDIR".to_owned(), scratch.path().as_os_str().to_owned());
+    let variables = environment.iter().filter(|(name, _)| *name != temporary.0).chain([&temporary]);
+    let variables = variables.map(|(name, value)| text(&[name.as_bytes(), b"=", value.as_bytes()]));
     let (arguments, variables) = (arguments.collect::<io::Result<_>>()?, variables.collect::<io::Result<_>>()?);
     let orders = Orders {
-        program: Program::new(text(order.program.as_os_str().as_bytes())?, arguments, variables),
-        cwd: order.cwd,
+        program: Program::new(text(&[program.as_os_str().as_bytes()])?, arguments, variables),
+        order,
         scratch: scratch.path().to_path_buf(),
-        limits: order.limits,
         layers: Some(layers),
-        filters: filters.map_err(io::Error::other)?,
-        fence: order.fence,
-        view: order.view,
+        filters,
         signals_are_held: fence::signals_are_held(),
     };
     Ok((scratch, orders))
 }
 
-fn text(bytes: &[u8]) -> io::Result<CString> {
-    CString::new(bytes).map_err(|error: NulError| io::Error::new(io::ErrorKind::InvalidInput, error))
+fn text(parts: &[&[u8]]) -> io::Result<CString> {
+    CString::new(parts.concat()).map_err(|error: NulError| io::Error::new(io::ErrorKind::InvalidInput, error))
 }

@@ -7,8 +7,8 @@
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
+use libc::sock_filter;
 use rustix::thread::UnshareFlags;
-use seccompiler::sock_filter;
 
 /// Closes every file of the calling thread from `first` on.
 ///
@@ -36,7 +36,7 @@ pub(crate) fn borrowed(number: RawFd) -> BorrowedFd<'static> {
 
 /// A call that waits for an answer.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Asked {
+pub(crate) struct Notification {
     pub(crate) id: u64,
     /// The thread that made it.
     pub(crate) thread: i32,
@@ -48,15 +48,13 @@ pub(crate) struct Asked {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// The kernel makes it as if nobody had been asked; everything else that holds the program still decides.
-    GoOn,
-    /// It has been made for the program.
-    Done,
-    /// It has been made, and gives this.
-    Gives(i64),
+    Continue,
+    /// It has been made for the program, and returns this.
+    Returns(i64),
     /// It fails with this error.
     Fails(i32),
     /// It is not answered: its process is being killed.
-    Withheld,
+    NoReply,
 }
 
 /// `_IOW('!', 2, u64)`, which libc does not name.
@@ -64,33 +62,30 @@ const IS_VALID: libc::Ioctl = 0x4008_2102;
 
 /// Puts a filter onto the calling thread whose questions are answered through the file this returns.
 pub(crate) fn listen(program: &[sock_filter]) -> io::Result<OwnedFd> {
-    let length = u16::try_from(program.len()).map_err(io::Error::other)?;
-    let program = libc::sock_fprog { len: length, filter: program.as_ptr().cast_mut().cast() };
     // A signal must not make a program ask again what has been done already; kernels before 5.19 do not offer that.
-    for flags in [
-        libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
-        libc::SECCOMP_FILTER_FLAG_NEW_LISTENER,
-    ] {
-        // SAFETY: `sock_filter` of seccompiler has the kernel's layout; the kernel copies the program and keeps no
-        // reference to it.
-        let file =
-            unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const program) };
-        if let Ok(file) = RawFd::try_from(file)
-            && file >= 0
-        {
-            // SAFETY: the kernel has just opened it for us.
-            return Ok(unsafe { OwnedFd::from_raw_fd(file) });
-        }
-    }
-    Err(io::Error::last_os_error())
+    let file =
+        set_filter(program, libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)
+            .or_else(|_| set_filter(program, libc::SECCOMP_FILTER_FLAG_NEW_LISTENER))?;
+    // SAFETY: the kernel has just opened it for us.
+    Ok(unsafe { OwnedFd::from_raw_fd(file) })
+}
+
+/// Installs a filter for the calling thread, which must have set `no_new_privs`, and returns the number of the listener
+/// if the flags ask for one.
+pub(crate) fn set_filter(program: &[sock_filter], flags: libc::c_ulong) -> io::Result<RawFd> {
+    let length = u16::try_from(program.len()).map_err(io::Error::other)?;
+    let program = libc::sock_fprog { len: length, filter: program.as_ptr().cast_mut() };
+    // SAFETY: the kernel copies the program and keeps no reference to it.
+    let done = unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const program) };
+    if done < 0 { Err(io::Error::last_os_error()) } else { RawFd::try_from(done).map_err(io::Error::other) }
 }
 
 /// The next call that waits for an answer.
-pub(crate) fn receive(listener: BorrowedFd<'_>) -> io::Result<Asked> {
+pub(crate) fn receive(listener: BorrowedFd<'_>) -> io::Result<Notification> {
     // SAFETY: the kernel wants the structure zeroed, and all zeros is a value of it.
     let mut asked: libc::seccomp_notif = unsafe { std::mem::zeroed() };
     request(listener, libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut asked)?;
-    Ok(Asked {
+    Ok(Notification {
         id: asked.id,
         thread: i32::try_from(asked.pid).unwrap_or(0),
         call: asked.data.nr.into(),
@@ -99,57 +94,37 @@ pub(crate) fn receive(listener: BorrowedFd<'_>) -> io::Result<Asked> {
 }
 
 /// Whether the call still waits: what was looked up by its thread's number was that thread's.
-pub(crate) fn still_waits(listener: BorrowedFd<'_>, asked: Asked) -> bool {
+pub(crate) fn still_waits(listener: BorrowedFd<'_>, asked: Notification) -> bool {
     let mut id = asked.id;
     request(listener, IS_VALID, &raw mut id).is_ok()
 }
 
 /// Answers it. A thread that has gone in the meantime needs no answer.
-pub(crate) fn answer(listener: BorrowedFd<'_>, asked: Asked, answer: Answer) {
+pub(crate) fn answer(listener: BorrowedFd<'_>, asked: Notification, answer: Answer) {
     let (val, error, flags) = match answer {
-        Answer::GoOn => (0, 0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32),
-        Answer::Done => (0, 0, 0),
-        Answer::Gives(val) => (val, 0, 0),
+        Answer::Continue => (0, 0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32),
+        Answer::Returns(val) => (val, 0, 0),
         Answer::Fails(error) => (0, -error, 0),
-        Answer::Withheld => return,
+        Answer::NoReply => return,
     };
     let mut response = libc::seccomp_notif_resp { id: asked.id, val, error, flags };
     let _ = request(listener, libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut response);
 }
 
-/// Answers a call that opens a file with this one.
-pub(crate) fn answer_with_file(
+/// Gives the program a file: in the place of its own with that number, or else as the result of the call.
+pub(crate) fn add_file(
     listener: BorrowedFd<'_>,
-    asked: Asked,
+    asked: Notification,
     file: BorrowedFd<'_>,
+    replaced: Option<RawFd>,
     close_on_exec: bool,
 ) -> io::Result<()> {
-    add_file(listener, asked, file, (libc::SECCOMP_ADDFD_FLAG_SEND, 0), close_on_exec)
-}
-
-/// Puts this file in the place of the program's own with this number.
-pub(crate) fn replace_file(
-    listener: BorrowedFd<'_>,
-    asked: Asked,
-    file: BorrowedFd<'_>,
-    number: RawFd,
-    close_on_exec: bool,
-) -> io::Result<()> {
-    add_file(listener, asked, file, (libc::SECCOMP_ADDFD_FLAG_SETFD, number.unsigned_abs()), close_on_exec)
-}
-
-fn add_file(
-    listener: BorrowedFd<'_>,
-    asked: Asked,
-    file: BorrowedFd<'_>,
-    (flag, newfd): (libc::c_ulong, u32),
-    close_on_exec: bool,
-) -> io::Result<()> {
+    let flag = if replaced.is_some() { libc::SECCOMP_ADDFD_FLAG_SETFD } else { libc::SECCOMP_ADDFD_FLAG_SEND };
     let mut added = libc::seccomp_notif_addfd {
         id: asked.id,
         flags: u32::try_from(flag).map_err(io::Error::other)?,
         srcfd: file.as_raw_fd().unsigned_abs(),
-        newfd,
+        newfd: replaced.unwrap_or_default().unsigned_abs(),
         newfd_flags: if close_on_exec { libc::O_CLOEXEC.unsigned_abs() } else { 0 },
     };
     // The request gives the file's new number.

@@ -16,16 +16,16 @@ use super::watched::Watched;
 
 /// As of one moment.
 #[derive(Debug)]
-pub(super) struct Visible {
+pub(crate) struct BesideHidden {
     /// Folders and files that may be read with all below them, sorted.
     whole: Vec<PathBuf>,
     rules: RulesetCreated,
     watched: Watched,
 }
 
-impl Visible {
+impl BesideHidden {
     /// What lies beside these places, in order, and beside all devices.
-    pub(super) fn of(places: &[PathBuf]) -> io::Result<Self> {
+    pub(crate) fn of(places: &[PathBuf]) -> io::Result<Self> {
         let mut watched = Watched::new();
         let mut hidden = vec![PathBuf::from("/dev")];
         for place in places {
@@ -53,12 +53,12 @@ impl Visible {
     }
 
     /// Whether it would be found the same now.
-    pub(super) fn is_current(&self) -> bool {
+    pub(crate) fn is_current(&self) -> bool {
         self.watched.is_unchanged()
     }
 
     /// Whether that can be said later on.
-    pub(super) fn can_be_kept(&self) -> bool {
+    pub(crate) fn can_be_kept(&self) -> bool {
         self.watched.tells_changes()
     }
 
@@ -106,7 +106,7 @@ mod tests {
 
     use tempfile::TempDir;
 
-    use super::Visible;
+    use super::BesideHidden;
 
     /// Looks past hidden places; then `change` happens below the folder in which they lie.
     fn is_current_after(places: &[&str], change: impl FnOnce(&Path)) -> bool {
@@ -115,7 +115,7 @@ mod tests {
         fs::create_dir_all(folder.join("keys")).unwrap();
         fs::create_dir_all(folder.join("open/inner")).unwrap();
         let places: Vec<_> = places.iter().map(|place| folder.join(place)).collect();
-        let visible = Visible::of(&places).unwrap();
+        let visible = BesideHidden::of(&places).unwrap();
         thread::sleep(Duration::from_millis(20));
         change(&folder);
         visible.is_current()
@@ -146,12 +146,12 @@ mod tests {
         let dir = TempDir::new_in("/var/tmp").unwrap();
         let place = dir.path().canonicalize().unwrap().join("keys");
         fs::create_dir(&place).unwrap();
-        assert!(!Visible::of(std::slice::from_ref(&place)).unwrap().can_be_kept());
+        assert!(!BesideHidden::of(std::slice::from_ref(&place)).unwrap().can_be_kept());
         thread::sleep(Duration::from_millis(200));
         // Others may make files in that folder too.
         assert!((0..20).any(|_| {
             thread::sleep(Duration::from_millis(50));
-            Visible::of(std::slice::from_ref(&place)).unwrap().can_be_kept()
+            BesideHidden::of(std::slice::from_ref(&place)).unwrap().can_be_kept()
         }));
     }
 }

@@ -7,46 +7,48 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{OFlags, RenameFlags, fstat};
 use rustix::process::geteuid;
 
-use super::bare::{self, Bare, acts};
-use super::broker::{Broker, Standing, number, subject};
 use super::call::{Call, PathArgument, Subject};
-use super::denial::Denial;
+use super::caller::{self, Caller, DirEntry};
 use super::incidental;
-use super::kernel::{Answer, Asked};
-use super::place::{self, Caller, Place};
-use super::reaching::WITHOUT_ADDRESS;
+use super::ipc::WITHOUT_ADDRESS;
+use super::kernel::{Answer, Notification};
+use super::predict::{self, Predicted, acts};
+use super::supervisor::{Access, Supervisor, subject};
 use super::syscalls::INTERFACE_ADDRESSES;
+use crate::fence::denial::Denial;
 
-impl Broker {
+impl Supervisor {
     /// Answers one call.
-    pub(super) fn reading_run(&mut self, asked: Asked, call: Call) -> Answer {
+    pub(super) fn reading_run(&mut self, asked: Notification, call: Call) -> io::Result<Answer> {
         let Ok(caller) = Caller::new(asked.thread) else {
             // Its memory can't be read, so neither can what it asks for.
-            return self.deny(Denial::Call("of a program that can't be looked into"), Answer::Withheld);
+            return Ok(self.deny(Denial::Call("of a program that can't be looked into"), Answer::NoReply));
         };
-        let answer = match call {
+        match call {
             Call::Open { path, flags, mode } => self.opening(&caller, path, flags, mode),
-            Call::Remove { path, is_folder } => self.changing(&caller, path, |place| bare::removing(place, is_folder)),
-            Call::MakeFolder { path, .. } => self.changing(&caller, path, |place| bare::making(place, true)),
+            Call::Remove { path, is_folder } => {
+                self.changing(&caller, path, |place| predict::removing(place, is_folder))
+            }
+            Call::MakeFolder { path, .. } => self.changing(&caller, path, |place| predict::making(place, true)),
             Call::Make { path, mode } if acts(mode) => self.making_to_act(&caller, path),
             Call::Symlink { path, .. } | Call::Make { path, .. } => {
-                self.changing(&caller, path, |place| bare::making(place, false))
+                self.changing(&caller, path, |place| predict::making(place, false))
             }
             Call::Rename { from, to, flags } => {
                 let flags = RenameFlags::from_bits_retain(flags);
-                self.changing_two(&caller, [from, to], |from, to| bare::renaming(from, to, flags))
+                self.changing_two(&caller, [from, to], |from, to| predict::renaming(from, to, flags))
             }
-            Call::Link { from, to } => self.changing_two(&caller, [from, to], bare::linking),
+            Call::Link { from, to } => self.changing_two(&caller, [from, to], predict::linking),
             Call::Truncate { path } => self.truncating(&caller, path),
             Call::Attributes { of } => self.attributes(&caller, of),
             Call::Socket { family, kind, protocol } => self.socket(asked, family, kind, protocol),
             Call::Bind { address } => self.bind(&caller, address),
-            Call::Listen => Ok(self.deny(Denial::Network, Answer::Withheld)),
+            Call::Listen => Ok(self.deny(Denial::Network, Answer::NoReply)),
             Call::OwnAddress { socket } => Ok(self.own_address(&caller, socket)),
             Call::SetOption { level } if self.has_stand_in && !WITHOUT_ADDRESS.contains(&level) => {
-                Ok(self.deny(Denial::Network, Answer::Withheld))
+                Ok(self.deny(Denial::Network, Answer::NoReply))
             }
-            Call::SetOption { .. } => Ok(Answer::GoOn),
+            Call::SetOption { .. } => Ok(Answer::Continue),
             Call::Send { socket, at, to } => Ok(self.send(&caller, socket, at, to)),
             Call::Share { name, process } => Ok(self.share(name, process)),
             Call::Identity { name, ids } => Ok(self.identity(name, ids)),
@@ -57,23 +59,25 @@ impl Broker {
             Call::ReadLink { path, into } => self.read_link(asked, &caller, path, into),
             Call::Log { kind, into } => self.log(asked, &caller, kind, into),
             Call::Denied { name } => Ok(self.deny_call(name)),
-            Call::Connect { .. } | Call::Lock { .. } | Call::Signal { .. } | Call::SignalThrough { .. } => {
-                self.other(asked, call)
-            }
-            Call::Mode { .. } | Call::Owner { .. } | Call::Times { .. } | Call::NewSession | Call::NewGroup => {
-                self.other(asked, call)
-            }
-        };
-        answer.unwrap_or_else(|error| Answer::Fails(number(&error)))
+            Call::Connect { .. }
+            | Call::Lock { .. }
+            | Call::Signal { .. }
+            | Call::SignalThrough { .. }
+            | Call::Mode { .. }
+            | Call::Owner { .. }
+            | Call::Times { .. }
+            | Call::NewSession
+            | Call::NewGroup => self.other(asked, call),
+        }
     }
 
     /// By the name the kernel gives the call.
     pub(super) fn deny_call(&self, name: &'static str) -> Answer {
-        self.deny(Denial::Call(name.trim_start_matches("SYS_")), Answer::Withheld)
+        self.deny(Denial::Call(name.trim_start_matches("SYS_")), Answer::NoReply)
     }
 
     fn deny_write(&self, path: PathBuf) -> Answer {
-        self.deny(Denial::Write(path), Answer::Withheld)
+        self.deny(Denial::Write(path), Answer::NoReply)
     }
 
     /// The entry a path names. The kernel itself answers for one that can't be found, except behind links that only it
@@ -82,30 +86,35 @@ impl Broker {
         &self,
         caller: &Caller,
         path: PathArgument,
-        act: impl FnOnce(Place) -> io::Result<Answer>,
+        act: impl FnOnce(DirEntry) -> io::Result<Answer>,
     ) -> io::Result<Answer> {
-        let Ok(text) = caller.path(path.address) else { return Ok(Answer::GoOn) };
+        let Ok(text) = caller.path(path.address) else { return Ok(Answer::Continue) };
         match caller.place(path.folder, &text) {
             Ok(Some(place)) => act(place),
             Err(error) if error.raw_os_error() == Some(libc::ELOOP) => Ok(self.deny_write(text)),
-            Ok(None) | Err(_) => Ok(Answer::GoOn),
+            Ok(None) | Err(_) => Ok(Answer::Continue),
         }
     }
 
     /// Changes one entry, with this effect.
-    fn changing(&self, caller: &Caller, path: PathArgument, effect: impl FnOnce(&Place) -> Bare) -> io::Result<Answer> {
+    fn changing(
+        &self,
+        caller: &Caller,
+        path: PathArgument,
+        effect: impl FnOnce(&DirEntry) -> Predicted,
+    ) -> io::Result<Answer> {
         self.found(caller, path, |place| Ok(self.decided(caller, effect(&place), place)))
     }
 
-    fn decided(&self, caller: &Caller, effect: Bare, place: Place) -> Answer {
+    fn decided(&self, caller: &Caller, effect: Predicted, place: DirEntry) -> Answer {
         if self.is_own(&place.path) {
-            return Answer::GoOn;
+            return Answer::Continue;
         }
         match effect {
-            Bare::Fails(error) => Answer::Fails(error),
-            Bare::ChangesNothing => Answer::Done,
-            Bare::Changes if incidental::is_write(caller, &place.path) => Answer::Fails(libc::EACCES),
-            Bare::Changes => self.deny_write(place.path),
+            Predicted::Fails(error) => Answer::Fails(error),
+            Predicted::ChangesNothing => Answer::Returns(0),
+            Predicted::Changes if incidental::is_write(caller, &place.path) => Answer::Fails(libc::EACCES),
+            Predicted::Changes => self.deny_write(place.path),
         }
     }
 
@@ -114,7 +123,7 @@ impl Broker {
         &self,
         caller: &Caller,
         [from, to]: [PathArgument; 2],
-        effect: impl FnOnce(&Place, &Place) -> Bare,
+        effect: impl FnOnce(&DirEntry, &DirEntry) -> Predicted,
     ) -> io::Result<Answer> {
         self.found(caller, from, |from| {
             self.found(caller, to, |to| {
@@ -127,74 +136,74 @@ impl Broker {
 
     /// Opens a file to be written, made or emptied.
     fn opening(&self, caller: &Caller, path: PathArgument, flags: OFlags, mode: u32) -> io::Result<Answer> {
-        let Ok(text) = caller.path(path.address) else { return Ok(Answer::GoOn) };
+        let Ok(text) = caller.path(path.address) else { return Ok(Answer::Continue) };
         if flags.contains(OFlags::PATH) {
-            return Ok(Answer::GoOn);
+            return Ok(Answer::Continue);
         }
         let makes = flags.contains(OFlags::CREATE);
         if acts(mode) && (makes || flags.contains(OFlags::TMPFILE)) {
             return self.making_to_act(caller, path);
         }
         if makes && flags.contains(OFlags::EXCL) {
-            return self.changing(caller, path, |place| bare::making(place, false));
+            return self.changing(caller, path, |place| predict::making(place, false));
         }
         let target = caller.target(path.folder, &text, !flags.contains(OFlags::NOFOLLOW));
         match target.as_ref().map_err(|error| error.raw_os_error()) {
             Ok(file) => {
-                let path = place::real(file)?;
-                if self.is_own(&path) || place::is_nameless(file, &path) {
-                    return Ok(Answer::GoOn);
+                let path = caller::real(file)?;
+                if self.is_own(&path) || caller::is_nameless(file, &path) {
+                    return Ok(Answer::Continue);
                 }
-                Ok(match bare::opening(file, flags) {
-                    Bare::Fails(error) => Answer::Fails(error),
-                    Bare::ChangesNothing => Answer::GoOn,
-                    Bare::Changes if incidental::is_write(caller, &path) => Answer::Fails(libc::EACCES),
-                    Bare::Changes => self.deny_write(path),
+                Ok(match predict::opening(file, flags) {
+                    Predicted::Fails(error) => Answer::Fails(error),
+                    Predicted::ChangesNothing => Answer::Continue,
+                    Predicted::Changes if incidental::is_write(caller, &path) => Answer::Fails(libc::EACCES),
+                    Predicted::Changes => self.deny_write(path),
                 })
             }
             Err(Some(libc::ENOENT)) if makes => self.found(caller, path, |place| {
                 // A link that leads nowhere: what it leads to would be made.
-                let effect = bare::making(&place, false);
-                let effect = if effect == Bare::Fails(libc::EEXIST) { Bare::Changes } else { effect };
+                let effect = predict::making(&place, false);
+                let effect = if effect == Predicted::Fails(libc::EEXIST) { Predicted::Changes } else { effect };
                 Ok(self.decided(caller, effect, place))
             }),
             Err(Some(libc::ELOOP)) => Ok(self.deny_write(text)),
-            Err(_) => Ok(Answer::GoOn),
+            Err(_) => Ok(Answer::Continue),
         }
     }
 
     /// Makes a file that lets others act as its owner. It never goes on, not even where its folder can't be found yet.
     fn making_to_act(&self, caller: &Caller, path: PathArgument) -> io::Result<Answer> {
-        let deny = |place: Place| Ok(self.deny(Denial::Metadata(place.path), Answer::Withheld));
+        let deny = |place: DirEntry| Ok(self.deny(Denial::Metadata(place.path), Answer::NoReply));
         let answer = self.found(caller, path, deny)?;
-        Ok(if answer == Answer::GoOn { Answer::Fails(libc::EPERM) } else { answer })
+        Ok(if answer == Answer::Continue { Answer::Fails(libc::EPERM) } else { answer })
     }
 
     fn truncating(&self, caller: &Caller, path: PathArgument) -> io::Result<Answer> {
         let file = subject(caller, Subject::Path { path, follows: true })?;
-        let path = place::real(&file)?;
+        let path = caller::real(&file)?;
         if self.is_own(&path) {
-            return Ok(Answer::GoOn);
+            return Ok(Answer::Continue);
         }
-        Ok(match bare::truncating(&file) {
-            Bare::Fails(error) => Answer::Fails(error),
-            Bare::ChangesNothing | Bare::Changes => self.deny_write(path),
+        Ok(match predict::truncating(&file) {
+            Predicted::Fails(error) => Answer::Fails(error),
+            Predicted::ChangesNothing | Predicted::Changes => self.deny_write(path),
         })
     }
 
     fn attributes(&self, caller: &Caller, of: Subject) -> io::Result<Answer> {
         let file = subject(caller, of)?;
-        let path = place::real(&file)?;
+        let path = caller::real(&file)?;
         let is_foreign = !geteuid().is_root() && fstat(&file)?.st_uid != geteuid().as_raw();
         Ok(match () {
             () if self.is_own(&path) => Answer::Fails(libc::EOPNOTSUPP),
-            () if is_foreign && bare::writable(&file).is_err() => Answer::Fails(libc::EPERM),
-            () => self.deny(Denial::Metadata(path), Answer::Withheld),
+            () if is_foreign && predict::writable(&file).is_err() => Answer::Fails(libc::EPERM),
+            () => self.deny(Denial::Metadata(path), Answer::NoReply),
         })
     }
 
     /// Whether it lies in the run's own folder.
     pub(super) fn is_own(&self, path: &Path) -> bool {
-        self.standing(path) == Standing::Writable
+        self.access(path) == Access::Writable
     }
 }

@@ -11,6 +11,13 @@ macro_rules! named {
     };
 }
 
+/// Numbers of calls, and of older ones that only x86-64 still has.
+macro_rules! calls {
+    ($($call:ident),*; x86_64: $($older:ident),*) => {
+        &[$(libc::$call,)* $(#[cfg(target_arch = "x86_64")] libc::$older,)*]
+    };
+}
+
 /// First number of a system call that was not looked at when this was written (Linux 6.13). What comes later does not
 /// exist for a fenced program; programs have learnt to do without new calls. Those of the x32 interface lie beyond it, too.
 pub(super) const FIRST_UNKNOWN: u32 = 463;
@@ -135,96 +142,52 @@ pub(super) const SOCKETS: &[c_long] = &[
 ];
 
 /// Modes, owners and times: no Landlock right covers them. They are asked about, or denied where nobody can be asked.
-pub(super) const FACTS: &[c_long] = &[
-    libc::SYS_fchmod,
-    libc::SYS_fchmodat,
-    libc::SYS_fchmodat2,
-    libc::SYS_fchown,
-    libc::SYS_fchownat,
-    libc::SYS_utimensat,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_chmod,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_chown,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_lchown,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_utime,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_utimes,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_futimesat,
+pub(super) const FACTS: &[c_long] = calls![
+    SYS_fchmod, SYS_fchmodat, SYS_fchmodat2, SYS_fchown, SYS_fchownat, SYS_utimensat;
+    x86_64: SYS_chmod, SYS_chown, SYS_lchown, SYS_utime, SYS_utimes, SYS_futimesat
 ];
 
 /// What adds, takes away or renames an entry of a folder, and a new session, at which a program's limits are set.
-pub(super) const ENTRIES: &[c_long] = &[
-    libc::SYS_setsid,
-    libc::SYS_unlinkat,
-    libc::SYS_mkdirat,
-    libc::SYS_symlinkat,
-    libc::SYS_linkat,
-    libc::SYS_renameat2,
-    libc::SYS_truncate,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_renameat,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_unlink,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_rmdir,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_mkdir,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_symlink,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_link,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_rename,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_creat,
+pub(super) const ENTRIES: &[c_long] = calls![
+    SYS_setsid, SYS_unlinkat, SYS_mkdirat, SYS_symlinkat, SYS_linkat, SYS_renameat2, SYS_truncate;
+    x86_64: SYS_renameat, SYS_unlink, SYS_rmdir, SYS_mkdir, SYS_symlink, SYS_link, SYS_rename, SYS_creat
 ];
 
 /// What is asked about in a view: renaming, which an overlay refuses for folders that were there before, and what is to
 /// be told afterwards.
-pub(super) const RENAMING: &[c_long] = &[
-    libc::SYS_renameat2,
-    libc::SYS_setpgid,
-    libc::SYS_setsid,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_rename,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_renameat,
+pub(super) const RENAMING: &[c_long] = calls![
+    SYS_renameat2, SYS_setpgid, SYS_setsid;
+    x86_64: SYS_rename, SYS_renameat
 ];
 
 /// Pipes with a name and devices.
-pub(super) const NODES: &[c_long] = &[
-    libc::SYS_mknodat,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_mknod,
+pub(super) const NODES: &[c_long] = calls![
+    SYS_mknodat;
+    x86_64: SYS_mknod
 ];
 
 /// Reads where a link leads: in a Landlock domain not those of other processes, which tell whose a socket is.
-pub(super) const LINKS: &[c_long] = &[
-    libc::SYS_readlinkat,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_readlink,
+pub(super) const LINKS: &[c_long] = calls![
+    SYS_readlinkat;
+    x86_64: SYS_readlink
 ];
 
 /// New namespaces: in one of its own a program would have rights it has not got here.
-pub(super) const NAMESPACES: u64 = (libc::CLONE_NEWCGROUP
+pub(super) const NAMESPACES: u32 = (libc::CLONE_NEWCGROUP
     | libc::CLONE_NEWIPC
     | libc::CLONE_NEWNET
     | libc::CLONE_NEWNS
     | libc::CLONE_NEWPID
     | libc::CLONE_NEWUSER
-    | libc::CLONE_NEWUTS) as u64;
+    | libc::CLONE_NEWUTS) as u32;
 
 /// Bit of `unshare` alone; in `clone` it is part of the signal's number.
-pub(super) const CLONE_NEWTIME: u64 = 0x80;
+pub(super) const CLONE_NEWTIME: u32 = 0x80;
 
 /// Requests of `ioctl` that ordinary programs make, by their upper bytes and the lowest one. They tell what a terminal, a
 /// file or a network interface is like, change the caller's own file numbers, or copy between files the caller may read and
 /// write. To any other request a file answers that it knows none such, as most files do anyway.
-pub(super) const REQUESTS: [(u64, &[u8]); 12] = [
+pub(super) const REQUESTS: [(u32, &[u8]); 12] = [
     (0x0000, &[0x02]), // FIGETBSZ
     // TCGETS, TIOCGPGRP, TIOCOUTQ, TIOCGWINSZ, FIONREAD, FIONBIO, TIOCGETD, TIOCGSID, FIONCLEX, FIOCLEX, FIOQSIZE
     (0x5400, &[0x01, 0x0f, 0x11, 0x13, 0x1b, 0x21, 0x24, 0x29, 0x50, 0x51, 0x60]),
@@ -247,7 +210,7 @@ pub(super) const INTERFACE_ADDRESSES: [u32; 4] = [0x8915, 0x8917, 0x8919, 0x891b
 
 /// Calls on processes: the argument that names one, which must be 0, the caller, and a kind of name (argument 0) that
 /// means all of a user's processes.
-pub(super) const ON_PROCESSES: [(c_long, &str, u8, Option<u64>); 6] = [
+pub(super) const ON_PROCESSES: [(c_long, &str, u8, Option<u32>); 6] = [
     (libc::SYS_setpriority, "SYS_setpriority", 1, Some(2)),
     (libc::SYS_ioprio_set, "SYS_ioprio_set", 1, Some(3)),
     (libc::SYS_sched_setaffinity, "SYS_sched_setaffinity", 0, None),
@@ -272,4 +235,4 @@ pub(super) const MAKING: &[(c_long, u8, Option<u8>)] = &[
 ];
 
 /// Kind of a socket, without the flags beside it.
-pub(super) const KIND_MASK: u64 = 0xf;
+pub(super) const KIND_MASK: u32 = 0xf;

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::config::ToolConfig;
 use crate::digest;
-use crate::fence::{Fence, Sight};
+use crate::fence::{Fence, ReadAllowlist};
 use crate::process::{self, Ended, Invocation, Order};
 use crate::protect::Protected;
 
@@ -23,21 +23,21 @@ pub(super) struct State {
     pub(super) times: BTreeMap<PathBuf, (i64, i64)>,
 }
 
-pub(super) struct Yard {
+pub(super) struct TestHome {
     _dir: TempDir,
-    pub(super) home: PathBuf,
+    pub(super) path: PathBuf,
     pub(super) config: ToolConfig,
     pub(super) protected: Protected,
-    pub(super) sight: Arc<Sight>,
+    pub(super) read_allowlist: Arc<ReadAllowlist>,
 }
 
-impl Yard {
+impl TestHome {
     pub(super) fn new() -> Self {
         Self::within(&std::env::temp_dir())
     }
 
     pub(super) fn within(folder: &Path) -> Self {
-        let dir = TempDir::with_prefix_in("yard-", folder).unwrap();
+        let dir = TempDir::with_prefix_in("home-", folder).unwrap();
         let home = dir.path().canonicalize().unwrap().join("home");
         let text = |path: PathBuf| path.to_str().unwrap().to_owned();
         fs::create_dir_all(home.join("work")).unwrap();
@@ -54,11 +54,11 @@ impl Yard {
         config.limits.file_bytes = 64 * 1024 * 1024;
         config.limits.memory_bytes = 512 * 1024 * 1024;
         let protected = Protected::new(&environment, &[]);
-        Self { _dir: dir, home, config, sight: Arc::new(Sight::new(&protected)), protected }
+        Self { _dir: dir, path: home, config, read_allowlist: Arc::new(ReadAllowlist::new(&protected)), protected }
     }
 
     pub(super) fn file(&self, path: &str, content: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.home.join(path);
+        let path = self.path.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, content).unwrap();
         path
@@ -89,7 +89,7 @@ impl Yard {
             environment: Vec::new(),
         };
         let environment = process::environment(&self.config);
-        let order = Order { is_held, ..invocation.order(&self.config, &self.sight, &environment, fence) };
+        let order = Order { is_held, ..invocation.order(&self.config, &self.read_allowlist, &environment, fence) };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(process::run(&self.config, order, time))
     }
@@ -100,7 +100,7 @@ impl Yard {
 
     /// The whole home but the workspace.
     pub(super) fn state(&self) -> State {
-        state(&[&self.home], Path::new(&self.config.environment.workspace))
+        state(&[&self.path], Path::new(&self.config.environment.workspace))
     }
 }
 
