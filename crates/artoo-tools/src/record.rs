@@ -6,7 +6,7 @@ use std::time::Duration;
 use artoo_proto::{Approval, CallStatus, EffectClass, FileChange, KeptOutput, ToolCall, ToolOrder, escape};
 
 use crate::process::Ended;
-use crate::undo::Account;
+use crate::undo::RecordedChanges;
 
 /// What a tool reports of one call.
 #[derive(Debug, Clone)]
@@ -110,13 +110,13 @@ impl Record {
     }
 
     /// Adds the changes that the undo journal found. `is_held`: the program could change nothing else.
-    pub(crate) fn with_changes(mut self, changes: io::Result<Account>, is_held: bool) -> Self {
+    pub(crate) fn with_changes(mut self, changes: io::Result<RecordedChanges>, is_held: bool) -> Self {
         match changes {
-            Ok(account) => {
-                self.changes_known = is_held && account.is_whole;
-                let is_new = |change: &FileChange| !account.changed.iter().any(|known| known.path == change.path);
+            Ok(changes) => {
+                self.changes_known = is_held && changes.is_whole;
+                let is_new = |change: &FileChange| !changes.changed.iter().any(|known| known.path == change.path);
                 let others: Vec<FileChange> = self.changed.into_iter().filter(is_new).collect();
-                self.changed = [account.changed, others].concat();
+                self.changed = [changes.changed, others].concat();
             }
             // The journal entry stays open, and an undo compares the files again.
             Err(error) => self.text.push_str(&format!("\n[what it changed is not yet noted for undo: {error}]")),

@@ -24,7 +24,7 @@ use crate::process::{Ended, Invocation};
 use crate::protect::Protected;
 use crate::record::Record;
 use crate::tool::{Allowed, CAUTION, Call, Held, Look, Machine, Outcome};
-use crate::undo::Account;
+use crate::undo::RecordedChanges;
 use crate::view::{NoView, View};
 use artoo_proto::EffectClass;
 use decide::Run;
@@ -149,7 +149,7 @@ impl Program {
 
 /// The record of a program that changed no file.
 fn unchanged(record: MakeRecord, ended: io::Result<Ended>, machine: &Machine, limit: &Limit) -> Record {
-    let nothing = Account { changed: Vec::new(), is_whole: true };
+    let nothing = RecordedChanges { changed: Vec::new(), is_whole: true };
     record(ended, machine, limit).class(EffectClass::ReadOnly).with_changes(Ok(nothing), true)
 }
 

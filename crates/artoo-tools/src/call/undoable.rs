@@ -4,7 +4,7 @@ use crate::effects::{CallEffects, UndoMethod};
 use crate::limit::Limit;
 use crate::record::Record;
 use crate::tool::Machine;
-use crate::undo::{Act, Cover, Subject};
+use crate::undo::{Act, Subject, UndoSurvey};
 
 /// Whether the changes of a call can be undone.
 #[derive(Debug, Clone)]
@@ -14,7 +14,7 @@ pub(crate) enum Undoability {
     /// Each step is written to the journal before it is made.
     Steps,
     /// The paths that it may change are copied first, unless they are too large.
-    Snapshot(Box<Cover>),
+    Snapshot(Box<UndoSurvey>),
     /// What it changes is known before it is made.
     Commit,
     /// Nothing is saved.
@@ -38,7 +38,7 @@ impl Undoability {
         match self {
             Self::ReadOnly => None,
             Self::Steps | Self::Commit => Some("can be undone with artoo undo".to_owned()),
-            Self::Snapshot(survey) => Some(survey.said()),
+            Self::Snapshot(survey) => Some(survey.message()),
             Self::Never => Some("is not undoable: nothing of it is kept for undo".to_owned()),
         }
     }

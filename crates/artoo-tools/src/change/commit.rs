@@ -15,7 +15,7 @@ use crate::limit::Limit;
 use crate::paths;
 use crate::protect::Protected;
 use crate::undo::{
-    Account, Attributes, Change, Identity, Journal, Operation, State, Stopped, Subject, chmod_opened, of_stat,
+    Attributes, Change, Identity, Journal, Operation, RecordedChanges, State, Stopped, Subject, chmod_opened, of_stat,
     set_time, stat,
 };
 
@@ -26,7 +26,7 @@ const OPEN: u32 = 0o700;
 #[derive(Debug)]
 pub(crate) struct Committed {
     /// What was changed, for the record.
-    pub(crate) account: Account,
+    pub(crate) changes: RecordedChanges,
     /// Where it stopped, if it did: entries before it are committed, it and those after it are as they were.
     pub(crate) stopped: Option<Stopped>,
 }
@@ -104,8 +104,8 @@ pub(crate) fn commit(
     let touched: Vec<_> = set.touched.iter().chain(folders).cloned().collect();
     let stopped = act.commit(operations, &touched, left_out(set), limit).map_err(CommitError::Journal)?;
     let found = act.end(&[], limit).map_err(CommitError::Unended)?;
-    let account = if stopped.is_none() { set.account() } else { found };
-    Ok(Committed { account, stopped })
+    let changes = if stopped.is_none() { set.changes() } else { found };
+    Ok(Committed { changes, stopped })
 }
 
 /// What of the set undo can't bring back.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::digest;
 use crate::paths;
-use crate::undo::{Account, Identity, State, Touched};
+use crate::undo::{Identity, RecordedChanges, State, Touched};
 pub(crate) use crate::view::Layer;
 
 /// Digests of user attributes before and after; `None` where there are none.
@@ -132,16 +132,16 @@ impl ChangeSet {
     }
 
     /// The changes as a record lists them.
-    pub(crate) fn account(&self) -> Account {
+    pub(crate) fn changes(&self) -> RecordedChanges {
         let nothing = &State::Absent;
         let changes = self.entries.iter().flat_map(move |entry| {
             let gone = entry.renamed_from().map(|from| (from, &entry.before, nothing));
             let before = if gone.is_some() { nothing } else { &entry.before };
             gone.into_iter().chain([(entry.path.as_path(), before, &entry.after)])
         });
-        let mut account = Account::of_changes(changes, true);
-        account.add_times(self.retimed());
-        account
+        let mut changes = RecordedChanges::of_changes(changes, true);
+        changes.add_times(self.retimed());
+        changes
     }
 }
 

@@ -39,11 +39,11 @@ impl Staged for StagedChanges {
         let committed = commit(journal, source.subject(), &machine.protected, &set, limit);
         drop(view);
         match committed {
-            Ok(Committed { account, stopped: None }) => record.with_changes(Ok(account), is_all),
-            Ok(Committed { account, stopped: Some(stopped) }) => {
+            Ok(Committed { changes, stopped: None }) => record.with_changes(Ok(changes), is_all),
+            Ok(Committed { changes, stopped: Some(stopped) }) => {
                 let at = paths::line(&stopped.path);
                 let why = format!("not all of its changes were made: {at}: {}", stopped.reason);
-                failed(why).with_changes(Ok(account), is_all)
+                failed(why).with_changes(Ok(changes), is_all)
             }
             Err(CommitError::Unended(error)) => record.with_changes(Err(error), is_all),
             Err(error) => failed(error.to_string()),

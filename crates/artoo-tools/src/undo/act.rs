@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use artoo_proto::FileChange;
 
-use super::account::Account;
+use super::blobs::BlobDir;
 use super::commit::{Commit, Stopped, Touched};
-use super::cover::topmost_missing;
 use super::fault;
 use super::format::{Begun, Change, Done, Ended, Operation, Step};
 use super::journal::{Journal, Lock};
-use super::settle::settle;
-use super::shelf::Shelf;
+use super::reconcile::reconcile;
+use super::recorded::RecordedChanges;
+use super::survey::topmost_missing;
 use crate::digest;
 use crate::limit::Limit;
 use crate::paths;
@@ -33,7 +33,7 @@ pub(crate) struct Act {
 #[derive(Debug)]
 struct Open {
     journal: Journal,
-    shelf: Shelf,
+    blobs: BlobDir,
     begun: Begun,
     steps: Vec<Step>,
     log: Option<File>,
@@ -43,8 +43,8 @@ struct Open {
 }
 
 impl Act {
-    pub(super) fn new(journal: Journal, shelf: Shelf, begun: Begun, lock: Lock) -> Self {
-        let open = Open { journal, shelf, begun, steps: Vec::new(), log: None, made: Vec::new(), _lock: lock };
+    pub(super) fn new(journal: Journal, blobs: BlobDir, begun: Begun, lock: Lock) -> Self {
+        let open = Open { journal, blobs, begun, steps: Vec::new(), log: None, made: Vec::new(), _lock: lock };
         Self { open: Some(open), sees_all: false }
     }
 
@@ -96,9 +96,9 @@ impl Act {
         limit: &Limit,
     ) -> io::Result<Option<Stopped>> {
         let open = self.open.as_mut().ok_or_else(|| io::Error::other("a commit needs the undo journal"))?;
-        let shelf = open.shelf.clone();
+        let blobs = open.blobs.clone();
         let nonce = format!("{:x}", super::journal::now().as_millis());
-        let mut commit = Commit::new(&shelf, nonce.clone(), limit)?;
+        let mut commit = Commit::new(&blobs, nonce.clone(), limit)?;
         if let Some(stopped) = commit.check(&operations) {
             return Ok(Some(stopped));
         }
@@ -133,15 +133,15 @@ impl Act {
     }
 
     /// Where contents are kept.
-    pub(super) fn shelf(&self) -> Option<&Shelf> {
-        self.open.as_ref().map(|open| &open.shelf)
+    pub(super) fn blobs(&self) -> Option<&BlobDir> {
+        self.open.as_ref().map(|open| &open.blobs)
     }
 
     /// Writes down what the act did, and tells it; of what it was to make only what `made` names is its own.
-    pub(crate) fn end(self, made: &[FileChange], limit: &Limit) -> io::Result<Account> {
+    pub(crate) fn end(self, made: &[FileChange], limit: &Limit) -> io::Result<RecordedChanges> {
         let sees_all = self.sees_all;
         let done = self.close(made, false, limit)?;
-        Ok(Account::of(&done, sees_all))
+        Ok(RecordedChanges::of(&done, sees_all))
     }
 
     /// Likewise for an undo; `complete`: nothing was left that it was to bring back.
@@ -151,19 +151,19 @@ impl Act {
         let recorded = made.iter().filter_map(|change| Some((change.path.clone(), Some(change.after.clone()?))));
         let others = open.made.iter().map(|path| (paths::line(path), None));
         let made = recorded.chain(others).collect();
-        let done = settle(&open.journal, &open.shelf, &open.begun, &open.steps, Some(made), limit)?;
+        let done = reconcile(&open.journal, &open.blobs, &open.begun, &open.steps, Some(made), limit)?;
         let header = open.begun.header;
-        if done.is_empty() && header.not_undoable.is_none() && !open.shelf.holds_stored() {
-            open.shelf.forget()?;
+        if done.is_empty() && header.not_undoable.is_none() && !open.blobs.holds_stored() {
+            open.blobs.forget()?;
             // Another act may be in it.
-            let _ = open.shelf.folder.parent().map(std::fs::remove_dir);
+            let _ = open.blobs.folder.parent().map(std::fs::remove_dir);
             return Ok(done);
         }
-        fault::point("the act is settled");
+        fault::point("the act is reconciled");
         let numbers = done.iter().flat_map(Done::saved).collect();
         let ended = Ended { header, done, interrupted: false, complete };
-        open.shelf.write_ended(&ended)?;
-        open.shelf.keep_only(&numbers)?;
+        open.blobs.write_ended(&ended)?;
+        open.blobs.keep_only(&numbers)?;
         Ok(ended.done)
     }
 }
@@ -172,7 +172,7 @@ impl Open {
     fn write(&mut self, step: Step) -> io::Result<()> {
         let log = match &mut self.log {
             Some(log) => log,
-            None => self.log.insert(self.shelf.steps_log()?),
+            None => self.log.insert(self.blobs.steps_log()?),
         };
         let mut line = serde_json::to_vec(&step)?;
         line.push(b'\n');

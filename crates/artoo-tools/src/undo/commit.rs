@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, unlinkat};
 use rustix::io::Errno;
 
+use super::blobs::{BlobDir, discard, sync_folder};
 use super::facts::{OWNER, chmod_opened, set_time, shift, swap};
 use super::fault;
 use super::format::{Change, Done, Operation};
-use super::shelf::{Shelf, discard, sync_folder};
 use super::state::{Facts, Identity, State};
 use super::tree::fingerprint_at;
 use crate::beneath::Place;
@@ -42,7 +42,7 @@ pub(crate) struct Touched {
 
 /// A commit under way.
 pub(super) struct Commit<'a> {
-    shelf: &'a Shelf,
+    blobs: &'a BlobDir,
     /// Where things are stored as they are.
     stored: PathBuf,
     nonce: String,
@@ -133,8 +133,8 @@ pub(super) fn aside(place: &Place, nonce: &str, number: u64) -> io::Result<Place
 }
 
 /// Moves what came from a path to where it is stored: whole, or the content of a file that can be made again.
-pub(super) fn shelve(
-    shelf: &Shelf,
+pub(super) fn store_displaced(
+    blobs: &BlobDir,
     aside: &Place,
     before: &State,
     tree: Option<&str>,
@@ -142,8 +142,8 @@ pub(super) fn shelve(
     limit: &Limit,
 ) -> io::Result<()> {
     let to = match (tree, before) {
-        (Some(_), _) => Place::of(&shelf.stored()?.join(number.to_string()))?,
-        (None, State::File(_)) => shelf.place(number)?,
+        (Some(_), _) => Place::of(&blobs.stored()?.join(number.to_string()))?,
+        (None, State::File(_)) => blobs.place(number)?,
         (None, _) => return Ok(unlinkat(&aside.folder, &aside.name, AtFlags::empty())?),
     };
     match shift(aside, &to) {
@@ -174,10 +174,10 @@ fn sync(place: &Place) -> io::Result<()> {
 }
 
 impl<'a> Commit<'a> {
-    pub(super) fn new(shelf: &'a Shelf, nonce: String, limit: &'a Limit) -> io::Result<Self> {
-        let stored = shelf.stored()?;
-        sync_folder(&shelf.folder)?;
-        Ok(Self { shelf, stored, nonce, limit, targets: Folders::default(), sources: Folders::default() })
+    pub(super) fn new(blobs: &'a BlobDir, nonce: String, limit: &'a Limit) -> io::Result<Self> {
+        let stored = blobs.stored()?;
+        sync_folder(&blobs.folder)?;
+        Ok(Self { blobs, stored, nonce, limit, targets: Folders::default(), sources: Folders::default() })
     }
 
     /// The first entry that is no longer what was looked at, before anything is changed.
@@ -315,7 +315,7 @@ impl<'a> Commit<'a> {
         }
         fault::point("old and new are exchanged");
         let kept = if self.came_out(&from, path, old)? {
-            shelve(self.shelf, &from, old.0, old.2, number, self.limit).map(|()| true)
+            store_displaced(self.blobs, &from, old.0, old.2, number, self.limit).map(|()| true)
         } else {
             Ok(false)
         };
@@ -332,7 +332,7 @@ impl<'a> Commit<'a> {
 
     fn store(&self, place: &Place, path: &Path, old: Old<'_>, number: u64) -> io::Result<bool> {
         let to = match old {
-            (State::File(_), _, None) => self.shelf.place(number)?,
+            (State::File(_), _, None) => self.blobs.place(number)?,
             _ => Place::of(&self.stored.join(number.to_string()))?,
         };
         let (beside, is_elsewhere) = match shift(place, &to) {
@@ -347,7 +347,7 @@ impl<'a> Commit<'a> {
         fault::point("the old is moved");
         let mut kept = self.came_out(&beside, path, old);
         if is_elsewhere && matches!(kept, Ok(true)) {
-            kept = shelve(self.shelf, &beside, old.0, old.2, number, self.limit).map(|()| true);
+            kept = store_displaced(self.blobs, &beside, old.0, old.2, number, self.limit).map(|()| true);
         }
         if !matches!(kept, Ok(true)) {
             shift(&beside, place)?;

@@ -46,12 +46,12 @@ mod power {
 
 /// What somebody else does meanwhile.
 #[cfg(test)]
-type Deed = Box<dyn FnMut(&'static str)>;
+type Interference = Box<dyn FnMut(&'static str)>;
 
 #[cfg(test)]
 thread_local! {
     /// What a test does at such a moment, on this thread.
-    static MEANWHILE: std::cell::RefCell<Option<Deed>> = const { std::cell::RefCell::new(None) };
+    static MEANWHILE: std::cell::RefCell<Option<Interference>> = const { std::cell::RefCell::new(None) };
 }
 
 /// Has `what` done at every moment from here on.

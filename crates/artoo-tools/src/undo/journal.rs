@@ -11,11 +11,11 @@ use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
 use super::act::Act;
-use super::cover::{Cover, is_skipped};
+use super::blobs::{BlobDir, private_folder, remove_tree, sync_folder};
 use super::format::{Before, Begun, Ended, Header, VERSION};
-use super::settle::settle;
-use super::shelf::{Shelf, private_folder, remove_tree, sync_folder};
+use super::reconcile::reconcile;
 use super::state::State;
+use super::survey::{UndoSurvey, is_skipped};
 use super::walk::walk;
 use super::{DAYS_MAX, UndoConfig, fault};
 use crate::limit::Limit;
@@ -67,12 +67,12 @@ impl Journal {
     }
 
     /// Looks over what a command may change.
-    pub(crate) fn survey(&self, may_change: &[PathBuf], limit: &Limit) -> Cover {
-        Cover::survey(&self.config, &self.protected, may_change, limit)
+    pub(crate) fn survey(&self, may_change: &[PathBuf], limit: &Limit) -> UndoSurvey {
+        UndoSurvey::survey(&self.config, &self.protected, may_change, limit)
     }
 
     /// Begins an act: when this returns, all that is needed to take it back is on the disk.
-    pub(crate) fn begin(&self, subject: Subject<'_>, cover: Option<&Cover>, limit: &Limit) -> io::Result<Act> {
+    pub(crate) fn begin(&self, subject: Subject<'_>, survey: Option<&UndoSurvey>, limit: &Limit) -> io::Result<Act> {
         let lock = self.lock(limit)?;
         let entry = self.config.folder.join(subject.task.as_str());
         if !entry.is_dir() {
@@ -83,37 +83,39 @@ impl Journal {
             at: now(),
             tool: subject.tool.to_owned(),
             what: subject.what.to_owned(),
-            not_undoable: cover.and_then(Cover::not_undoable).map(str::to_owned),
+            not_undoable: survey.and_then(UndoSurvey::not_undoable).map(str::to_owned),
             undoes: None,
         };
-        self.open(&entry, header, cover, lock, limit)
+        self.open(&entry, header, survey, lock, limit)
     }
 
     pub(super) fn open(
         &self,
         entry: &Path,
         header: Header,
-        cover: Option<&Cover>,
+        survey: Option<&UndoSurvey>,
         lock: Lock,
         limit: &Limit,
     ) -> io::Result<Act> {
-        self.settle_open(entry, limit)?;
+        self.reconcile_open(entry, limit)?;
         let number = acts(entry)?.last().map_or(1, |(number, _)| number + 1);
-        let shelf = Shelf::make(entry.join(format!("{number:06}")))?;
-        let begun = self.snapshot(&shelf, header, cover.filter(|cover| cover.not_undoable().is_none()), limit);
+        let blobs = BlobDir::make(entry.join(format!("{number:06}")))?;
+        let begun = self.snapshot(&blobs, header, survey.filter(|survey| survey.not_undoable().is_none()), limit);
         let begun = begun.and_then(|begun| {
             fault::point("contents are kept");
-            shelf.write_begun(&begun)?;
+            blobs.write_begun(&begun)?;
             // The names of the folders themselves, up to the data folder.
             sync_folder(entry)?;
             sync_folder(&self.config.folder)?;
             Ok(begun)
         });
         match begun {
-            Ok(begun) => Ok(Act::new(self.clone(), shelf, begun, lock).seeing(cover.is_some_and(Cover::sees_all))),
+            Ok(begun) => {
+                Ok(Act::new(self.clone(), blobs, begun, lock).seeing(survey.is_some_and(UndoSurvey::sees_all)))
+            }
             Err(error) => {
                 // Nothing has been begun, so nothing is lost with it.
-                let _ = shelf.forget();
+                let _ = blobs.forget();
                 let _ = fs::remove_dir(entry);
                 Err(error)
             }
@@ -121,12 +123,18 @@ impl Journal {
     }
 
     /// Keeps what stands in the places a command may change.
-    fn snapshot(&self, shelf: &Shelf, header: Header, cover: Option<&Cover>, limit: &Limit) -> io::Result<Begun> {
+    fn snapshot(
+        &self,
+        blobs: &BlobDir,
+        header: Header,
+        survey: Option<&UndoSurvey>,
+        limit: &Limit,
+    ) -> io::Result<Begun> {
         let mut begun = Begun { header, roots: Vec::new(), before: Vec::new() };
-        let Some(cover) = cover else { return Ok(begun) };
-        begun.roots.clone_from(&cover.roots);
+        let Some(survey) = survey else { return Ok(begun) };
+        begun.roots.clone_from(&survey.roots);
         let (mut saved, mut bytes) = (0_u64, 0_u64);
-        for root in &cover.roots {
+        for root in &survey.roots {
             let skip = |path: &Path| is_skipped(&self.protected, path);
             walk(root, &skip, limit, &mut |seen| {
                 let mut state = seen.state;
@@ -139,7 +147,7 @@ impl Journal {
                     if is_over {
                         return Err(io::Error::other("what it may change has grown beyond what is kept"));
                     }
-                    shelf.keep(&mut source, saved, limit)?;
+                    blobs.keep(&mut source, saved, limit)?;
                     fault::point("one content is kept");
                     file.saved = Some(saved);
                     saved += 1;
@@ -151,7 +159,7 @@ impl Journal {
                 Ok(())
             })?;
         }
-        shelf.sync_saved(saved)?;
+        blobs.sync_saved(saved)?;
         Ok(begun)
     }
 
@@ -173,18 +181,18 @@ impl Journal {
     }
 
     /// Ends what was begun and not seen to its end: what is found now counts as its doing.
-    pub(super) fn settle_open(&self, entry: &Path, limit: &Limit) -> io::Result<()> {
-        for (_, shelf) in acts(entry)? {
-            if shelf.is_ended() {
+    pub(super) fn reconcile_open(&self, entry: &Path, limit: &Limit) -> io::Result<()> {
+        for (_, blobs) in acts(entry)? {
+            if blobs.is_ended() {
                 continue;
             }
-            let Some(begun) = shelf.begun()? else {
+            let Some(begun) = blobs.begun()? else {
                 // Cut off before it could do anything.
-                shelf.forget()?;
+                blobs.forget()?;
                 continue;
             };
-            let done = settle(self, &shelf, &begun, &shelf.steps()?, None, limit)?;
-            shelf.write_ended(&Ended { header: begun.header, done, interrupted: true, complete: false })?;
+            let done = reconcile(self, &blobs, &begun, &blobs.steps()?, None, limit)?;
+            blobs.write_ended(&Ended { header: begun.header, done, interrupted: true, complete: false })?;
         }
         Ok(())
     }
@@ -243,10 +251,10 @@ pub(super) fn entry_names(folder: &Path) -> io::Result<Vec<String>> {
 }
 
 /// The acts of an entry, in their order.
-pub(super) fn acts(entry: &Path) -> io::Result<Vec<(u64, Shelf)>> {
-    let mut acts: Vec<(u64, Shelf)> = entry_names(entry)?
+pub(super) fn acts(entry: &Path) -> io::Result<Vec<(u64, BlobDir)>> {
+    let mut acts: Vec<(u64, BlobDir)> = entry_names(entry)?
         .into_iter()
-        .filter_map(|name| Some((name.parse::<u64>().ok()?, Shelf { folder: entry.join(name) })))
+        .filter_map(|name| Some((name.parse::<u64>().ok()?, BlobDir { folder: entry.join(name) })))
         .collect();
     acts.sort_by_key(|(number, _)| *number);
     Ok(acts)
@@ -255,11 +263,11 @@ pub(super) fn acts(entry: &Path) -> io::Result<Vec<(u64, Shelf)>> {
 /// When the entry's newest act began.
 fn begun_at(entry: &Path) -> Option<Timestamp> {
     let acts = acts(entry).ok()?;
-    let header = |shelf: &Shelf| {
-        let ended = shelf.ended().ok().flatten().map(|ended| ended.header);
-        ended.or_else(|| shelf.begun().ok().flatten().map(|begun| begun.header))
+    let header = |blobs: &BlobDir| {
+        let ended = blobs.ended().ok().flatten().map(|ended| ended.header);
+        ended.or_else(|| blobs.begun().ok().flatten().map(|begun| begun.header))
     };
-    acts.iter().rev().find_map(|(_, shelf)| header(shelf)).map(|header| header.at)
+    acts.iter().rev().find_map(|(_, blobs)| header(blobs)).map(|header| header.at)
 }
 
 fn size(folder: &Path) -> u64 {

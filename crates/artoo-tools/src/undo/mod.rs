@@ -11,23 +11,22 @@
 //! attributes, access lists and holes in files are not kept. What somebody else changes in those places while a command
 //! runs counts as the command's doing.
 
-mod account;
 mod act;
 mod attributes;
+mod blobs;
 mod commit;
-mod cover;
 mod facts;
 pub(crate) mod fault;
 mod format;
 mod journal;
 mod preview;
 mod reconcile;
+mod recorded;
 mod restore;
 mod resumed;
-mod settle;
-mod shelf;
 mod state;
 mod store;
+mod survey;
 mod tree;
 mod verdict;
 mod walk;
@@ -35,16 +34,16 @@ mod walk;
 use std::io;
 use std::path::PathBuf;
 
-pub(crate) use account::Account;
 pub(crate) use act::{Act, tree_digest};
 pub(crate) use attributes::Attributes;
 pub(crate) use commit::{Stopped, Touched};
-pub(crate) use cover::{Cover, is_system};
 pub(crate) use facts::{chmod_opened, set_time};
 pub(crate) use format::{Change, Operation};
 pub(crate) use journal::{Journal, Subject};
+pub(crate) use recorded::RecordedChanges;
 pub(crate) use state::{Identity, State, of_stat, stat};
 pub use store::{Entry, Item, ItemOutcome, Report, UndoError, UndoStore};
+pub(crate) use survey::{UndoSurvey, is_system};
 pub(crate) use tree::{fingerprint, list};
 pub(crate) use walk::names;
 
@@ -98,7 +97,6 @@ impl UndoConfig {
 
 #[cfg(test)]
 mod tests;
-
 fn survey_problem(error: &io::Error) -> String {
     if error.kind() == io::ErrorKind::TimedOut {
         return "what it may change could not be looked over in time".to_owned();

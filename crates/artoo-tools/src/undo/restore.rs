@@ -11,12 +11,12 @@ use rustix::fs::{AtFlags, Mode, unlinkat};
 use rustix::io::Errno;
 
 use super::act::{Act, tree_digest};
+use super::blobs::BlobDir;
 use super::commit::ASIDE;
 use super::facts::{set_facts, set_mode, set_owner, set_time, shift, swap};
 use super::fault;
 use super::format::{Before, Change, Done, Step};
 use super::resumed::Resumed;
-use super::shelf::Shelf;
 use super::state::{self, FileState, State, stands};
 use super::store::ItemOutcome;
 use super::tree::{fingerprint_at, is_fingerprint};
@@ -35,7 +35,7 @@ pub(super) struct Restoring<'a> {
     /// Its own recording; what it takes away is kept there.
     pub(super) act: &'a mut Act,
     /// What the act that is taken back kept.
-    pub(super) source: &'a Shelf,
+    pub(super) source: &'a BlobDir,
     /// What earlier undos of the same entry did, cut off in the middle.
     pub(super) resumed: &'a Resumed,
     pub(super) limit: &'a Limit,
@@ -236,7 +236,7 @@ impl Restoring<'_> {
             files::rename(&aside, place)?;
             return Ok(changed_meanwhile());
         }
-        self.shelve(&aside, &kept)?;
+        self.store_displaced(&aside, &kept)?;
         self.tell_state(path, &kept, State::Absent)?;
         Ok(ItemOutcome::Done)
     }
@@ -261,7 +261,7 @@ impl Restoring<'_> {
             unlinkat(&aside.folder, &aside.name, AtFlags::empty())?;
             return Ok(changed_meanwhile());
         }
-        self.shelve(&aside, &kept)?;
+        self.store_displaced(&aside, &kept)?;
         self.tell(change, &kept)?;
         Ok(ItemOutcome::Done)
     }
@@ -277,9 +277,9 @@ impl Restoring<'_> {
         let Some(number) = self.number(present) else { return Ok(too_large()) };
         let kept = present.clone().stored_as(number);
         let mut file = place.open_to_write()?;
-        if let (Some(shelf), Some(number)) = (self.act.shelf(), number) {
-            shelf.keep(&mut file, number, self.limit)?;
-            shelf.open(number)?.sync_all()?;
+        if let (Some(blobs), Some(number)) = (self.act.blobs(), number) {
+            blobs.keep(&mut file, number, self.limit)?;
+            blobs.open(number)?.sync_all()?;
             self.overwritten.insert((was.device, was.inode), number);
         }
         let mut source = self.checked(was)?;
@@ -383,17 +383,17 @@ impl Restoring<'_> {
     }
 
     /// Moves a displaced thing to where it is kept.
-    fn shelve(&self, aside: &Place, kept: &State) -> io::Result<()> {
-        let (State::File(file), Some(shelf), Some(number)) = (kept, self.act.shelf(), kept.saved()) else {
+    fn store_displaced(&self, aside: &Place, kept: &State) -> io::Result<()> {
+        let (State::File(file), Some(blobs), Some(number)) = (kept, self.act.blobs(), kept.saved()) else {
             return Ok(unlinkat(&aside.folder, &aside.name, AtFlags::empty())?);
         };
         // Another name of the same file could change what is kept.
         let is_alone = file.links <= 1;
-        if is_alone && files::rename(aside, &shelf.place(number)?).is_ok() {
+        if is_alone && files::rename(aside, &blobs.place(number)?).is_ok() {
             return Ok(());
         }
-        shelf.keep(&mut aside.open_file()?, number, self.limit)?;
-        shelf.open(number)?.sync_all()?;
+        blobs.keep(&mut aside.open_file()?, number, self.limit)?;
+        blobs.open(number)?.sync_all()?;
         Ok(unlinkat(&aside.folder, &aside.name, AtFlags::empty())?)
     }
 
@@ -416,7 +416,7 @@ impl Restoring<'_> {
 
     /// Whether it can be kept by moving it: another name of the same file could change what is kept.
     fn is_movable(&self, file: &FileState) -> bool {
-        file.links <= 1 && self.act.shelf().is_some_and(|shelf| shelf.is_on(file.device))
+        file.links <= 1 && self.act.blobs().is_some_and(|blobs| blobs.is_on(file.device))
     }
 
     fn announce(&mut self, path: &Path, present: &State, aside: Option<&Place>) -> io::Result<()> {

@@ -7,12 +7,12 @@ use std::time::Duration;
 use artoo_proto::{Environment, Timestamp};
 
 use super::UndoConfig;
+use super::blobs::BlobDir;
 use super::format::{Done, Ended, Header, VERSION};
 use super::journal::{self, Journal};
 use super::preview::Preview;
 use super::restore::{Restoring, Told};
 use super::resumed::Resumed;
-use super::shelf::Shelf;
 use crate::limit::Limit;
 use crate::paths;
 use crate::protect::Protected;
@@ -193,7 +193,7 @@ impl UndoStore {
         let entry = ready(id, &entries)?;
         let limit = Limit::after(UNDO_TIMEOUT);
         let _lock = self.lock()?;
-        self.journal.settle_open(&self.journal.config.folder.join(id), &limit)?;
+        self.journal.reconcile_open(&self.journal.config.folder.join(id), &limit)?;
         let mut preview = Preview::default();
         let resumed = self.resumed(id, &entries)?;
         for (_, ended) in self.ended(id)?.into_iter().rev() {
@@ -214,9 +214,9 @@ impl UndoStore {
         let limit = Limit::after(UNDO_TIMEOUT);
         let lock = self.lock()?;
         let folder = &self.journal.config.folder;
-        self.journal.settle_open(&folder.join(id), &limit)?;
+        self.journal.reconcile_open(&folder.join(id), &limit)?;
         for undo in undos_of(id, &entries) {
-            self.journal.settle_open(&folder.join(&undo.id), &limit)?;
+            self.journal.reconcile_open(&folder.join(&undo.id), &limit)?;
         }
         let resumed = self.resumed(id, &entries)?;
         let own = self.next_undo()?;
@@ -231,10 +231,10 @@ impl UndoStore {
         let mut act = self.journal.open(&folder.join(&own), header, None, lock, &limit)?;
         let mut told: Vec<Told> = Vec::new();
         let (mut next, mut room, mut left) = (0, self.journal.config.max_bytes, Vec::new());
-        for (shelf, ended) in self.ended(id)?.into_iter().rev() {
+        for (blobs, ended) in self.ended(id)?.into_iter().rev() {
             let mut restoring = Restoring {
                 act: &mut act,
-                source: &shelf,
+                source: &blobs,
                 resumed: &resumed,
                 limit: &limit,
                 next,
@@ -264,8 +264,8 @@ impl UndoStore {
     /// The acts of an entry, as far as they are known.
     fn acts(&self, id: &str) -> io::Result<Vec<Ended>> {
         let mut all = Vec::new();
-        for (_, shelf) in journal::acts(&self.journal.config.folder.join(id))? {
-            match (shelf.ended()?, shelf.begun()) {
+        for (_, blobs) in journal::acts(&self.journal.config.folder.join(id))? {
+            match (blobs.ended()?, blobs.begun()) {
                 (Some(ended), _) => all.push(ended),
                 (None, Ok(Some(begun))) => {
                     all.push(Ended { header: begun.header, done: Vec::new(), interrupted: true, complete: false });
@@ -276,10 +276,10 @@ impl UndoStore {
         Ok(all)
     }
 
-    fn ended(&self, id: &str) -> io::Result<Vec<(Shelf, Ended)>> {
+    fn ended(&self, id: &str) -> io::Result<Vec<(BlobDir, Ended)>> {
         let mut all = Vec::new();
-        for (_, shelf) in journal::acts(&self.journal.config.folder.join(id))? {
-            all.extend(shelf.ended()?.map(|ended| (shelf, ended)));
+        for (_, blobs) in journal::acts(&self.journal.config.folder.join(id))? {
+            all.extend(blobs.ended()?.map(|ended| (blobs, ended)));
         }
         Ok(all)
     }

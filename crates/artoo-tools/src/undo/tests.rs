@@ -14,10 +14,10 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use tempfile::TempDir;
 
 use super::Act;
+use super::blobs::BlobDir;
 use super::format::{Change, Done};
 use super::restore::Restoring;
 use super::resumed::Resumed;
-use super::shelf::Shelf;
 use super::state::{self, State};
 use super::store::ItemOutcome;
 use crate::beneath::Place;
@@ -93,7 +93,7 @@ fn limit() -> Limit {
 #[test]
 fn an_undo_in_a_swapped_folder_touches_nothing_outside() {
     let race = Race::new();
-    let shelf = Shelf::make(race.home.join("shelf")).unwrap();
+    let blobs = BlobDir::make(race.home.join("blobs")).unwrap();
     let path = race.home.join("swap/f");
     // Of each kind there is one: bytes, a mode, what is made and what is taken away, a link.
     let mut states = vec![State::Absent];
@@ -102,7 +102,7 @@ fn an_undo_in_a_swapped_folder_touches_nothing_outside() {
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
         let mut state = state::at(&path, &limit()).unwrap();
         let number = number as u64;
-        shelf.keep(&mut fs::File::open(&path).unwrap(), number, &limit()).unwrap();
+        blobs.keep(&mut fs::File::open(&path).unwrap(), number, &limit()).unwrap();
         if let State::File(file) = &mut state {
             file.saved = Some(number);
         }
@@ -118,7 +118,7 @@ fn an_undo_in_a_swapped_folder_touches_nothing_outside() {
         let mut act = Act::default();
         let mut restoring = Restoring {
             act: &mut act,
-            source: &shelf,
+            source: &blobs,
             resumed: &resumed,
             limit: &limit(),
             next,

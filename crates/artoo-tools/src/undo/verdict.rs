@@ -31,7 +31,7 @@ pub(super) fn judge(change: &Change, present: &State, resumed: &Resumed) -> Opti
 
 /// What taking a thing back from there is called.
 pub(super) fn moved_from(to: &Path) -> &'static str {
-    if super::shelf::is_stored(to) {
+    if super::blobs::is_stored(to) {
         return "brought back";
     }
     let is_trash = crate::trash::note_of(to).is_some_and(|note| crate::trash::is_bookkeeping(&note));

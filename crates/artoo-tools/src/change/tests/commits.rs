@@ -83,7 +83,7 @@ fn each_form_is_told_committed_and_undone() {
         assert_eq!(home.look().digest(), digest, "{script}");
         let committed = home.commit_whole(&set);
         assert_eq!(
-            committed.account.changed.iter().filter(|change| change.after.as_deref() != Some("other times")).count(),
+            committed.changes.changed.iter().filter(|change| change.after.as_deref() != Some("other times")).count(),
             kinds.len() + usize::from(set.entries.len() > kinds.len()),
             "{script}"
         );

@@ -133,7 +133,7 @@ const COMMIT_POINTS: [&str; 13] = [
     "the old is stored",
     "facts are set",
     "the act is over",
-    "the act is settled",
+    "the act is reconciled",
     "ended is written",
 ];
 

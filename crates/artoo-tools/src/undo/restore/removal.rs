@@ -75,8 +75,8 @@ impl Restoring<'_> {
 
     /// Moves a file to where contents are kept, if it is still the one that was looked at, or removes an empty folder.
     fn move_away(&mut self, place: &Place, present: &State, old: &Identity) -> io::Result<ItemOutcome> {
-        let Some((shelf, number)) = self.act.shelf().zip(present.saved()) else { return remove_folder(place) };
-        let to = shelf.place(number)?;
+        let Some((blobs, number)) = self.act.blobs().zip(present.saved()) else { return remove_folder(place) };
+        let to = blobs.place(number)?;
         files::rename(place, &to)?;
         fault::point("the old is kept");
         if Identity::at(&to)?.as_ref() == Some(old) {

@@ -13,14 +13,14 @@ const LISTED_MAX: usize = 256;
 
 /// What was changed.
 #[derive(Debug, Default)]
-pub(crate) struct Account {
+pub(crate) struct RecordedChanges {
     /// In the order of paths, at most [`LISTED_MAX`].
     pub(crate) changed: Vec<FileChange>,
     /// Whether that is everything in the places that were looked at.
     pub(crate) is_whole: bool,
 }
 
-impl Account {
+impl RecordedChanges {
     pub(super) fn of(done: &[Done], sees_all: bool) -> Self {
         let changes = done.iter().flat_map(|done| match done {
             Done::Changed { changes } => changes.as_slice(),

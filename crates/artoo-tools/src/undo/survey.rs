@@ -31,7 +31,7 @@ const NAMED_MAX: usize = 3;
 
 /// What a command may change, and whether it can be kept.
 #[derive(Debug, Clone)]
-pub(crate) struct Cover {
+pub(crate) struct UndoSurvey {
     /// Real paths, none below another: each with all below it.
     pub(super) roots: Vec<PathBuf>,
     /// Whether something it may change is left out of every look: keys, artoo's own data, the kernel's files.
@@ -45,7 +45,7 @@ enum Verdict {
     NotKept { reason: String },
 }
 
-impl Cover {
+impl UndoSurvey {
     /// Looks over what a command may change.
     pub(crate) fn survey(config: &UndoConfig, protected: &Protected, may_change: &[PathBuf], limit: &Limit) -> Self {
         let roots = roots(may_change);
@@ -74,7 +74,7 @@ impl Cover {
     }
 
     /// What a person is told, after "it".
-    pub(crate) fn said(&self) -> String {
+    pub(crate) fn message(&self) -> String {
         match &self.verdict {
             Verdict::NotKept { reason } => format!("is not undoable: {reason}"),
             Verdict::Kept { entries, bytes, unkept } => {

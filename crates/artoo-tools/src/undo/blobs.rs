@@ -31,11 +31,11 @@ const NOTE_MAX_BYTES: u64 = 512 * 1024 * 1024;
 
 /// One act's folder; nobody but the user may look into it.
 #[derive(Debug, Clone)]
-pub(super) struct Shelf {
+pub(super) struct BlobDir {
     pub(super) folder: PathBuf,
 }
 
-impl Shelf {
+impl BlobDir {
     /// Makes the folder of a new act.
     pub(super) fn make(folder: PathBuf) -> io::Result<Self> {
         private_folder(&folder.join(SAVED))?;
