@@ -42,7 +42,6 @@
 //!
 //! Dropping the future of a call ends every process that it started.
 
-mod beneath;
 mod builtin;
 mod call;
 mod change;
@@ -62,8 +61,8 @@ mod limit;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod mdfind;
-mod nearby;
 mod open;
+mod openat;
 mod paths;
 mod process;
 mod protect;
@@ -74,6 +73,7 @@ pub mod rules;
 mod secret;
 mod session;
 mod shell;
+mod suggest;
 mod text;
 mod tool;
 mod transaction;

@@ -17,7 +17,7 @@ use crate::paths::{self, PATH_MAX_BYTES};
 use crate::protect::Protected;
 use crate::record::Record;
 use crate::undo::Act;
-use crate::{beneath, digest, open};
+use crate::{digest, open, openat};
 
 pub(crate) use tool::WriteFile;
 
@@ -113,7 +113,7 @@ fn make(environment: &Environment, new: &NewFile, act: &mut Act, limit: &Limit) 
     let parts: Vec<&str> = below.iter().filter_map(|part| part.to_str()).collect();
     let path = root.join(below);
     act.creating(&path)?;
-    let mut made = beneath::create(&root, &parts)?;
+    let mut made = openat::create(&root, &parts)?;
     act.made(&path);
     match write_and_read_back(&mut made.file, &new.text, limit) {
         Ok(after) => Ok(FileChange { path: paths::line(&new.path), before: None, after: Some(after) }),

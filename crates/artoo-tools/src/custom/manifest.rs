@@ -18,7 +18,7 @@ use crate::custom::problem::ManifestProblem;
 use crate::custom::template::{self, Group};
 use crate::input::InputProblem;
 use crate::tool::Machine;
-use crate::{nearby, paths, process, trust};
+use crate::{paths, process, suggest, trust};
 
 /// Longest manifest: about a hundred times of what one needs.
 const FILE_MAX_BYTES: u64 = 64 * 1024;
@@ -229,7 +229,7 @@ pub(crate) fn check_keys<'a>(
 ) -> Result<(), ManifestProblem> {
     let Some(unknown) = keys.into_iter().find(|key| !known.contains(&key.as_str())) else { return Ok(()) };
     let key = artoo_proto::escape::one_line(&artoo_proto::escape::shorten(&format!("{table}{unknown}"), 80));
-    Err(ManifestProblem::UnknownKey { key, meant: nearby::nearest(unknown, known), known })
+    Err(ManifestProblem::UnknownKey { key, meant: suggest::nearest(unknown, known), known })
 }
 
 fn check_fields(fields: &BTreeMap<String, Field>) -> Result<(), ManifestProblem> {

@@ -10,11 +10,11 @@ use rustix::fs::{AtFlags, FileType, statat};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use crate::beneath::{Made, Place};
 use crate::digest;
 use crate::files::copy;
 use crate::files::survey::{DEPTH_MAX, Obstacle};
 use crate::limit::Limit;
+use crate::openat::{Made, Place};
 use crate::paths;
 
 /// The formats of archives, by extension.

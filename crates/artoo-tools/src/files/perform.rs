@@ -7,11 +7,11 @@ use artoo_proto::{EffectClass, Environment, FOLDER};
 use rustix::fs::{AtFlags, RenameFlags, renameat_with, statat, unlinkat};
 use rustix::io::Errno;
 
-use crate::beneath::Place;
 use crate::files::copy::{self, Changes, gone, made};
 use crate::files::plan::{Operation, Plan};
 use crate::files::{pack, unpack};
 use crate::limit::Limit;
+use crate::openat::Place;
 use crate::record::Record;
 use crate::undo::{Act, tree_digest};
 use crate::{digest, paths, trash};

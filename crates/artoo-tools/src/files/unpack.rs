@@ -8,11 +8,11 @@ use artoo_proto::FOLDER;
 use flate2::read::GzDecoder;
 use zip::ZipArchive;
 
-use crate::beneath::Place;
 use crate::files::copy::{self, Changes, made};
 use crate::files::pack::Format;
 use crate::files::survey::{DEPTH_MAX, Obstacle, TREE_MAX};
 use crate::limit::Limit;
+use crate::openat::Place;
 use crate::undo::Act;
 use crate::{digest, open, paths};
 

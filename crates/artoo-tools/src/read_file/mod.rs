@@ -16,12 +16,12 @@ use crate::evidence::{EvidenceStore, ITEM_MAX_BYTES};
 use crate::glob::Needle;
 use crate::input::{self, InputProblem};
 use crate::limit::Limit;
-use crate::nearby;
 use crate::open::{self, OpenProblem};
 use crate::paths::{self, PATH_MAX_BYTES};
 use crate::process::{Captured, REMARKS_CHARS};
 use crate::protect::Protected;
 use crate::record::Record;
+use crate::suggest;
 use crate::tool::Machine;
 
 pub(crate) use lines::count;
@@ -137,7 +137,7 @@ fn unopened(path: &Path, problem: &OpenProblem) -> Record {
     match problem {
         OpenProblem::NotRegular { .. } => Record::unusable(reason),
         OpenProblem::Io(error) if error.kind() == io::ErrorKind::NotFound => {
-            Record::hindered(format!("there is no {}", paths::line(path))).alternatives(nearby::alternatives(path))
+            Record::hindered(format!("there is no {}", paths::line(path))).alternatives(suggest::alternatives(path))
         }
         OpenProblem::Io(_) => Record::hindered(reason),
     }

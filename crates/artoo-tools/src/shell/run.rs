@@ -19,7 +19,7 @@ use crate::record::Record;
 use crate::tool::{Call, Job, Machine, Running, done};
 use crate::transaction::Program;
 use crate::undo::Act;
-use crate::{nearby, paths, secret};
+use crate::{paths, secret, suggest};
 
 /// What to do if the sandbox denied a command something.
 const REMEDY: &str = "name a folder outside the home in \"writes\", or ask for \"network\"; a person decides";
@@ -141,7 +141,7 @@ impl Command {
         let is_path = |word: &&String| !word.starts_with('-') && word.contains(['.', '/']);
         let words = self.commands.iter().flat_map(|words| words.iter().skip(1)).filter(is_path);
         let missing = words.map(|word| cwd.join(word)).find(|path| path.symlink_metadata().is_err());
-        let alternatives = missing.map(|path| nearby::alternatives(&path));
+        let alternatives = missing.map(|path| suggest::alternatives(&path));
         let is_closed = |path: &&PathBuf| path.exists() && access(*path, Access::READ_OK).is_err();
         alternatives.or_else(|| self.names.paths.iter().find(is_closed).map(|_| Vec::new()))
     }

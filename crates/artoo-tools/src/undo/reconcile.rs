@@ -8,8 +8,8 @@ use super::facts::{set_mode, shift};
 use super::format::{Change, Done, Operation};
 use super::shelf::{Shelf, discard};
 use super::state::{self, Identity, State, stands};
-use crate::beneath::Place;
 use crate::limit::Limit;
+use crate::openat::Place;
 
 /// A commit that nobody saw the end of.
 pub(super) struct Found<'a> {

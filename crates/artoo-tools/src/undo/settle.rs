@@ -13,10 +13,10 @@ use super::reconcile::Found;
 use super::shelf::Shelf;
 use super::state::{self, State};
 use super::walk::{Seen, walk};
-use crate::beneath::Place;
 use crate::digest;
 use crate::files::rename;
 use crate::limit::Limit;
+use crate::openat::Place;
 use crate::paths;
 
 /// Everything an act did, in the order of doing. `made`: what it says it made, where it came to its end.

@@ -66,11 +66,11 @@ impl Place {
                 }
             };
             so_far.push(part);
-            folder = match beneath(&folder, part, FOLDER_FLAGS, Mode::empty()) {
+            folder = match open_below(&folder, part, FOLDER_FLAGS, Mode::empty()) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     missing(&so_far)?;
                     mkdirat(&folder, part, FOLDER_MODE)?;
-                    beneath(&folder, part, FOLDER_FLAGS, Mode::empty())?
+                    open_below(&folder, part, FOLDER_FLAGS, Mode::empty())?
                 }
                 found => found?,
             };
@@ -85,27 +85,27 @@ impl Place {
 
     /// Opens the folder that stands here.
     pub(crate) fn open_folder(&self) -> io::Result<OwnedFd> {
-        beneath(&self.folder, &self.name, FOLDER_FLAGS, Mode::empty())
+        open_below(&self.folder, &self.name, FOLDER_FLAGS, Mode::empty())
     }
 
     /// Opens the file that stands here for reading; never waits on a pipe.
     pub(crate) fn open_file(&self) -> io::Result<File> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
-        let file = File::from(beneath(&self.folder, &self.name, flags, Mode::empty())?);
+        let file = File::from(open_below(&self.folder, &self.name, flags, Mode::empty())?);
         if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
     }
 
     /// Opens the file that stands here for writing; its bytes stay.
     pub(crate) fn open_to_write(&self) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
-        let file = File::from(beneath(&self.folder, &self.name, flags, Mode::empty())?);
+        let file = File::from(open_below(&self.folder, &self.name, flags, Mode::empty())?);
         if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
     }
 
     /// Holds what stands here fast, to act on it and on nothing that is put in its place.
     #[cfg(target_os = "linux")]
     pub(crate) fn open_path(&self) -> io::Result<OwnedFd> {
-        beneath(&self.folder, &self.name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
+        open_below(&self.folder, &self.name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
     }
 
     /// The same place once more.
@@ -121,7 +121,7 @@ impl Place {
     /// Makes a file here; nothing may stand here yet.
     pub(crate) fn make_file(self) -> io::Result<Made> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | OFlags::NOCTTY;
-        let file = File::from(beneath(&self.folder, &self.name, flags, FILE_MODE)?);
+        let file = File::from(open_below(&self.folder, &self.name, flags, FILE_MODE)?);
         Ok(Made { file, place: self })
     }
 }
@@ -139,13 +139,13 @@ pub(crate) fn create(root: &Path, parts: &[&str]) -> io::Result<Made> {
             Ok(()) | Err(Errno::EXIST) => {}
             Err(error) => return Err(error.into()),
         }
-        folder = beneath(&folder, OsStr::new(part), FOLDER_FLAGS, Mode::empty())?;
+        folder = open_below(&folder, OsStr::new(part), FOLDER_FLAGS, Mode::empty())?;
     }
     Place { folder, name: name.into() }.make_file()
 }
 
 /// Opens one name in a folder; a link there is an error.
-fn beneath(folder: impl AsFd, name: &OsStr, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
+fn open_below(folder: impl AsFd, name: &OsStr, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
     let flags = flags | OFlags::NOFOLLOW;
     #[cfg(target_os = "linux")]
     {
