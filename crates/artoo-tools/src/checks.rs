@@ -85,7 +85,7 @@ fn file(
 ) -> CheckOutcome {
     let path = match paths::absolute(environment, path) {
         Ok(path) => path,
-        Err(problem) => return CheckOutcome::fail(problem.to_string()),
+        Err(problem) => return CheckOutcome::fail(problem),
     };
     let verdict = match opened(environment, &path) {
         Ok((file, size)) => look(file, size, &Limit::after(CHECK_TIMEOUT))

@@ -45,6 +45,13 @@ pub(crate) enum NetworkUse {
     Certain,
 }
 
+impl NetworkUse {
+    /// That of a program in a sandbox.
+    pub(crate) fn of_sandbox(is_allowed: bool) -> Self {
+        if is_allowed { Self::Possible } else { Self::Blocked }
+    }
+}
+
 /// How the files that a call changes are saved for undo.
 #[derive(Debug, Clone)]
 pub(crate) enum UndoMethod {

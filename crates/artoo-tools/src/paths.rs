@@ -9,28 +9,17 @@ use artoo_proto::{Environment, escape};
 /// Longest path taken, in bytes: the kernel's own limit.
 pub(crate) const PATH_MAX_BYTES: usize = 4096;
 
-/// Why a text is not a usable path.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum PathProblem {
-    #[error("the path is empty")]
-    Empty,
-    #[error("the path holds a NUL character")]
-    Nul,
-    #[error("the path is {bytes} bytes long; the limit is {PATH_MAX_BYTES}")]
-    TooLong { bytes: usize },
-}
-
 /// `text` as an absolute path: `~` is the home folder, anything else relative to the working folder; `.` and `..` are
 /// resolved by their letters, so the path that is checked is the path that is used.
-pub(crate) fn absolute(environment: &Environment, text: &str) -> Result<PathBuf, PathProblem> {
+pub(crate) fn absolute(environment: &Environment, text: &str) -> Result<PathBuf, String> {
     if text.is_empty() {
-        return Err(PathProblem::Empty);
+        return Err("the path is empty".to_owned());
     }
     if text.contains('\0') {
-        return Err(PathProblem::Nul);
+        return Err("the path holds a NUL character".to_owned());
     }
     if text.len() > PATH_MAX_BYTES {
-        return Err(PathProblem::TooLong { bytes: text.len() });
+        return Err(format!("the path is {} bytes long; the limit is {PATH_MAX_BYTES}", text.len()));
     }
     let joined = match text.strip_prefix('~') {
         Some("") => PathBuf::from(&environment.home),

@@ -303,10 +303,3 @@ impl Deadline {
 pub(crate) fn spec(name: &str, class: ToolClass, priority: u8, description: &str, input_schema: Value) -> ToolSpec {
     ToolSpec { name: name.to_owned(), description: description.to_owned(), class, input_schema, priority }
 }
-
-/// The record of an invalid request, with the causes of the error, each once.
-pub(crate) fn unusable(problem: &dyn std::error::Error) -> Record {
-    let source = problem.source().map(|source| format!(": {source}")).unwrap_or_default();
-    let text = problem.to_string();
-    Record::unusable(if text.ends_with(&source) { text } else { format!("{text}{source}") })
-}

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::input::{self, InputProblem};
+use crate::input;
 use crate::limit::Limit;
 use crate::paths::{self, PATH_MAX_BYTES};
 use crate::protect::Protected;
@@ -43,7 +43,7 @@ pub(crate) struct NewFile {
 
 impl NewFile {
     /// Reads an input. A relative path is relative to the workspace.
-    pub(crate) fn parse(environment: &Environment, value: &Value) -> Result<Self, InputProblem> {
+    pub(crate) fn parse(environment: &Environment, value: &Value) -> Result<Self, Box<Record>> {
         let Wire { path, text } = input::parse(value)?;
         input::check_length("text", &text, TEXT_MAX_CHARS)?;
         let in_workspace = Environment { cwd: environment.workspace.clone(), ..environment.clone() };
@@ -51,7 +51,7 @@ impl NewFile {
         let resolved = input::path(&in_workspace, "path", &path)?;
         let outside = || {
             let (path, workspace) = (artoo_proto::escape::one_line(&path), paths::line(&workspace));
-            InputProblem::Denied(format!("{path} is outside the workspace {workspace}"))
+            input::denied(&format!("{path} is outside the workspace {workspace}"))
         };
         // `..` is denied even if the path stays in the workspace.
         if path.split('/').any(|part| part == "..") {

@@ -4,13 +4,13 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use artoo_proto::escape;
+use artoo_proto::{EffectClass, escape};
 use serde_json::{Map, Value};
 
 use crate::builtin::{Run, media};
-use crate::custom::{Effect, Manifest, render};
+use crate::custom::{Manifest, render};
 use crate::effects::{CallEffects, NetworkUse};
-use crate::input::{self, InputProblem};
+use crate::input;
 use crate::process::Invocation;
 use crate::record::Record;
 use crate::tool::{CAUTION, Call, Job, Machine, Question, Request, Running, UserContext, done};
@@ -32,7 +32,7 @@ impl ActionCall {
         machine: &Machine,
         user: &UserContext<'_>,
         mut fields: Map<String, Value>,
-    ) -> Result<Request, InputProblem> {
+    ) -> Result<Request, Box<Record>> {
         for text in fields.values().filter_map(Value::as_str) {
             input::check_visible("the input", text, "runs")?;
         }
@@ -42,9 +42,9 @@ impl ActionCall {
         let network = if manifest.network { NetworkUse::Possible } else { NetworkUse::None };
         let effects = CallEffects {
             lines: vec![render(&run.effect, &fields)],
-            ..CallEffects::new(manifest.effect.class(), paths.clone(), network)
+            ..CallEffects::new(manifest.class, paths.clone(), network)
         };
-        let caution = || (manifest.effect != Effect::ReadOnly && user.confirm).then_some(CAUTION);
+        let caution = || (manifest.class != EffectClass::ReadOnly && user.confirm).then_some(CAUTION);
         let question = manifest.ask.as_deref().or_else(caution).map(|reason| Question {
             // The approval is for exactly these inputs, also if they are shown shortened.
             text: format!("{} {fields:?} {}", manifest.name, manifest.program.display()),
@@ -91,7 +91,7 @@ impl Job for ActionCall {
         Box::pin(async move {
             let record = self.record(&call).await;
             let measures = record.measures && self.run.prints;
-            Ok(done(Record { measures, ..record.class(self.manifest.effect.class()) }))
+            Ok(done(Record { measures, ..record.class(self.manifest.class) }))
         })
     }
 }

@@ -16,7 +16,7 @@ use crate::custom::field::{self, Field, Kind};
 use crate::custom::name::is_name;
 use crate::custom::problem::ManifestProblem;
 use crate::custom::template::{self, Group};
-use crate::input::InputProblem;
+use crate::record::Record;
 use crate::tool::Machine;
 use crate::{paths, process, suggest, trust};
 
@@ -48,7 +48,9 @@ pub(crate) struct Manifest {
     pub(crate) description: String,
     #[serde(default)]
     pub(crate) command: Vec<Argument>,
-    pub(crate) effect: Effect,
+    /// What the author claims that the tool does. It is not proven.
+    #[serde(rename = "effect", deserialize_with = "class")]
+    pub(crate) class: EffectClass,
     /// It may use the network; otherwise its sandbox blocks it.
     #[serde(default)]
     pub(crate) network: bool,
@@ -73,22 +75,12 @@ pub(crate) enum Argument {
     Group(Vec<String>),
 }
 
-/// What the author claims that the tool does. It is not proven.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Effect {
-    ReadOnly,
-    Creating,
-    Changing,
-}
-
-impl Effect {
-    pub(crate) fn class(self) -> EffectClass {
-        match self {
-            Self::ReadOnly => EffectClass::ReadOnly,
-            Self::Creating => EffectClass::Creating,
-            Self::Changing => EffectClass::Unproven,
-        }
+fn class<'de, D: serde::Deserializer<'de>>(text: D) -> Result<EffectClass, D::Error> {
+    match String::deserialize(text)?.as_str() {
+        "read_only" => Ok(EffectClass::ReadOnly),
+        "creating" => Ok(EffectClass::Creating),
+        "changing" => Ok(EffectClass::Unproven),
+        other => Err(serde::de::Error::unknown_variant(other, &["read_only", "creating", "changing"])),
     }
 }
 
@@ -163,7 +155,7 @@ impl Manifest {
         &self,
         machine: &Machine,
         input: &mut Map<String, Value>,
-    ) -> Result<Vec<String>, InputProblem> {
+    ) -> Result<Vec<String>, Box<Record>> {
         for (name, value) in input.iter_mut() {
             let field = self.fields.get(name).ok_or_else(|| template::problem(name, "there is no such input"))?;
             field.check(value).map_err(|reason| template::problem(name, &reason))?;

@@ -38,14 +38,14 @@ use std::path::{Path, PathBuf};
 
 use crate::config::ToolConfig;
 
-pub(crate) use manifest::{Argument, Effect, Manifest, from_toml};
+pub(crate) use manifest::{Argument, Manifest, from_toml};
 #[cfg(feature = "mcp")]
 pub(crate) use manifest::{check_keys, find_program, read_toml, timeout};
 #[cfg(feature = "mcp")]
 pub(crate) use name::is_name;
 pub use problem::{ManifestProblem, ToolProblem};
 pub(crate) use template::render;
-pub(crate) use tool::{Custom, CustomCall};
+pub(crate) use tool::{Custom, read};
 
 /// Maximum number of manifests read from one folder, so that their descriptions fit into a prompt.
 #[doc(alias = "limit")]

@@ -5,7 +5,6 @@ use serde_json::Value;
 
 use crate::effects::{CallEffects, NetworkUse, UndoMethod};
 use crate::files::{self, Act, Plan};
-use crate::input::InputProblem;
 use crate::record::Record;
 use crate::tool::{CAUTION, Call, Job, Machine, Question, Request, Running, Tool, UserContext, spec};
 
@@ -39,10 +38,9 @@ impl Tool for Files {
     }
 }
 
-fn planned(machine: &Machine, user: &UserContext<'_>, act: Result<Act, InputProblem>) -> Result<Request, Box<Record>> {
-    let act = act.map_err(|problem| problem.record(EffectClass::Unproven))?;
-    let plan = files::plan(&machine.config.environment, &machine.protected, act);
-    let plan = plan.map_err(|obstacle| files::hindered(&obstacle))?;
+fn planned(machine: &Machine, user: &UserContext<'_>, act: Result<Act, Box<Record>>) -> Result<Request, Box<Record>> {
+    let plan = act.and_then(|act| files::plan(&machine.config.environment, &machine.protected, act));
+    let plan = plan.map_err(|record| record.of_class(EffectClass::Unproven))?;
     let effects = CallEffects {
         changes: plan.changes(),
         // An approval to copy a secret covers no other call.

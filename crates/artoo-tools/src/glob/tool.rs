@@ -20,7 +20,7 @@ impl Tool for Glob {
 
     fn read(&self, machine: &Machine, _: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
         let search = Search::parse(&machine.config.environment, input);
-        let search = search.map_err(|problem| problem.record(EffectClass::ReadOnly))?;
+        let search = search.map_err(|record| record.of_class(EffectClass::ReadOnly))?;
         let effects = CallEffects::of_reading(vec![search.root.clone()]);
         Ok(Request { target: search.target(), effects, question: None, job: Box::new(search) })
     }

@@ -8,7 +8,6 @@ use serde::Deserialize;
 
 use crate::config::ToolConfig;
 use crate::custom::{ManifestProblem, check_keys, find_program, from_toml, is_name, read_toml, timeout};
-use crate::fence::Reach;
 use crate::process::Invocation;
 
 const KEYS: [&str; 7] = ["name", "command", "pass", "network", "read_only", "granted", "timeout_s"];
@@ -80,10 +79,5 @@ impl ServerManifest {
             arguments: self.arguments.clone(),
             environment: self.environment.clone(),
         }
-    }
-
-    /// What the user lets it reach.
-    pub(super) fn reach(&self) -> Reach {
-        Reach::of_network(self.network)
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc as channel, oneshot};
 
-use crate::fence::Fence;
+use crate::fence::{Fence, Reach};
 use crate::mcp::manifest::ServerManifest;
 use crate::mcp::session::{Offered, Session};
 use crate::process::{Ended, REMARKS_CHARS};
@@ -172,7 +172,7 @@ async fn first(
         stays = false;
         let view = View::prepare(config, protected, &[]);
         let held = view.map_or(Held::Fenced, |view| Held::InView(Arc::new(view)));
-        let fence = Fence { left_out, reach: manifest.reach(), ..Fence::of_reading(protected, &[]) };
+        let fence = Fence { left_out, reach: Reach::of_network(manifest.network), ..Fence::of_reading(protected, &[]) };
         begun = Session::begin(machine, machine.order(manifest.invocation(), fence, held)).await;
     }
     match begun {

@@ -45,7 +45,7 @@ impl Tool for Mdfind {
 
     fn read(&self, machine: &Machine, _: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
         let query = Query::parse(&machine.config.environment, input);
-        let query = query.map_err(|problem| problem.record(EffectClass::ReadOnly))?;
+        let query = query.map_err(|record| record.of_class(EffectClass::ReadOnly))?;
         let target = format!("{} in {}", escape::one_line(&query.words.join(" ")), paths::line(&query.root));
         let effects = CallEffects::of_reading(vec![query.root.clone()]);
         let job = Box::new(Find { query, indexes: self.indexes.clone(), unusable: None });

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::config::ToolConfig;
 use crate::evidence::{EvidenceStore, ITEM_MAX_BYTES};
 use crate::glob::Needle;
-use crate::input::{self, InputProblem};
+use crate::input;
 use crate::limit::Limit;
 use crate::open::{self, OpenProblem};
 use crate::paths::{self, PATH_MAX_BYTES};
@@ -75,7 +75,7 @@ pub(crate) struct Reading {
 
 impl Reading {
     /// Reads an input.
-    pub(crate) fn parse(environment: &Environment, value: &Value) -> Result<Self, InputProblem> {
+    pub(crate) fn parse(environment: &Environment, value: &Value) -> Result<Self, Box<Record>> {
         let wire: Wire = input::parse(value)?;
         let path = input::path(environment, "path", &wire.path)?;
         if wire.ignore_case.is_some() && wire.matching.is_none() {

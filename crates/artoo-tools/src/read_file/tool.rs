@@ -20,7 +20,7 @@ impl Tool for ReadFile {
 
     fn read(&self, machine: &Machine, _: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
         let reading = Reading::parse(&machine.config.environment, input);
-        let reading = reading.map_err(|problem| problem.record(EffectClass::ReadOnly))?;
+        let reading = reading.map_err(|record| record.of_class(EffectClass::ReadOnly))?;
         let target = paths::line(&reading.path);
         let files = vec![reading.path.clone()];
         let lines = vec![format!("shows what {target} says")];

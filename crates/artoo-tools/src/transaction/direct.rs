@@ -63,11 +63,10 @@ pub(super) async fn run(mut call: Call, program: Program, record: MakeRecord) ->
 fn question(program: &Program, allowed: Allowed, reason: String) -> Look {
     let places = allowed.places.clone().unwrap_or_default();
     let lines: Vec<String> = places.iter().map(|place| format!("may change {}", described(place))).collect();
-    let network = if allowed.reach.network { NetworkUse::Possible } else { NetworkUse::Blocked };
     let effects = CallEffects {
         undo: UndoMethod::Snapshot(places.clone()),
         lines: lines.clone(),
-        ..CallEffects::new(EffectClass::Unproven, places, network)
+        ..CallEffects::new(EffectClass::Unproven, places, NetworkUse::of_sandbox(allowed.reach.network))
     };
     let question = Question {
         text: format!("{}\0{allowed:?}", program.shown),

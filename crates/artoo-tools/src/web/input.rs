@@ -4,7 +4,8 @@ use reqwest::Url;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::input::{self, InputProblem};
+use crate::input;
+use crate::record::Record;
 use crate::web::client::URL_MAX_CHARS;
 
 /// Longest query, in characters; engines cut longer ones.
@@ -34,7 +35,7 @@ pub(crate) enum Wanted {
 
 impl Wanted {
     /// Reads an input.
-    pub(crate) fn parse(value: &Value) -> Result<Self, InputProblem> {
+    pub(crate) fn parse(value: &Value) -> Result<Self, Box<Record>> {
         let wire: Wire = input::parse(value)?;
         for text in [&wire.query, &wire.url].into_iter().flatten() {
             if artoo_proto::escape::one_line(text) != *text {

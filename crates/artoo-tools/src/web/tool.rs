@@ -67,7 +67,7 @@ impl Tool for Search {
     }
 
     fn read(&self, _: &Machine, user: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
-        let wanted = Wanted::parse(input).map_err(|problem| problem.record(EffectClass::ReadOnly))?;
+        let wanted = Wanted::parse(input).map_err(|record| record.of_class(EffectClass::ReadOnly))?;
         let (target, question) = match &wanted {
             Wanted::Answer { query, .. } => (query.clone(), self.web.about_query(query, user.request)),
             Wanted::Page { url, .. } => {

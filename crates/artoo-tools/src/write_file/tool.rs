@@ -20,7 +20,7 @@ impl Tool for WriteFile {
 
     fn read(&self, machine: &Machine, user: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
         let new = NewFile::parse(&machine.config.environment, input);
-        let new = new.map_err(|problem| problem.record(EffectClass::Creating))?;
+        let new = new.map_err(|record| record.of_class(EffectClass::Creating))?;
         let target = paths::line(&new.path);
         let created = FileEffect { action: Action::Create, path: paths::without_links(&new.path), is_recursive: false };
         let effects = CallEffects {

@@ -56,11 +56,12 @@ impl Job for Command {
             is_granted: false,
             caution: None,
             time: call.deadline.left(),
+            workspace: None,
         };
         let record = |ended: io::Result<Ended>, machine: &Machine, _: &Limit| match ended {
             Ok(mut ended) => Record::of_program(&mut ended, machine.config.output_max_chars),
             Err(error) => Record::unusable(error.to_string()),
         };
-        Box::pin(call.run(program, record))
+        Box::pin(call.run(program, Box::new(record)))
     }
 }
