@@ -4,7 +4,7 @@ use std::fmt;
 
 use reqwest::Url;
 
-use crate::web::reach;
+use crate::web::hosts;
 
 /// What the network part of the tools may use. The default is nothing: then there is no `search` tool.
 #[derive(Debug, Clone, Default)]
@@ -13,7 +13,7 @@ pub struct WebConfig {
     pub engines: Vec<Engine>,
     /// Names that lead to this machine. Only tests of this crate can set it.
     #[cfg(test)]
-    pub(crate) loopback: reach::Loopback,
+    pub(crate) loopback: hosts::Loopback,
 }
 
 /// A search engine and the way to it.
@@ -86,7 +86,7 @@ impl Engine {
     pub fn searxng(base: &str) -> Result<Self, EngineProblem> {
         let problem = |problem: String| EngineProblem::Address { url: shown(base), problem };
         let mut url = Url::parse(base.trim()).map_err(|error| problem(error.to_string()))?;
-        reach::check_form(&url).map_err(|error| problem(error.to_string()))?;
+        hosts::check_form(&url).map_err(|error| problem(error.to_string()))?;
         if url.query().is_some() || url.fragment().is_some() {
             return Err(problem("give it without ? and #".to_owned()));
         }

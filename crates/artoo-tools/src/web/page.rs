@@ -44,7 +44,7 @@ pub(crate) fn record(asked: &Url, from: usize, answer: &Answer, room: usize, lim
 fn shown(asked: &Url, from: usize, answer: &Answer, page: &html::Readable, room: usize) -> Record {
     let text = escape::visible(&page.text);
     let total = text.chars().count();
-    let led = if *asked == answer.url { String::new() } else { format!(", led here from {asked}") };
+    let led = if *asked == answer.url { String::new() } else { format!(", redirected from {asked}") };
     let title = escape::one_line(&escape::shorten(&page.title, TITLE_MAX_CHARS));
     let mut head = format!("[{}{led}]\n", answer.url);
     if !title.is_empty() {

@@ -13,10 +13,10 @@ use crate::effects::{CallEffects, NetworkUse};
 use crate::limit::Stopped;
 use crate::record::Record;
 use crate::tool::{Call, Job, Look, Machine, Question, Request, Running, Tool, UserContext, done, spec};
-use crate::web::client::{Network, NetworkProblem};
+use crate::web::client::Network;
 use crate::web::config::Engine;
+use crate::web::hosts::Hosts;
 use crate::web::input::{self, Wanted};
-use crate::web::reach::Reach;
 use crate::web::{page, search, words};
 
 /// Addresses of results stored of the last searches.
@@ -31,7 +31,7 @@ pub(crate) struct Search {
 #[derive(Debug)]
 struct Web {
     engines: Vec<Engine>,
-    reach: Reach,
+    hosts: Hosts,
     /// Created by the first call, since it takes some milliseconds.
     network: OnceLock<Result<Network, String>>,
     /// Addresses that engines returned as results, newest last.
@@ -51,11 +51,11 @@ impl Search {
         if web.engines.is_empty() {
             return None;
         }
-        let reach = Reach {
+        let hosts = Hosts {
             #[cfg(test)]
             loopback: web.loopback.clone(),
         };
-        let web = Web { engines: web.engines.clone(), reach, network: OnceLock::new(), named: Mutex::default() };
+        let web = Web { engines: web.engines.clone(), hosts, network: OnceLock::new(), named: Mutex::default() };
         Some(Self { web: Arc::new(web) })
     }
 }
@@ -71,7 +71,7 @@ impl Tool for Search {
         let (target, question) = match &wanted {
             Wanted::Answer { query, .. } => (query.clone(), self.web.about_query(query, user.request)),
             Wanted::Page { url, .. } => {
-                self.web.reach.check(url).map_err(|refused| Record::denied(&format!("{url}: {refused}")))?;
+                self.web.hosts.check(url).map_err(|refused| Record::denied(&format!("{url}: {refused}")))?;
                 (url.to_string(), self.web.about_page(url, user.request))
             }
         };
@@ -136,8 +136,7 @@ impl Web {
     }
 
     fn network(&self) -> Result<&Network, String> {
-        let made = || Network::new(self.reach.clone()).map_err(|problem| problem.to_string());
-        self.network.get_or_init(made).as_ref().map_err(Clone::clone)
+        self.network.get_or_init(|| Network::new(self.hosts.clone())).as_ref().map_err(Clone::clone)
     }
 
     async fn answer(&self, wanted: &Wanted, call: Call) -> Result<Look, Stopped> {
@@ -154,10 +153,7 @@ impl Web {
             Wanted::Page { url, from } => {
                 let answer = match network.page(url.clone()).await {
                     Ok(answer) => answer,
-                    Err(NetworkProblem::Refused(refused)) => {
-                        return Ok(done(Record::hindered(format!("{url} was not fetched: {refused}"))));
-                    }
-                    Err(problem) => return Ok(done(Record::hindered(problem.to_string()))),
+                    Err(problem) => return Ok(done(Record::hindered(format!("the page was not fetched: {problem}")))),
                 };
                 let (url, from) = (url.clone(), *from);
                 call.work(move |machine, _, limit| {
