@@ -94,8 +94,8 @@ pub use consent::{GRANT_LIFETIME, Grant};
 pub use custom::{ManifestProblem, ToolProblem};
 pub use evidence::EvidenceStore;
 pub use fence::{Denial, FenceReport};
-pub use risk::CommandClass;
+pub use risk::{CommandAssessment, CommandClass};
 pub use rules::{Rule, RuleBook};
-pub use shell::{Assessor, CommandAssessment};
+pub use shell::Assessor;
 #[cfg(feature = "web")]
 pub use web::{Engine, EngineProblem, WebConfig};

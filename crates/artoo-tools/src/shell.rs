@@ -26,9 +26,9 @@ use crate::record::Record;
 use crate::risk;
 use crate::secret;
 use crate::tool::{Machine, Question, Request, Tool, UserContext, spec};
-use crate::transaction::{Names, Program, ProgramCall};
+use crate::transaction::{Names, Program};
 
-pub use check::{Assessor, CommandAssessment};
+pub use check::Assessor;
 
 /// Longest command in characters; near the limit of the system.
 const COMMAND_MAX_CHARS: usize = 32_768;
@@ -99,8 +99,8 @@ fn read(machine: &Machine, input: &Value) -> Result<Request, Box<Record>> {
     let writes = writes.iter().map(|path| input::path(&config.environment, "writes", path));
     let folders = writes.collect::<Result<Vec<_>, _>>()?;
     let line = command_line::read(config, &command);
-    let assessment = risk::assess(&line);
-    if let Some(reason) = assessment.refusal {
+    let assessment = risk::assess(&command, &line);
+    if let Some(reason) = assessment.refused {
         return Err(input::denied(&reason));
     }
     let left_out = protected.left_out(&config.environment, &line.names);
@@ -109,7 +109,6 @@ fn read(machine: &Machine, input: &Value) -> Result<Request, Box<Record>> {
     let effects = CallEffects {
         hosts: names.hosts.clone(),
         commands: line.commands.clone(),
-        is_destructive: false,
         undo: UndoMethod::Commit,
         lines: assessment.risks,
         ..CallEffects::new(EffectClass::Unproven, names.paths.clone(), NetworkUse::of_sandbox(asks_network))
@@ -144,7 +143,7 @@ fn read(machine: &Machine, input: &Value) -> Result<Request, Box<Record>> {
         workspace: None,
     };
     let record = move |ended: io::Result<Ended>, machine: &Machine, _: &Limit| ran.ended(machine, ended);
-    let job = Box::new(ProgramCall { program, record: Box::new(record), needs_workspace });
+    let job = program.job(needs_workspace, Box::new(record));
     Ok(Request { target: command.trim().to_owned(), effects, question, job })
 }
 

@@ -93,7 +93,7 @@ fn distance(wanted: &str, found: &str) -> Option<usize> {
     if wanted.chars().count().max(found.chars().count()) > NAME_MAX_CHARS {
         return None;
     }
-    let edits = edit_distance(wanted, found);
+    let edits = strsim::levenshtein(wanted, found);
     let allowed = (wanted.chars().count() / 3).max(1);
     if edits <= allowed {
         return Some(edits + 1);
@@ -102,37 +102,9 @@ fn distance(wanted: &str, found: &str) -> Option<usize> {
     (shares_much && found.chars().count() >= 3).then_some(allowed + 2)
 }
 
-/// Levenshtein distance over characters, one row at a time.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = i;
-        let mut left = i + 1;
-        let mut next = vec![left];
-        for (to, above) in b.iter().zip(row.iter().skip(1)) {
-            let cost = usize::from(from != *to);
-            left = (diagonal + cost).min(*above + 1).min(left + 1);
-            diagonal = *above;
-            next.push(left);
-        }
-        row = next;
-    }
-    row.last().copied().unwrap_or(0)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{alternatives, edit_distance};
-
-    #[test]
-    fn edits_are_counted_as_levenshtein_does() {
-        for (a, b, expected) in
-            [("", "", 0), ("a", "", 1), ("", "ab", 2), ("kitten", "sitting", 3), ("notes", "ntoes", 2)]
-        {
-            assert_eq!(edit_distance(a, b), expected, "{a} {b}");
-        }
-    }
+    use super::alternatives;
 
     #[test]
     fn a_missing_name_is_looked_for_beside_its_place_and_then_below() {

@@ -29,8 +29,8 @@ use crate::undo::Account;
 use crate::view::{NoView, View};
 use artoo_proto::EffectClass;
 use decide::Run;
+pub(crate) use request::ConfiguredCall;
 use request::NewFolder;
-pub(crate) use request::{ConfiguredCall, ProgramCall};
 
 /// What a transaction runs: a program to its end, or one call of a server.
 pub(crate) trait Work: fmt::Debug + Send + Sync {

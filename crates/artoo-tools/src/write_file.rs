@@ -13,11 +13,12 @@ use serde_json::{Value, json};
 
 use crate::input;
 use crate::limit::Limit;
+use crate::openat::Place;
 use crate::paths::{self, PATH_MAX_BYTES};
 use crate::protect::Protected;
 use crate::record::Record;
 use crate::undo::Act;
-use crate::{digest, open, openat};
+use crate::{digest, open};
 
 pub(crate) use tool::WriteFile;
 
@@ -110,25 +111,19 @@ fn make(environment: &Environment, new: &NewFile, act: &mut Act, limit: &Limit) 
     // The workspace itself may be a symlink; below it none is followed.
     let root = workspace.canonicalize()?;
     let below = new.path.strip_prefix(paths::normalise(workspace)).map_err(|_| io::ErrorKind::InvalidInput)?;
-    let parts: Vec<&str> = below.iter().filter_map(|part| part.to_str()).collect();
     let path = root.join(below);
     act.creating(&path)?;
-    let mut made = openat::create(&root, &parts)?;
+    let mut created = Place::making_folders(&path, &mut Vec::new())?.make_file()?;
     act.made(&path);
-    match write_and_read_back(&mut made.file, &new.text, limit) {
+    let file = &mut created.file;
+    let written = file.write_all(new.text.as_bytes()).and_then(|()| file.sync_data());
+    match written.and_then(|()| digest::of_whole(file, limit)) {
         Ok(after) => Ok(FileChange { path: paths::line(&new.path), before: None, after: Some(after) }),
         Err(error) => {
-            made.unmake();
+            created.unmake();
             Err(error)
         }
     }
-}
-
-/// Writes the text, reads it back and returns its digest.
-fn write_and_read_back(file: &mut fs::File, text: &str, limit: &Limit) -> io::Result<String> {
-    file.write_all(text.as_bytes())?;
-    file.sync_data()?;
-    digest::of_whole(file, limit)
 }
 
 fn refused(new: &NewFile, error: &io::Error) -> Record {

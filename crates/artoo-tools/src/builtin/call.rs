@@ -13,7 +13,7 @@ use crate::effects::{CallEffects, NetworkUse};
 use crate::input;
 use crate::process::Invocation;
 use crate::record::Record;
-use crate::tool::{CAUTION, Call, Job, Machine, Question, Request, Running, UserContext, done};
+use crate::tool::{CAUTION, Call, Machine, Question, Request, Running, UserContext, done};
 
 /// Longest target of a call; a script, which is its own target, is cut.
 const TARGET_MAX_CHARS: usize = 1500;
@@ -56,7 +56,14 @@ impl ActionCall {
         let target = render(&run.target, &fields);
         let target = escape::one_line(&escape::shorten(target.trim(), TARGET_MAX_CHARS));
         let (manifest, run) = (Arc::clone(manifest), Arc::clone(run));
-        let job = Box::new(Self { manifest, run, target: target.clone(), arguments });
+        let action = Self { manifest, run, target: target.clone(), arguments };
+        let job = Box::new(move |call| {
+            Box::pin(async move {
+                let record = action.record(&call).await;
+                let measures = record.measures && action.run.prints;
+                Ok(done(Record { measures, ..record.class(action.manifest.class) }))
+            }) as Running
+        });
         Ok(Request { target, effects, question, job })
     }
 
@@ -83,15 +90,5 @@ impl ActionCall {
         let has_failed = ended.exit_code != Some(0);
         let text = if self.run.prints || has_failed { record.text } else { format!("done: {}", self.target) };
         Record { text, environmental: record.environmental || (needs_session && has_failed), ..record }
-    }
-}
-
-impl Job for ActionCall {
-    fn run(self: Box<Self>, call: Call) -> Running {
-        Box::pin(async move {
-            let record = self.record(&call).await;
-            let measures = record.measures && self.run.prints;
-            Ok(done(Record { measures, ..record.class(self.manifest.class) }))
-        })
     }
 }

@@ -103,16 +103,16 @@ impl Manifest {
         }
         check_fields(&self.fields)?;
         let Some((Argument::One(program), arguments)) = self.command.split_first() else {
-            return Err(ManifestProblem::Command { max: ARGUMENTS_MAX });
+            return Err(ManifestProblem::command(ARGUMENTS_MAX));
         };
         let program = find(program)?;
         let texts: Vec<Vec<String>> = arguments.iter().map(Argument::texts).collect();
         if texts.iter().map(Vec::len).sum::<usize>() > ARGUMENTS_MAX {
-            return Err(ManifestProblem::Command { max: ARGUMENTS_MAX });
+            return Err(ManifestProblem::command(ARGUMENTS_MAX));
         }
         for text in texts.iter().flatten() {
             if artoo_proto::escape::visible(text) != *text {
-                return Err(ManifestProblem::Text { key: "command", max: usize::MAX });
+                return Err(ManifestProblem::new("command: it contains characters that can't be shown"));
             }
         }
         let groups =
@@ -186,7 +186,8 @@ impl Argument {
 
 /// The text of a manifest that only the user can write.
 pub(crate) fn read_toml(path: &Path) -> Result<String, ManifestProblem> {
-    Ok(trust::text(path, FILE_MAX_BYTES, false)?.unwrap_or_default())
+    let text = trust::text(path, FILE_MAX_BYTES, false);
+    Ok(text.map_err(|distrust| ManifestProblem::new(distrust.to_string()))?.unwrap_or_default())
 }
 
 /// Parses TOML; an error has the line number.
@@ -194,7 +195,7 @@ pub(crate) fn from_toml<T: serde::de::DeserializeOwned>(text: &str) -> Result<T,
     toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         let line = text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1;
-        ManifestProblem::Toml { line, message: artoo_proto::escape::one_line(error.message()) }
+        ManifestProblem::new(format!("line {line}: {}", artoo_proto::escape::one_line(error.message())))
     })
 }
 
@@ -202,7 +203,11 @@ pub(crate) fn from_toml<T: serde::de::DeserializeOwned>(text: &str) -> Result<T,
 pub(crate) fn timeout(seconds: Option<u64>) -> Result<Duration, ManifestProblem> {
     let seconds = seconds.unwrap_or(TIMEOUT_S);
     let is_one = (1..=TIMEOUT_MAX_S).contains(&seconds);
-    if is_one { Ok(Duration::from_secs(seconds)) } else { Err(ManifestProblem::Timeout { max: TIMEOUT_MAX_S }) }
+    if is_one {
+        Ok(Duration::from_secs(seconds))
+    } else {
+        Err(ManifestProblem::new(format!("timeout_s: give 1 to {TIMEOUT_MAX_S} seconds")))
+    }
 }
 
 fn parse(text: &str) -> Result<Manifest, ManifestProblem> {
@@ -221,21 +226,22 @@ pub(crate) fn check_keys<'a>(
 ) -> Result<(), ManifestProblem> {
     let Some(unknown) = keys.into_iter().find(|key| !known.contains(&key.as_str())) else { return Ok(()) };
     let key = artoo_proto::escape::one_line(&artoo_proto::escape::shorten(&format!("{table}{unknown}"), 80));
-    Err(ManifestProblem::UnknownKey { key, meant: suggest::nearest(unknown, known), known })
+    let meant = suggest::nearest(unknown, known).map(|meant| format!(" (did you mean {meant}?)")).unwrap_or_default();
+    Err(ManifestProblem::new(format!("{key} is not a known key{meant}; known keys are {}", known.join(", "))))
 }
 
 fn check_fields(fields: &BTreeMap<String, Field>) -> Result<(), ManifestProblem> {
-    let problem = |field: String, reason: String| Err(ManifestProblem::Input { field, reason });
+    let problem = |field: &str, reason: String| Err(ManifestProblem::new(format!("input.{field}: {reason}")));
     if fields.len() > INPUTS_MAX {
-        return problem(String::new(), format!("at most {INPUTS_MAX} inputs"));
+        return problem("", format!("at most {INPUTS_MAX} inputs"));
     }
     for (name, field) in fields {
         if !is_name(name) {
             let name = artoo_proto::escape::one_line(&artoo_proto::escape::shorten(name, 80));
-            return problem(name, "an input's name holds a to z, 0 to 9 and _, a letter first".to_owned());
+            return problem(&name, "an input's name holds a to z, 0 to 9 and _, a letter first".to_owned());
         }
         if let Err(reason) = field.validate() {
-            return problem(name.clone(), reason);
+            return problem(name, reason);
         }
     }
     Ok(())
@@ -244,7 +250,8 @@ fn check_fields(fields: &BTreeMap<String, Field>) -> Result<(), ManifestProblem>
 fn check_text(key: &'static str, text: &str, max: usize) -> Result<(), ManifestProblem> {
     let is_shown = artoo_proto::escape::one_line(text) == text;
     if text.trim().is_empty() || text.chars().count() > max || !is_shown {
-        return Err(ManifestProblem::Text { key, max });
+        let reason = "it is empty, or contains characters that can't be shown, or is longer than";
+        return Err(ManifestProblem::new(format!("{key}: {reason} {max} characters")));
     }
     Ok(())
 }
@@ -253,7 +260,7 @@ fn check_text(key: &'static str, text: &str, max: usize) -> Result<(), ManifestP
 pub(crate) fn find_program(config: &ToolConfig, folder: &Path, spelled: &str) -> Result<PathBuf, ManifestProblem> {
     let refused = |reason: String| {
         let program = artoo_proto::escape::one_line(&artoo_proto::escape::shorten(spelled, 200));
-        ManifestProblem::Program { program, reason }
+        ManifestProblem::new(format!("command: {program} {reason}"))
     };
     let path = match spelled.strip_prefix("./") {
         Some(name) if !name.contains('/') && name != ".." => folder.join(name),

@@ -100,15 +100,13 @@ pub(super) fn groups(
         parts.into_iter().any(|piece| matches!(piece, Piece::Field(name, _) if name == wanted))
     };
     match fields.keys().find(|name| !named(name)) {
-        Some(unused) => {
-            Err(ManifestProblem::Placeholder { field: unused.clone(), reason: "is an input that no argument uses" })
-        }
+        Some(unused) => Err(ManifestProblem::new(format!("command: {{{unused}}} is an input that no argument uses"))),
         None => Ok(groups),
     }
 }
 
 fn check_place(name: &str, field: Option<&Field>, pieces: usize, is_optional: bool) -> Result<(), ManifestProblem> {
-    let wrong = |reason| Err(ManifestProblem::Placeholder { field: name.to_owned(), reason });
+    let wrong = |reason: &str| Err(ManifestProblem::new(format!("command: {{{name}}} {reason}")));
     let Some(field) = field else { return wrong("names no input") };
     if field.optional && !is_optional {
         return wrong("is optional, so it must stand in brackets of its own: [\"--flag\", \"{field}\"]");

@@ -13,42 +13,24 @@ use crate::limit::Limit;
 use crate::paths;
 use crate::process::{Ended, Invocation};
 use crate::record::Record;
-use crate::tool::{Machine, Request, Tool, UserContext};
+use crate::tool::{Machine, Request, Tool, UserContext, spec};
 use crate::transaction::ConfiguredCall;
 
 /// Tried after artoo's own tools and before shell commands.
 const PRIORITY: u8 = 5;
 
-/// A tool described by a manifest.
-#[derive(Debug)]
-pub(crate) struct Custom {
-    manifest: Arc<Manifest>,
-}
-
-impl Custom {
-    pub(crate) fn new(manifest: Manifest) -> Self {
-        Self { manifest: Arc::new(manifest) }
-    }
-}
-
-impl Tool for Custom {
+impl Tool for Manifest {
     fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: self.manifest.name.clone(),
-            description: self.manifest.description.clone(),
-            class: ToolClass::Shell,
-            input_schema: self.manifest.schema(None),
-            priority: PRIORITY,
-        }
+        spec(&self.name, ToolClass::Shell, PRIORITY, &self.description, self.schema(None))
     }
 
     fn read(&self, machine: &Machine, _: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
-        read(&self.manifest, machine, input)
+        read(self, machine, input)
     }
 }
 
 /// Checks an input against the manifest.
-pub(crate) fn read(manifest: &Arc<Manifest>, machine: &Machine, input: &Value) -> Result<Request, Box<Record>> {
+pub(crate) fn read(manifest: &Manifest, machine: &Machine, input: &Value) -> Result<Request, Box<Record>> {
     let class = manifest.class;
     let mut fields: Map<String, Value> = input::parse(input).map_err(|record| record.of_class(class))?;
     let arguments = manifest.arguments(machine, &mut fields).map_err(|record| record.of_class(class))?;

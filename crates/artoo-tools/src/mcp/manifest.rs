@@ -55,7 +55,7 @@ impl ServerManifest {
         is_name(&wire.name).then_some(()).ok_or_else(|| ManifestProblem::name(&wire.name))?;
         let Some((program, arguments)) = wire.command.split_first().filter(|(_, more)| more.len() <= ARGUMENTS_MAX)
         else {
-            return Err(ManifestProblem::Command { max: ARGUMENTS_MAX });
+            return Err(ManifestProblem::command(ARGUMENTS_MAX));
         };
         let program = find_program(config, path.parent().unwrap_or(Path::new("/")), program)?;
         let passed = wire.pass.iter().filter_map(|name| Some((name.clone(), std::env::var_os(name)?)));

@@ -19,7 +19,7 @@ use crate::mcp::session::{Offered, Session};
 use crate::paths;
 use crate::process::{Ended, Verdict, capture};
 use crate::record::Record;
-use crate::tool::{CAUTION, Call, Held, Machine, Request, Tool, UserContext};
+use crate::tool::{CAUTION, Call, Held, Machine, Request, Tool, UserContext, spec};
 use crate::transaction::{ConfiguredCall, End, Work};
 
 /// Tried after the user's own tools and before shell commands.
@@ -73,13 +73,9 @@ impl Remote {
 
 impl Tool for Remote {
     fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: format!("{}.{}", self.manifest.name, self.name),
-            description: format!("[as the server {} says:] {}", self.manifest.name, self.description),
-            class: ToolClass::Shell,
-            input_schema: self.schema.clone(),
-            priority: PRIORITY,
-        }
+        let server = &self.manifest.name;
+        let description = format!("[as the server {server} says:] {}", self.description);
+        spec(&format!("{server}.{}", self.name), ToolClass::Shell, PRIORITY, &description, self.schema.clone())
     }
 
     fn read(&self, machine: &Machine, user: &UserContext<'_>, value: &Value) -> Result<Request, Box<Record>> {

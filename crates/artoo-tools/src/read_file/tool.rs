@@ -7,7 +7,7 @@ use crate::effects::CallEffects;
 use crate::paths;
 use crate::read_file::{self, Reading};
 use crate::record::Record;
-use crate::tool::{Call, Job, Machine, Question, Request, Running, Tool, UserContext, spec};
+use crate::tool::{Machine, Question, Request, Tool, UserContext, spec, work};
 
 #[derive(Debug)]
 pub(crate) struct ReadFile;
@@ -33,12 +33,11 @@ impl Tool for ReadFile {
             reason,
             details: Vec::new(),
         });
-        Ok(Request { target, effects, question, job: Box::new(reading) })
-    }
-}
-
-impl Job for Reading {
-    fn run(self: Box<Self>, call: Call) -> Running {
-        Box::pin(call.work(move |machine, _, limit| read_file::run(&self, machine, limit)))
+        Ok(Request {
+            target,
+            effects,
+            question,
+            job: work(move |machine, _, limit| read_file::run(&reading, machine, limit)),
+        })
     }
 }

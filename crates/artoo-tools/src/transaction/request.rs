@@ -10,28 +10,17 @@ use artoo_proto::EffectClass;
 use super::{MakeRecord, Names, Program, Work};
 use crate::effects::{CallEffects, NetworkUse, UndoMethod};
 use crate::fence::Reach;
-use crate::limit::Limit;
 use crate::record::Record;
-use crate::tool::{Call, Job, Machine, Question, Request, Running};
-use crate::undo::Act;
+use crate::tool::{Job, Machine, Question, Request};
 
-/// A program that is ready to run.
-pub(crate) struct ProgramCall {
-    pub(crate) program: Program,
-    pub(crate) record: MakeRecord,
-    /// Whether the workspace is created for it.
-    pub(crate) needs_workspace: bool,
-}
-
-impl Job for ProgramCall {
-    fn prepare(&mut self, machine: &Machine, _: &Act, _: &Limit) {
-        if self.needs_workspace {
-            self.program.workspace = NewFolder::create(Path::new(&machine.config.environment.workspace)).map(Arc::new);
-        }
-    }
-
-    fn run(self: Box<Self>, call: Call) -> Running {
-        Box::pin(call.run(self.program, self.record))
+impl Program {
+    /// The job that runs it. `creates_workspace`: the workspace is created for it, if it is missing.
+    pub(crate) fn job(self, creates_workspace: bool, record: MakeRecord) -> Job {
+        Box::new(move |call| {
+            let workspace = Path::new(&call.machine.config.environment.workspace);
+            let workspace = creates_workspace.then(|| NewFolder::create(workspace)).flatten().map(Arc::new);
+            Box::pin(call.run(Self { workspace, ..self }, record))
+        })
     }
 }
 
@@ -110,7 +99,6 @@ impl ConfiguredCall {
             time: self.time,
             workspace: None,
         };
-        let job = Box::new(ProgramCall { program, record, needs_workspace: !is_reading });
-        Ok(Request { target: self.target, effects, question, job })
+        Ok(Request { target: self.target, effects, question, job: program.job(!is_reading, record) })
     }
 }

@@ -12,7 +12,7 @@ use crate::config::ToolConfig;
 use crate::effects::{CallEffects, NetworkUse};
 use crate::limit::Stopped;
 use crate::record::Record;
-use crate::tool::{Call, Job, Look, Machine, Question, Request, Running, Tool, UserContext, done, spec};
+use crate::tool::{Call, Look, Machine, Question, Request, Running, Tool, UserContext, done, spec};
 use crate::web::client::Network;
 use crate::web::config::Engine;
 use crate::web::hosts::Hosts;
@@ -36,12 +36,6 @@ struct Web {
     network: OnceLock<Result<Network, String>>,
     /// Addresses that engines returned as results, newest last.
     named: Mutex<VecDeque<String>>,
-}
-
-/// A valid search.
-struct WebRequest {
-    web: Arc<Web>,
-    wanted: Wanted,
 }
 
 impl Search {
@@ -80,18 +74,14 @@ impl Tool for Search {
             effects.lines.push(line);
             Question { text: shown.clone(), files: Vec::new(), shown, reason: reason.to_owned(), details: Vec::new() }
         });
-        let job = Box::new(WebRequest { web: Arc::clone(&self.web), wanted });
+        let web = Arc::clone(&self.web);
+        let job = Box::new(move |call: Call| {
+            Box::pin(async move {
+                let answer = timeout(call.deadline.left(), web.answer(&wanted, call)).await;
+                answer.unwrap_or_else(|_| Ok(done(Record::timed_out("the time was up before the network answered"))))
+            }) as Running
+        });
         Ok(Request { target, effects, question, job })
-    }
-}
-
-impl Job for WebRequest {
-    fn run(self: Box<Self>, call: Call) -> Running {
-        Box::pin(async move {
-            let time = call.deadline.left();
-            let answer = timeout(time, self.web.answer(&self.wanted, call)).await;
-            answer.unwrap_or_else(|_| Ok(done(Record::timed_out("the time was up before the network answered"))))
-        })
     }
 }
 
