@@ -122,8 +122,6 @@ fn read(machine: &Machine, input: &Value) -> Result<Request, Box<Record>> {
     });
     let work =
         invocation(pipeline.as_deref(), &command, config).ok_or_else(|| input::unfit("no shell is installed"))?;
-    let workspace = Path::new(&config.environment.workspace).file_name().and_then(|name| name.to_str());
-    let needs_workspace = workspace.is_some_and(|name| command.contains(name));
     let ran = Command {
         program: work.program.clone(),
         commands: line.commands,
@@ -143,7 +141,7 @@ fn read(machine: &Machine, input: &Value) -> Result<Request, Box<Record>> {
         workspace: None,
     };
     let record = move |ended: io::Result<Ended>, machine: &Machine, _: &Limit| ran.ended(machine, ended);
-    let job = program.job(needs_workspace, Box::new(record));
+    let job = program.job(false, Box::new(record));
     Ok(Request { target: command.trim().to_owned(), effects, question, job })
 }
 

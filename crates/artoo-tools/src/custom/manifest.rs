@@ -250,8 +250,8 @@ fn check_fields(fields: &BTreeMap<String, Field>) -> Result<(), ManifestProblem>
 fn check_text(key: &'static str, text: &str, max: usize) -> Result<(), ManifestProblem> {
     let is_shown = artoo_proto::escape::one_line(text) == text;
     if text.trim().is_empty() || text.chars().count() > max || !is_shown {
-        let reason = "it is empty, or contains characters that can't be shown, or is longer than";
-        return Err(ManifestProblem::new(format!("{key}: {reason} {max} characters")));
+        let reason = format!("it is empty, longer than {max} characters, or contains characters that can't be shown");
+        return Err(ManifestProblem::new(format!("{key}: {reason}")));
     }
     Ok(())
 }

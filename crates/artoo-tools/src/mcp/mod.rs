@@ -12,6 +12,7 @@
 //!
 //! A server stays as long as it only reads. The first change that it tries ends it, and the call is made again by a server
 //! of its own in a view, as a command is. One with the network is started for each call: what it sends is not sent twice.
+//! Reading calls of one server wait for each other.
 //!
 //! What a server says of itself (names, descriptions, schemas, hints) is shortened, stripped and not trusted.
 

@@ -104,6 +104,8 @@ impl Tool for Remote {
             executable: manifest.program.clone(),
             paths,
             time: manifest.timeout,
+            // A server stays as long as no folder is created or removed beside what it may read.
+            may_need_workspace: false,
             work: Arc::new(RemoteCall {
                 server: Arc::clone(&self.server),
                 manifest: Arc::clone(manifest),
@@ -163,7 +165,7 @@ impl Work for RemoteCall {
                 return self.server.call(&self.name, input, fence, held).await;
             }
             match Session::begin(&call.machine, call.order(self.manifest.invocation(), fence, held)).await {
-                Ok(session) => session.call(&self.name, input, false).await,
+                Ok(mut session) => session.call(&self.name, input, false).await,
                 Err(ended) => ended.map(|ended| *ended),
             }
         };

@@ -14,11 +14,13 @@ use crate::record::Record;
 use crate::tool::{Job, Machine, Question, Request};
 
 impl Program {
-    /// The job that runs it. `creates_workspace`: the workspace is created for it, if it is missing.
-    pub(crate) fn job(self, creates_workspace: bool, record: MakeRecord) -> Job {
+    /// The job that runs it. The workspace is created for it if it is missing, and the call names it or may need it.
+    pub(crate) fn job(self, may_need_workspace: bool, record: MakeRecord) -> Job {
         Box::new(move |call| {
             let workspace = Path::new(&call.machine.config.environment.workspace);
-            let workspace = creates_workspace.then(|| NewFolder::create(workspace)).flatten().map(Arc::new);
+            let name = workspace.file_name().and_then(|name| name.to_str());
+            let is_needed = may_need_workspace || name.is_some_and(|name| self.shown.contains(name));
+            let workspace = is_needed.then(|| NewFolder::create(workspace)).flatten().map(Arc::new);
             Box::pin(call.run(Self { workspace, ..self }, record))
         })
     }
@@ -61,6 +63,8 @@ pub(crate) struct ConfiguredCall {
     pub(crate) paths: Vec<PathBuf>,
     pub(crate) work: Arc<dyn Work>,
     pub(crate) time: Duration,
+    /// Whether it may write to the workspace without naming it in its input.
+    pub(crate) may_need_workspace: bool,
 }
 
 impl ConfiguredCall {
@@ -99,6 +103,6 @@ impl ConfiguredCall {
             time: self.time,
             workspace: None,
         };
-        Ok(Request { target: self.target, effects, question, job: program.job(!is_reading, record) })
+        Ok(Request { target: self.target, effects, question, job: program.job(self.may_need_workspace, record) })
     }
 }

@@ -10,7 +10,7 @@ use rustls::{ClientConfig, RootCertStore, crypto::ring};
 
 use crate::web::hosts::{CheckedResolver, Hosts, Refused};
 
-/// Largest body read: a page of text is far smaller, and all of it is held in memory.
+/// Largest body; all of it is in memory.
 #[doc(alias = "limit")]
 pub(crate) const BODY_MAX_BYTES: usize = 5 * 1024 * 1024;
 
@@ -136,7 +136,7 @@ fn builder() -> Result<reqwest::ClientBuilder, String> {
         .map_err(|error| format!("no client can be built: {error}"))?
         .with_root_certificates(RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() })
         .with_no_client_auth();
-    // A proxy would resolve names itself, past the check of the addresses.
+    // A proxy would resolve names itself, without the check of the addresses.
     Ok(Client::builder()
         .tls_backend_preconfigured(tls)
         .no_proxy()

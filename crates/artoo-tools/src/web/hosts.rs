@@ -17,11 +17,11 @@ const FREE_PORTS_FROM: u16 = 1024;
 #[error("{0}")]
 pub(crate) struct Refused(String);
 
-/// Names and addresses that count as public although they lead to this machine; empty outside tests.
+/// Host names that tests resolve to this machine.
 #[cfg(test)]
 pub(crate) type Loopback = std::collections::BTreeMap<String, SocketAddr>;
 
-/// Which addresses may be connected to.
+/// The check of hosts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Hosts {
     #[cfg(test)]
@@ -147,11 +147,11 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         is_public_v4(Ipv4Addr::new(a, b, c, d))
     };
     match segments {
-        // Written into IPv6, an IPv4 address stays what it is: mapped, and through NAT64.
+        // IPv4 addresses in IPv6: mapped, and NAT64.
         [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => embedded(high, low),
         // Teredo and the other protocol assignments; documentation; 6to4
         [0x2001, 0x0000..=0x01ff, ..] | [0x2001, 0x0db8, ..] | [0x2002, ..] | [0x3fff, 0x0000..=0x0fff, ..] => false,
-        // All else that is public lies here.
+        // The rest of the public range.
         [0x2000..=0x3fff, ..] => true,
         _ => false,
     }
