@@ -1,4 +1,4 @@
-//! Checks in code: the machine's state read again after an act, or a number computed a second time.
+//! Checks of a subtask's output and of files, by code.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -15,30 +15,30 @@ use crate::{paths, read_file};
 
 mod count;
 
-/// Longest a check may take; it repeats work that fitted into a call.
+/// Time limit of a check; its work fitted into a call.
 pub const CHECK_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Largest file read for a check.
 pub const CHECK_MAX_BYTES: u64 = 256 * 1024 * 1024;
 
-/// Characters of an output repeated in what was seen.
+/// Characters of an output quoted in the evidence of a check.
 const SHOWN_MAX_CHARS: usize = 80;
 
-/// What a check is decided from.
+/// The input of a check.
 #[derive(Debug, Clone, Copy)]
 pub struct CheckInput<'a> {
     /// The subtask's output.
     pub output: &'a str,
-    /// Exit code of its last call, where that was a program.
+    /// Exit code of its last call, if that was a program.
     pub exit_code: Option<i32>,
     /// The machine.
     pub environment: &'a Environment,
 }
 
-/// Decides a check; `None` for [`Check::Recompute`] and [`Check::Performed`], whose meaning is not known here.
+/// Runs a check; `None` for [`Check::Recompute`] and [`Check::Performed`], which the caller decides.
 ///
-/// Reads the disk, so an async caller runs it on a blocking thread. Whether a file was changed by the subtask's own
-/// call is the caller's to see; this reads what is there.
+/// Reads the disk, so an async caller runs it on a blocking thread. It does not check whether the subtask itself changed
+/// a file.
 #[must_use]
 pub fn run(check: &Check, input: &CheckInput<'_>) -> Option<CheckOutcome> {
     let environment = input.environment;
@@ -77,7 +77,7 @@ pub fn run(check: &Check, input: &CheckInput<'_>) -> Option<CheckOutcome> {
     })
 }
 
-/// Opens a file for a check and names it in what was seen.
+/// Opens a file for a check and names it in the evidence.
 fn file(
     environment: &Environment,
     path: &str,
@@ -85,7 +85,7 @@ fn file(
 ) -> CheckOutcome {
     let path = match paths::absolute(environment, path) {
         Ok(path) => path,
-        Err(problem) => return CheckOutcome::fail(problem.to_string()),
+        Err(problem) => return CheckOutcome::fail(problem),
     };
     let verdict = match opened(environment, &path) {
         Ok((file, size)) => look(file, size, &Limit::after(CHECK_TIMEOUT))
@@ -100,7 +100,7 @@ fn opened(environment: &Environment, path: &Path) -> Result<(File, u64), CheckOu
         return Err(CheckOutcome::fail("it is protected and not read"));
     }
     let file = open::regular(path).map_err(|problem| match &problem {
-        // An act that left no file has failed by itself; only other errors are the machine's.
+        // A missing file fails the check; other errors are caused by the environment.
         OpenProblem::Io(error) if error.kind() == io::ErrorKind::NotFound => CheckOutcome::fail("there is no file"),
         OpenProblem::NotRegular { .. } => CheckOutcome::fail(problem.to_string()),
         OpenProblem::Io(_) => CheckOutcome::hindered(problem.to_string()),
@@ -118,7 +118,7 @@ fn equals(mut file: File, size: u64, text: &str) -> io::Result<CheckOutcome> {
         return Ok(CheckOutcome::fail(format!("it has {size} bytes, the text {wanted}")));
     }
     let mut held = Vec::new();
-    // One byte more than expected, so that a file that has just grown is seen.
+    // One byte more than expected, to detect a file that has just grown.
     (&mut file).take(wanted.saturating_add(1)).read_to_end(&mut held)?;
     let first_difference = held.iter().zip(text.as_bytes()).position(|(held, wanted)| held != wanted);
     Ok(match first_difference {

@@ -33,15 +33,6 @@ pub struct Grant {
     issued: Instant,
 }
 
-/// Why an approval is not valid for a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum GrantProblem {
-    #[error("what was allowed is not what would run now: the call or a file it names has changed since")]
-    Mismatch,
-    #[error("the permission is older than {} s", GRANT_LIFETIME.as_secs())]
-    Expired,
-}
-
 impl Grant {
     pub(crate) fn new(hash: ConsentHash, scope: ConsentScope) -> Self {
         Self { hash, scope, issued: Instant::now() }
@@ -52,13 +43,15 @@ impl Grant {
         &self.hash
     }
 
-    /// Uses up the approval for a call with this digest, and gives its scope.
-    pub(crate) fn redeem(self, hash: &ConsentHash) -> Result<ConsentScope, GrantProblem> {
+    /// Uses up the approval for a call with this digest, and returns its scope. `Err` says why it is not valid.
+    pub(crate) fn redeem(self, hash: &ConsentHash) -> Result<ConsentScope, String> {
         if self.hash != *hash {
-            return Err(GrantProblem::Mismatch);
+            let reason =
+                "the call or a file that it names has changed since it was approved, so the approval is not valid";
+            return Err(reason.to_owned());
         }
         if self.issued.elapsed() > GRANT_LIFETIME {
-            return Err(GrantProblem::Expired);
+            return Err(format!("the approval is older than {} s", GRANT_LIFETIME.as_secs()));
         }
         Ok(self.scope)
     }

@@ -10,7 +10,7 @@ use crate::limit::Limit;
 /// Bytes read at a time: most files are small.
 const CHUNK_BYTES: usize = 16 * 1024;
 
-/// Hex digest of length-prefixed parts, so no two different lists look the same.
+/// Hex digest of length-prefixed parts, so that different lists have different digests.
 pub(crate) fn of_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
     let mut hasher = Sha256::new();
     for part in parts {
@@ -20,18 +20,18 @@ pub(crate) fn of_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String 
     hex(&hasher.finalize())
 }
 
-/// Hex digest of the rest of an open file; `None` when the limit was reached first.
+/// Hex digest of the rest of an open file; `None` if the limit was reached first.
 pub(crate) fn of_file(file: &mut File, limit: &Limit) -> io::Result<Option<String>> {
     of_rest(file, || limit.reached())
 }
 
-/// Hex digest of all that an open file holds, read from its start; the limit reached is an error of its own.
+/// Hex digest of an open file from its start; fails with `TimedOut` if the limit was reached first.
 pub(crate) fn of_whole(file: &mut File, limit: &Limit) -> io::Result<String> {
     file.rewind()?;
     of_file(file, limit)?.ok_or_else(|| io::ErrorKind::TimedOut.into())
 }
 
-/// Hex digest of all that a reader gives, a piece at a time.
+/// Hex digest of all bytes of a reader.
 pub(crate) fn of_reader(reader: impl Read) -> io::Result<String> {
     Ok(of_rest(reader, || false)?.unwrap_or_default())
 }

@@ -45,6 +45,13 @@ pub(crate) enum NetworkUse {
     Certain,
 }
 
+impl NetworkUse {
+    /// That of a program in a sandbox.
+    pub(crate) fn of_sandbox(is_allowed: bool) -> Self {
+        if is_allowed { Self::Possible } else { Self::Blocked }
+    }
+}
+
 /// How the files that a call changes are saved for undo.
 #[derive(Debug, Clone)]
 pub(crate) enum UndoMethod {
@@ -66,16 +73,12 @@ pub(crate) struct CallEffects {
     pub(crate) changes: EffectSet,
     /// Whether `changes` holds every effect, so that an approval can cover more than this one call.
     pub(crate) is_complete: bool,
-    /// Paths that it may read or change, absolute.
+    /// Absolute paths that it names, patterns as written. If the effects are not complete, it may change these.
     pub(crate) paths: Vec<PathBuf>,
-    /// Paths that it names for certain, patterns as written. If the effects are not complete, it may change these.
-    pub(crate) names: Vec<PathBuf>,
     /// Hosts that it names in addresses.
     pub(crate) hosts: BTreeSet<String>,
     /// The simple commands of a command line.
     pub(crate) commands: Vec<Vec<String>>,
-    /// Whether it may remove the paths that it names, with everything below them.
-    pub(crate) is_destructive: bool,
     pub(crate) network: NetworkUse,
     pub(crate) undo: UndoMethod,
     /// The effects as text for the user, one per line.
@@ -83,17 +86,15 @@ pub(crate) struct CallEffects {
 }
 
 impl CallEffects {
-    /// The effects of a call that names these paths. Unless it is read-only, they may be removed.
+    /// The effects of a call that names these paths.
     pub(crate) fn new(class: EffectClass, paths: Vec<PathBuf>, network: NetworkUse) -> Self {
         Self {
             class,
             changes: EffectSet::new(),
             is_complete: false,
-            names: paths.clone(),
             paths,
             hosts: BTreeSet::new(),
             commands: Vec::new(),
-            is_destructive: true,
             network,
             undo: UndoMethod::None,
             lines: Vec::new(),
@@ -112,12 +113,6 @@ impl CallEffects {
     /// The set of all file effects; `None` if other effects are possible.
     pub(crate) fn all_changes(&self) -> Option<&EffectSet> {
         (self.is_complete && !self.changes.is_empty()).then_some(&self.changes)
-    }
-
-    /// Every path that it may use or names.
-    pub(crate) fn all_paths(&self) -> Vec<PathBuf> {
-        let others = self.names.iter().filter(|name| !self.paths.contains(name));
-        self.paths.iter().chain(others).cloned().collect()
     }
 
     /// Its use of the network, for the user. `is_sandboxed`: this machine has a sandbox.

@@ -48,7 +48,6 @@
 //!
 //! Dropping the future of a call ends every process that it started.
 
-mod beneath;
 mod builtin;
 mod call;
 mod change;
@@ -68,8 +67,8 @@ mod limit;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod mdfind;
-mod nearby;
 mod open;
+mod openat;
 mod paths;
 mod process;
 mod protect;
@@ -80,6 +79,7 @@ pub mod rules;
 mod secret;
 mod session;
 mod shell;
+mod suggest;
 mod text;
 mod tool;
 mod transaction;
@@ -100,8 +100,8 @@ pub use consent::{GRANT_LIFETIME, Grant};
 pub use custom::{ManifestProblem, ToolProblem};
 pub use evidence::EvidenceStore;
 pub use fence::{Denial, FenceReport};
-pub use risk::CommandClass;
+pub use risk::{CommandAssessment, CommandClass};
 pub use rules::{Rule, RuleBook};
-pub use shell::{Assessor, CommandAssessment};
+pub use shell::Assessor;
 #[cfg(feature = "web")]
 pub use web::{Engine, EngineProblem, WebConfig};

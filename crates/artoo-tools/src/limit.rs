@@ -1,13 +1,13 @@
-//! Work that blocks, on its own thread, with a deadline it can ask about; dropping the wait stops the work.
+//! Runs blocking work on its own thread with a deadline; dropping the future cancels it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How much longer the caller waits for work that has been told to stop; it may sit in one slow system call.
+/// How long the caller waits after the deadline, since the work may be in a slow system call.
 const STOP_GRACE: Duration = Duration::from_secs(1);
 
-/// When to stop: at a moment, or as soon as nobody waits.
+/// A deadline that is also reached when the caller is dropped.
 #[derive(Debug, Clone)]
 pub(crate) struct Limit {
     deadline: Instant,
@@ -15,12 +15,12 @@ pub(crate) struct Limit {
 }
 
 impl Limit {
-    /// Until `timeout` from now.
+    /// A deadline this long from now.
     pub(crate) fn after(timeout: Duration) -> Self {
         Self { deadline: Instant::now() + timeout, abandoned: Arc::new(AtomicBool::new(false)) }
     }
 
-    /// Whether to stop now.
+    /// Whether the work must stop.
     pub(crate) fn reached(&self) -> bool {
         self.abandoned.load(Ordering::Relaxed) || Instant::now() >= self.deadline
     }
@@ -29,7 +29,7 @@ impl Limit {
 /// Why blocking work has no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stopped {
-    /// It did not come back in time; it may still sit in a system call.
+    /// It did not return in time; it may still be in a system call.
     TimedOut,
     /// It panicked.
     Panicked,
@@ -43,7 +43,7 @@ impl Drop for AbandonOnDrop {
     }
 }
 
-/// Runs `work` on a blocking thread; it sees the limit reached at `timeout`, or when this future is dropped.
+/// Runs `work` on a blocking thread; its limit is reached after `timeout`, or when this future is dropped.
 pub(crate) async fn blocking<T: Send + 'static>(
     timeout: Duration,
     work: impl FnOnce(&Limit) -> T + Send + 'static,

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::glob::{self, Kind, Needle, Walk};
-use crate::input::{self, InputProblem};
+use crate::input;
 use crate::limit::Limit;
 use crate::paths::{self, PATH_MAX_BYTES};
 use crate::process::Ended;
@@ -47,7 +47,7 @@ pub(crate) struct Query {
 
 impl Query {
     /// Reads an input.
-    pub(crate) fn parse(environment: &Environment, value: &Value) -> Result<Self, InputProblem> {
+    pub(crate) fn parse(environment: &Environment, value: &Value) -> Result<Self, Box<Record>> {
         let wire: Wire = input::parse(value)?;
         input::check_length("query", &wire.query, QUERY_MAX_CHARS)?;
         if wire.query.trim_start().starts_with('-') || wire.query.chars().any(char::is_control) {

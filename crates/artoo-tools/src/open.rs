@@ -1,4 +1,4 @@
-//! Opening files to read: only regular ones, never waiting on a pipe, never touching a device.
+//! Opens regular files for reading, without blocking on pipes and without opening devices.
 
 use std::fs::{self, File};
 use std::io;
@@ -6,24 +6,24 @@ use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
 
-/// What stood in the way of reading a path.
+/// Why a path can't be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum OpenProblem {
-    /// It is a folder, pipe, socket or device.
+    /// The path is a folder, pipe, socket or device.
     #[error("it is {kind}, not a regular file")]
     NotRegular {
-        /// What it is.
+        /// Its kind.
         kind: &'static str,
     },
-    /// The system said no.
+    /// A system call failed.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
 /// Opens a regular file for reading.
 ///
-/// The type is looked at before opening, since opening some devices already acts, and again on the open file, since
-/// the path may have been swapped in between. `O_NONBLOCK` keeps a pipe without a writer from waiting.
+/// The type is checked before opening, since opening a device may have side effects, and again on the open file, since
+/// the path may have been replaced in between. With `O_NONBLOCK`, a pipe without a writer does not block.
 pub(crate) fn regular(path: &Path) -> Result<File, OpenProblem> {
     must_be_regular(&fs::metadata(path)?)?;
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
@@ -36,7 +36,7 @@ fn must_be_regular(metadata: &fs::Metadata) -> Result<(), OpenProblem> {
     if metadata.is_file() { Ok(()) } else { Err(OpenProblem::NotRegular { kind: kind_name(metadata.file_type()) }) }
 }
 
-/// What a file type is called.
+/// The name of a file type.
 pub(crate) fn kind_name(kind: fs::FileType) -> &'static str {
     use std::os::unix::fs::FileTypeExt;
     if kind.is_file() {

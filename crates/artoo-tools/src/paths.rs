@@ -1,4 +1,4 @@
-//! Paths as people and models write them, made absolute, and shown on one line.
+//! Makes paths absolute, resolves symlinks, and shows paths on one line.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -6,31 +6,20 @@ use std::path::{Component, Path, PathBuf};
 
 use artoo_proto::{Environment, escape};
 
-/// Longest path taken, in bytes: the kernel's own limit.
+/// Longest path, in bytes: the kernel's limit.
 pub(crate) const PATH_MAX_BYTES: usize = 4096;
 
-/// Why a text is not a usable path.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum PathProblem {
-    #[error("the path is empty")]
-    Empty,
-    #[error("the path holds a NUL character")]
-    Nul,
-    #[error("the path is {bytes} bytes long; the limit is {PATH_MAX_BYTES}")]
-    TooLong { bytes: usize },
-}
-
-/// `text` as an absolute path: `~` is the home folder, anything else relative to the working folder; `.` and `..` are
-/// resolved by their letters, so the path that is checked is the path that is used.
-pub(crate) fn absolute(environment: &Environment, text: &str) -> Result<PathBuf, PathProblem> {
+/// `text` as an absolute path: `~` is the home folder, anything else is relative to the working folder. `.` and `..` are
+/// resolved without the disk, so the path that is checked is the path that is used.
+pub(crate) fn absolute(environment: &Environment, text: &str) -> Result<PathBuf, String> {
     if text.is_empty() {
-        return Err(PathProblem::Empty);
+        return Err("the path is empty".to_owned());
     }
     if text.contains('\0') {
-        return Err(PathProblem::Nul);
+        return Err("the path holds a NUL character".to_owned());
     }
     if text.len() > PATH_MAX_BYTES {
-        return Err(PathProblem::TooLong { bytes: text.len() });
+        return Err(format!("the path is {} bytes long; the limit is {PATH_MAX_BYTES}", text.len()));
     }
     let joined = match text.strip_prefix('~') {
         Some("") => PathBuf::from(&environment.home),
@@ -40,7 +29,7 @@ pub(crate) fn absolute(environment: &Environment, text: &str) -> Result<PathBuf,
     Ok(normalise(&joined))
 }
 
-/// Resolves `.` and `..` by letters alone; nothing is read from disk.
+/// Resolves `.` and `..` without reading the disk.
 pub(crate) fn normalise(path: &Path) -> PathBuf {
     let mut out = PathBuf::from("/");
     for component in path.components() {
@@ -55,7 +44,7 @@ pub(crate) fn normalise(path: &Path) -> PathBuf {
     out
 }
 
-/// Where a path really leads: the deepest part that exists with its symlinks resolved, the rest as written.
+/// The path with symlinks resolved in the part that exists; the rest as written.
 pub(crate) fn real(path: &Path) -> PathBuf {
     let mut missing: Vec<&OsStr> = Vec::new();
     let mut existing = path;
@@ -73,7 +62,7 @@ pub(crate) fn real(path: &Path) -> PathBuf {
     }
 }
 
-/// The path with links resolved on the way to its last name, which itself is left as it is.
+/// The path with symlinks resolved in its parent only.
 pub(crate) fn without_links(path: &Path) -> PathBuf {
     match (path.parent(), path.file_name()) {
         (Some(parent), Some(name)) => real(parent).join(name),

@@ -1,5 +1,5 @@
-//! Places no tool reads or writes without a person: keys, passwords, shell start-up and history, artoo's own data; and
-//! files elsewhere whose content goes to no model without one.
+//! Protected places that no tool reads or writes without approval (keys, passwords, shell start-up files and history,
+//! artoo's own data), and files with secrets elsewhere, which no model reads without approval.
 
 use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
@@ -10,7 +10,7 @@ use artoo_proto::Environment;
 use crate::undo::is_system;
 use crate::{paths, secret};
 
-/// What no tool touches, by family: below the home folder where it begins with `~/`; `+` stands for a blank.
+/// Protected places, grouped by kind; `~/` is the home folder and `+` a space.
 const PLACES: [&str; 6] = [
     // Keys of this machine and of its user.
     "/etc/shadow /etc/gshadow /etc/sudoers /etc/sudoers.d /etc/ssl/private ~/.ssh ~/.gnupg ~/.config/sops ~/.config/age \
@@ -22,7 +22,7 @@ const PLACES: [&str; 6] = [
         ~/.config/1Password ~/.config/keepassxc ~/snap/bitwarden ~/snap/keepassxc ~/Library/Keychains \
         ~/.config/rbw ~/.local/share/rbw ~/.local/share/gopass ~/.local/share/lpass ~/.lpass ~/.local/share/kwalletd5 \
         ~/.electrum ~/.bitcoin ~/.ethereum ~/.config/solana",
-    // Clouds, clusters and what signs in to them.
+    // Credentials of clouds and clusters.
     "~/.aws ~/.azure ~/.kube ~/.docker ~/.oci ~/.config/gcloud ~/.config/doctl ~/.config/rclone ~/.terraform.d ~/.vault-token \
         ~/.s3cfg ~/.boto ~/.aliyun ~/.bluemix ~/.config/hcloud ~/.config/scw ~/.config/linode-cli ~/.config/containers/auth.json \
         ~/.config/helm ~/.fly ~/.config/ngrok ~/.ngrok2 ~/.config/stripe ~/.pulumi ~/.config/.wrangler",
@@ -34,7 +34,7 @@ const PLACES: [&str; 6] = [
         ~/.composer/auth.json ~/.config/composer/auth.json \
         ~/.config/pypoetry/auth.toml ~/.kaggle ~/.cache/huggingface/stored_tokens ~/.mylogin.cnf ~/.smbcredentials \
         ~/.davfs2 ~/.msmtprc ~/.config/msmtp ~/.fetchmailrc ~/.authinfo ~/.authinfo.gpg ~/.config/filezilla",
-    // Browsers, mail and messages; `.var/app` holds what came as a flatpak.
+    // Browsers, mail and messages; `.var/app` has the data of flatpaks.
     "~/.mozilla ~/.thunderbird ~/.config/google-chrome ~/.config/chromium ~/.config/BraveSoftware ~/.config/vivaldi \
         ~/.config/opera ~/.config/microsoft-edge ~/.config/Signal ~/.var/app ~/snap/firefox ~/snap/chromium ~/snap/brave \
         ~/snap/thunderbird ~/snap/signal-desktop ~/snap/vivaldi ~/snap/opera ~/snap/slack ~/snap/discord \
@@ -43,17 +43,17 @@ const PLACES: [&str; 6] = [
         ~/.config/evolution ~/.local/share/evolution ~/.local/share/geary ~/.config/Slack ~/.config/discord \
         ~/.config/Element ~/.local/share/TelegramDesktop ~/.purple ~/Library/Cookies ~/Library/Application+Support/Google/Chrome \
         ~/Library/Application+Support/Firefox",
-    // What shells and databases write down.
+    // Histories of shells and databases.
     "~/.bash_history ~/.zsh_history ~/.python_history ~/.psql_history ~/.mysql_history ~/.sqlite_history \
         ~/.node_repl_history ~/.local/share/fish/fish_history \
         ~/.ash_history ~/.sh_history ~/.histfile ~/.zhistory ~/.rediscli_history ~/.irb_history ~/.lesshst ~/.viminfo \
         ~/.local/state/nvim/shada ~/.local/share/nvim/shada ~/.mongodb",
 ];
 
-/// artoo's own of them, besides the configured ones.
+/// artoo's own data, besides the configured folders.
 const OWN_PLACES: [&str; 1] = ["~/.artoo ~/.config/artoo"];
 
-/// What a shell runs when it starts. A tool may show it; a command finds it shut unless it names it.
+/// Start-up files of shells. A tool may read them; a command may read one only if it names it.
 const START_UP: [&str; 1] =
     ["~/.bashrc ~/.bash_profile ~/.bash_login ~/.bash_logout ~/.profile ~/.zshrc ~/.zshenv ~/.zprofile ~/.zlogin \
     ~/.zlogout ~/.kshrc ~/.config/fish ~/.config/environment.d ~/.xprofile ~/.xsessionrc ~/.pam_environment"];
@@ -62,16 +62,16 @@ const START_UP: [&str; 1] =
 #[derive(Debug, Clone)]
 pub(crate) struct Protected {
     places: Vec<PathBuf>,
-    /// The same in order, each [`folded`].
+    /// The same places in the same order, each [`folded`].
     folded: Vec<Vec<u8>>,
     start_up: Vec<PathBuf>,
     own_data: Vec<PathBuf>,
-    /// Whether what is read stays on this machine: then secrets outside these places are files like any other.
+    /// Whether models may read secrets outside these places without approval.
     pub(crate) trusts_model: bool,
 }
 
 impl Protected {
-    /// The built-in list and the configured one, each also where its symlinks lead.
+    /// The built-in places and the configured ones, each also with its symlinks resolved.
     pub(crate) fn new(environment: &Environment, more: &[PathBuf]) -> Self {
         let home = Path::new(&environment.home);
         let own: Vec<PathBuf> = written(home, &OWN_PLACES).chain(more.iter().cloned()).collect();
@@ -86,23 +86,23 @@ impl Protected {
         Self { places, folded, start_up, own_data, trusts_model: false }
     }
 
-    /// Where artoo keeps its own data, as it really lies: no command changes that, allowed or not.
+    /// Real paths of artoo's own data; no command may change it, with or without approval.
     pub(crate) fn own_data(&self) -> Vec<PathBuf> {
         self.own_data.clone()
     }
 
-    /// The places themselves, whether there is something or not.
+    /// All places, also those that do not exist.
     #[cfg(test)]
     pub(crate) fn places(&self) -> &[PathBuf] {
         &self.places
     }
 
-    /// What a fenced command may not read: as written and where it led when the list was made.
+    /// Places that a sandboxed command may not read: as written, and with symlinks resolved.
     pub(crate) fn hidden_places(&self) -> BTreeSet<PathBuf> {
         self.places.iter().chain(&self.start_up).cloned().collect()
     }
 
-    /// Why this path is out of reach, where it is; the path is taken as written and where it really leads.
+    /// Why this path is protected; `None` if it is not. Checks the path as written and with symlinks resolved.
     pub(crate) fn refusal(&self, path: &Path) -> Option<String> {
         let real = paths::real(path);
         if self.holds(path) || self.holds(&real) {
@@ -114,14 +114,14 @@ impl Protected {
         None
     }
 
-    /// Why the content of this file is not for a model, where a person must be asked first.
+    /// Why reading this file needs approval; `None` if it needs none.
     pub(crate) fn secret(&self, path: &Path) -> Option<String> {
         let is_kept = !self.trusts_model && secret::is_secret(path);
         is_kept.then(|| format!("{} may hold secrets, and what it says goes to the model", paths::line(path)))
     }
 
-    /// The place that a command must be allowed to read, if this path or pattern lies in one of the places. artoo's own
-    /// data is never read.
+    /// The real path to approve for a command that reads this path or pattern, if it is in a protected place other than
+    /// artoo's own data.
     pub(crate) fn readable_place(&self, path: &Path) -> Option<PathBuf> {
         let there = path.ancestors().find(|path| path.symlink_metadata().is_ok())?;
         let real = paths::real(there);
@@ -130,8 +130,8 @@ impl Protected {
         (is_kept && !is_own).then_some(real)
     }
 
-    /// Files that a command may not read, since they may hold secrets: below the home, the working folder, the workspace
-    /// and these folders, as they really lie.
+    /// Real paths of files that a command may not read, since they may hold secrets: below the home, the working folder,
+    /// the workspace and these folders.
     pub(crate) fn left_out(&self, environment: &Environment, named: &[PathBuf]) -> Vec<PathBuf> {
         let own = [&environment.home, &environment.cwd, &environment.workspace].map(PathBuf::from);
         let roots = own.iter().chain(named).map(|path| paths::real(path)).filter(|path| path.is_dir());
@@ -142,16 +142,16 @@ impl Protected {
         found.filter(|file| !file.ends_with(".git/config")).collect()
     }
 
-    /// The files below a folder whose content is not for a model, and whether that is all of them.
+    /// The files below a folder that may hold secrets, and whether the list is complete.
     pub(crate) fn secrets_below(&self, folder: &Path, entries_max: usize) -> (Vec<PathBuf>, bool) {
         if self.trusts_model {
             return (Vec::new(), true);
         }
-        // Opening what the kernel shows as files may act.
+        // Opening a file of the kernel may have side effects.
         secret::below(folder, entries_max, |path| is_system(path) || self.holds(path))
     }
 
-    /// Whether a walk over this folder that opens every file would open a protected one.
+    /// Whether a protected place that exists is below this folder.
     pub(crate) fn lies_below(&self, folder: &Path) -> bool {
         let real = paths::real(folder);
         let both = [folded(folder), folded(&real)];
@@ -164,15 +164,14 @@ impl Protected {
                 .any(|(place, folded)| lies_there(folded) && place.symlink_metadata().is_ok())
     }
 
-    /// Whether a path, taken as it is written, lies in one of the places.
+    /// Whether a path, as written, is in a protected place.
     pub(crate) fn holds(&self, path: &Path) -> bool {
         let path = folded(path);
         self.folded.iter().any(|place| is_below(&path, place))
     }
 }
 
-/// A path to be compared: one spelling for all that name it by letters alone, each name with a `/` behind it. Letter case
-/// goes: some file systems ignore it.
+/// A path for comparison: lowercase, since some file systems ignore letter case, with a `/` after each name.
 fn folded(path: &Path) -> Vec<u8> {
     let mut out = Vec::with_capacity(path.as_os_str().len() + 1);
     for component in path.components() {
@@ -195,7 +194,7 @@ fn written<'a>(home: &'a Path, families: &'a [&str]) -> impl Iterator<Item = Pat
     places.map(|place| place.strip_prefix("~/").map_or_else(|| PathBuf::from(&place), |below| home.join(below)))
 }
 
-/// Whether it lies under `/proc` and tells of processes, not of the machine alone.
+/// Whether the path is in `/proc` and is not one of the files about the machine as a whole.
 fn is_process_memory(path: &Path) -> bool {
     let Ok(below) = path.strip_prefix("/proc") else { return false };
     let facts =

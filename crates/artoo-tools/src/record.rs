@@ -105,6 +105,11 @@ impl Record {
         }
     }
 
+    /// The same of a request that could not be read.
+    pub(crate) fn of_class(self: Box<Self>, class: EffectClass) -> Box<Self> {
+        Box::new(Self { class, ..*self })
+    }
+
     pub(crate) fn class(self, class: EffectClass) -> Self {
         Self { class, ..self }
     }

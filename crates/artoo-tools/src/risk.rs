@@ -27,19 +27,22 @@ pub enum CommandClass {
     Irreversible,
 }
 
-/// The risks of a command, from its words alone.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Assessment {
-    /// Why it is never run, and the remedy.
-    pub(crate) refusal: Option<String>,
-    /// What it may do, each in a few plain words.
-    pub(crate) risks: Vec<String>,
-    pub(crate) class: CommandClass,
+/// What the words of a command say about its risks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CommandAssessment {
+    /// The command as it was given.
+    pub command: String,
+    /// The worst that its words hint at.
+    pub class: CommandClass,
+    /// Why it is never run, and what to do instead; `None` if it may run.
+    pub refused: Option<String>,
+    /// What it may do, each in a few words. An empty list proves nothing.
+    pub risks: Vec<String>,
 }
 
 /// Assesses a command line.
-pub(crate) fn assess(line: &CommandLine) -> Assessment {
-    let refusal = refused(line).map(|(program, does)| {
+pub(crate) fn assess(command: &str, line: &CommandLine) -> CommandAssessment {
+    let refused = refused(line).map(|(program, does)| {
         format!("{program} {does}, which artoo never does; if you want it, run it yourself in a terminal")
     });
     let fetches = line.simple.iter().any(|simple| matches(simple, FETCHERS, ""));
@@ -49,9 +52,10 @@ pub(crate) fn assess(line: &CommandLine) -> Assessment {
             risks.push(risk);
         }
     }
-    let class = risks.iter().map(|(_, class)| *class).chain(refusal.iter().map(|_| CommandClass::Irreversible)).max();
-    Assessment {
-        refusal,
+    let class = risks.iter().map(|(_, class)| *class).chain(refused.iter().map(|_| CommandClass::Irreversible)).max();
+    CommandAssessment {
+        command: command.to_owned(),
+        refused,
         risks: risks.into_iter().map(|(words, _)| words.to_owned()).collect(),
         class: class.unwrap_or(CommandClass::Opaque),
     }

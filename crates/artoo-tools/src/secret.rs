@@ -1,4 +1,4 @@
-//! Files that may hold secrets, wherever they lie: by their name, and by how their content begins.
+//! Detects files that may hold secrets in any folder, by their name and by the beginning of their content.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -13,27 +13,27 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::{open, paths};
 
-/// Bytes of a file that are looked at: a key file says what it is in its first line.
+/// Bytes of a file that are searched for keys; the first line of a key file identifies it.
 const HEAD_BYTES: u64 = 4096;
 
-/// Entries looked at below a folder that a command reads as a whole; where there are more, a person is asked.
+/// Maximum number of entries searched below a folder.
 pub(crate) const SEARCHED_MAX: usize = 100_000;
 
-/// Of as many entries as are looked at, one in so many may be opened; the others are judged by their names alone.
+/// One of this many entries may be opened; of the others only the names are checked.
 const OPENED_PART: usize = 5;
 
-/// Files that are opened in one search, at most.
+/// Maximum number of files opened in one search.
 const OPENED_MAX: usize = 2_000;
 
-/// Folders of programs' own files, by name: what looks like a key there belongs to a test.
+/// Folders of installed programs and libraries; keys in them belong to tests.
 const PROGRAM_FOLDERS: [&str; 8] =
     ["node_modules", ".cache", ".rustup", "registry", "site-packages", "dist-packages", "vendor", "target"];
 
-/// Files that are named where some were left out; the others are counted.
+/// Files named in a message about files that were left out; the others are counted.
 const NAMED_MAX: usize = 5;
 
-/// Patterns of paths in lowercase, by family: each fits the end of a path, one that ends with `/` everything in a folder
-/// of that name; `+` stands for a blank.
+/// Lowercase patterns of paths, grouped by kind. Each matches the end of a path, one with a trailing `/` everything in a
+/// folder of that name; `+` is a space.
 const FAMILIES: [&str; 6] = [
     // Settings of programs, with passwords in them.
     ".env .env.* .env-* .env_* *.env .envrc master.key wp-config.php rclone.conf .m2/settings.xml",
@@ -46,18 +46,18 @@ const FAMILIES: [&str; 6] = [
         service-account*.json service_account*.json oauth_creds.json token.json .token *.token .secrets/ secret.json \
         secret.yml secret.yaml secret.toml secrets.json secrets.yml secrets.yaml secrets.toml .netrc _netrc .npmrc .pypirc \
         .pgpass .my.cnf .mylogin.cnf .git-credentials .vault-token .htpasswd .boto .s3cfg .terraformrc",
-    // Programs that sign in, other agents among them.
+    // Credentials of other programs, agents among them.
     ".claude.json .codex/auth.json opencode/auth.json github-copilot/*.json huggingface/token huggingface/stored_tokens \
         .composer/auth.json containers/auth.json gh/hosts.yml doctl/config.yaml .fly/config.yml supabase/access-token \
         firebase-tools.json",
-    // Clouds, clusters and their states.
+    // Clouds and clusters.
     ".aws/ .azure/ .kube/ access_tokens.db .dockercfg .docker/config.json kubeconfig *.kubeconfig kubeconfig.* *.tfstate \
         *.tfstate.* *.tfvars *.tfvars.json",
-    // What browsers, shells and databases write down.
+    // Histories of browsers, shells and databases.
     "logins.json key3.db key4.db login+data cookies cookies.sqlite cookies.txt .*_history fish_history .histfile .zhistory",
 ];
 
-/// A path as lowercase text is compared; a family that does not compile knows no file, which a test would show.
+/// The compiled patterns, matched against lowercase paths. A test checks that each compiles.
 static PATTERNS: LazyLock<GlobSet> = LazyLock::new(|| {
     let mut set = GlobSetBuilder::new();
     for pattern in FAMILIES.iter().flat_map(|family| family.split_whitespace()).map(|name| name.replace('+', " ")) {
@@ -69,21 +69,21 @@ static PATTERNS: LazyLock<GlobSet> = LazyLock::new(|| {
     set.build().unwrap_or_default()
 });
 
-/// Last parts of names that say that a file only shows what the real one looks like.
+/// Endings of templates, which hold no secrets.
 const TEMPLATES: [&str; 5] = [".example", ".sample", ".template", ".dist", ".tmpl"];
 
-/// Whether a file may hold secrets, by its name as it is written and as it really is, and by its content.
+/// Whether a file may hold secrets, by its name, its real name and its content.
 pub(crate) fn is_secret(path: &Path) -> bool {
     is_named_so(path) || is_named_so(&paths::real(path)) || begins_so(path)
 }
 
-/// Whether the name alone says so.
+/// Whether a file may hold secrets, by its name alone.
 pub(crate) fn is_named_so(path: &Path) -> bool {
     let path = path.to_string_lossy().to_lowercase();
     !TEMPLATES.iter().any(|end| path.ends_with(end)) && PATTERNS.is_match(&path)
 }
 
-/// Whether the file begins with a key; in the settings of a repository, also with a password in an address.
+/// Whether a key is in the beginning of the file; in a `.git/config`, also a password in a URL.
 fn begins_so(path: &Path) -> bool {
     let mut head = Vec::new();
     let Ok(file) = open::regular(path) else { return false };
@@ -95,7 +95,7 @@ fn begins_so(path: &Path) -> bool {
     looks(&head) != head
 }
 
-/// What is told of files that were left out of a search, where there are some.
+/// The message about files that were left out of a search; `None` if there are none.
 pub(crate) fn left_out(files: &[PathBuf]) -> Option<String> {
     let (count, noun) = (files.len(), if files.len() == 1 { "file" } else { "files" });
     let named: Vec<String> = files.iter().take(NAMED_MAX).map(|path| paths::line(path)).collect();
@@ -103,7 +103,7 @@ pub(crate) fn left_out(files: &[PathBuf]) -> Option<String> {
     (count > 0).then(|| format!("left out {count} {noun} that may hold secrets: {}{more}", named.join(", ")))
 }
 
-/// What a tool put out without the keys in it, saying so.
+/// An output with its keys removed, and a note if there were any.
 pub(crate) fn without_keys(text: String) -> String {
     match redact_keys(&text) {
         Cow::Borrowed(_) => text,
@@ -111,14 +111,14 @@ pub(crate) fn without_keys(text: String) -> String {
     }
 }
 
-/// The files below a folder that may hold secrets, nearest first, and whether all entries could be looked at. `skip`
-/// tells places that are left alone. No link is followed.
+/// The files below a folder that may hold secrets, highest first, and whether all entries were searched. `skip` excludes
+/// paths. Symlinks are not followed.
 pub(crate) fn below(folder: &Path, entries_max: usize, skip: impl Fn(&Path) -> bool) -> (Vec<PathBuf>, bool) {
     let (mut found, mut entries, mut opened) = (Vec::new(), 0, 0);
     let mut folders = VecDeque::from([folder.to_path_buf()]);
     while let Some(folder) = folders.pop_front() {
         let Ok(listed) = fs::read_dir(&folder) else { continue };
-        // Git's own files are packed and hold no readable text, except its configuration.
+        // Of git's own files only the configuration is readable text.
         let is_git = folder.file_name() == Some(OsStr::new(".git"));
         for entry in listed.flatten().filter(|entry| !is_git || entry.file_name() == "config") {
             entries += 1;

@@ -1,8 +1,8 @@
-//! What a desktop program needs to find the person's session; no command of a model's gets it.
+//! Environment variables of the user's desktop session; commands of models don't get them.
 
 use std::ffi::OsString;
 
-/// Variables that lead to the session's bus and screen.
+/// Variables with the addresses of the session's D-Bus and display.
 const VARIABLES: [&str; 8] = [
     "DBUS_SESSION_BUS_ADDRESS",
     "DISPLAY",
@@ -14,7 +14,7 @@ const VARIABLES: [&str; 8] = [
     "XDG_SESSION_TYPE",
 ];
 
-/// Those that are set.
+/// The variables that are set.
 pub(crate) fn environment() -> Vec<(String, OsString)> {
     let set = VARIABLES.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var_os(name)?)));
     set.filter(|(_, value)| !value.is_empty()).collect()

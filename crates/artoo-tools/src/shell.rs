@@ -2,10 +2,12 @@
 
 mod check;
 mod pipeline;
-mod run;
+mod record;
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use artoo_proto::{EffectClass, ToolClass, ToolSpec};
 use serde::Deserialize;
@@ -14,17 +16,19 @@ use serde_json::{Value, json};
 use crate::command_line;
 use crate::config::ToolConfig;
 use crate::effects::{CallEffects, NetworkUse, UndoMethod, matches};
-use crate::input::{self, InputProblem};
+use crate::fence::Reach;
+use crate::input;
+use crate::limit::Limit;
 use crate::paths::{self, PATH_MAX_BYTES};
-use crate::process;
+use crate::process::{self, Ended, Invocation};
 use crate::protect::Protected;
 use crate::record::Record;
 use crate::risk;
 use crate::secret;
 use crate::tool::{Machine, Question, Request, Tool, UserContext, spec};
-use crate::transaction::Names;
+use crate::transaction::{Names, Program};
 
-pub use check::{Assessor, CommandAssessment};
+pub use check::Assessor;
 
 /// Longest command in characters; near the limit of the system.
 const COMMAND_MAX_CHARS: usize = 32_768;
@@ -47,19 +51,15 @@ struct Wire {
     writes: Vec<String>,
 }
 
-/// A valid command.
+/// A command that ran, to judge its end.
 #[derive(Debug)]
 struct Command {
-    text: String,
-    /// The programs, if it was not given as text.
-    pipeline: Option<Vec<Vec<String>>>,
+    /// The program that is started.
+    program: PathBuf,
     /// Its simple commands.
     commands: Vec<Vec<String>>,
-    names: Names,
-    /// Folders that it may change besides the home, the working folder and the workspace.
-    folders: Vec<PathBuf>,
-    /// Whether it asks for the network.
-    network: bool,
+    /// Paths that it names.
+    paths: Vec<PathBuf>,
     /// Files that it may not read, since they may hold secrets.
     left_out: Vec<PathBuf>,
 }
@@ -78,11 +78,11 @@ impl Tool for Shell {
     }
 
     fn read(&self, machine: &Machine, _: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
-        read(machine, input).map_err(|problem| problem.record(EffectClass::Unproven))
+        read(machine, input).map_err(|record| record.of_class(EffectClass::Unproven))
     }
 }
 
-fn read(machine: &Machine, input: &Value) -> Result<Request, InputProblem> {
+fn read(machine: &Machine, input: &Value) -> Result<Request, Box<Record>> {
     let Machine { config, protected, .. } = machine;
     let Wire { command, pipeline, network: asks_network, writes } = input::parse(input)?;
     let command = match (command, &pipeline) {
@@ -99,21 +99,19 @@ fn read(machine: &Machine, input: &Value) -> Result<Request, InputProblem> {
     let writes = writes.iter().map(|path| input::path(&config.environment, "writes", path));
     let folders = writes.collect::<Result<Vec<_>, _>>()?;
     let line = command_line::read(config, &command);
-    let assessment = risk::assess(&line);
-    if let Some(reason) = assessment.refusal {
-        return Err(InputProblem::Denied(reason));
+    let assessment = risk::assess(&command, &line);
+    if let Some(reason) = assessment.refused {
+        return Err(input::denied(&reason));
     }
     let left_out = protected.left_out(&config.environment, &line.names);
     let names = Names { secrets: secrets(protected, &line.names, &left_out), hosts: line.hosts, paths: line.names };
     let reason = shown_by_git(&line.commands).or_else(|| asks_network.then(|| "it asks for the network".to_owned()));
-    let network = if asks_network { NetworkUse::Possible } else { NetworkUse::Blocked };
     let effects = CallEffects {
         hosts: names.hosts.clone(),
         commands: line.commands.clone(),
-        is_destructive: false,
         undo: UndoMethod::Commit,
         lines: assessment.risks,
-        ..CallEffects::new(EffectClass::Unproven, names.paths.clone(), network)
+        ..CallEffects::new(EffectClass::Unproven, names.paths.clone(), NetworkUse::of_sandbox(asks_network))
     };
     let question = reason.map(|reason| Question {
         text: format!("{command}\0{asks_network}"),
@@ -122,10 +120,39 @@ fn read(machine: &Machine, input: &Value) -> Result<Request, InputProblem> {
         reason,
         details: Vec::new(),
     });
-    let command =
-        Command { text: command, pipeline, commands: line.commands, names, folders, network: asks_network, left_out };
-    let target = command.text.trim().to_owned();
-    Ok(Request { target, effects, question, job: Box::new(command) })
+    let work =
+        invocation(pipeline.as_deref(), &command, config).ok_or_else(|| input::unfit("no shell is installed"))?;
+    let ran = Command {
+        program: work.program.clone(),
+        commands: line.commands,
+        paths: names.paths.clone(),
+        left_out: left_out.clone(),
+    };
+    let program = Program {
+        work: Arc::new(work),
+        shown: command.clone(),
+        names,
+        folders,
+        left_out,
+        reach: Reach::of_network(asks_network),
+        is_granted: false,
+        caution: None,
+        time: config.call_timeout,
+        workspace: None,
+    };
+    let record = move |ended: io::Result<Ended>, machine: &Machine, _: &Limit| ran.ended(machine, ended);
+    let job = program.job(false, Box::new(record));
+    Ok(Request { target: command.trim().to_owned(), effects, question, job })
+}
+
+/// The programs of a pipeline, or a shell with the command as it was shown.
+fn invocation(pipeline: Option<&[Vec<String>]>, command: &str, config: &ToolConfig) -> Option<Invocation> {
+    if let Some(pipeline) = pipeline {
+        return pipeline::invocation(pipeline, config);
+    }
+    let mut shell = pipeline::shell(config)?;
+    shell.arguments.extend(["-c".into(), command.into()]);
+    Some(shell)
 }
 
 /// The places with secrets among these names, which may be patterns.

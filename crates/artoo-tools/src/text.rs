@@ -1,6 +1,6 @@
-//! Bytes from files and programs as text, saying what could not be shown as such.
+//! Bytes of files and programs as text, with a note if some are not UTF-8.
 
-/// The bytes as text; what is not UTF-8 becomes U+FFFD, and a last line says so.
+/// The bytes as text. Bytes that are not UTF-8 become U+FFFD, and a last line counts them.
 pub(crate) fn from_bytes(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),
@@ -11,10 +11,8 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> String {
     }
 }
 
-/// Two ends of something longer in at most `max_chars` characters, with a mark for what is missing between; whether
-/// anything is missing.
-///
-/// Cut between characters only; the number is that of the bytes that are not shown, exactly.
+/// The head and tail of a longer text in at most `max_chars` characters, with the exact number of missing bytes between,
+/// and whether any is missing. Characters are not split.
 pub(crate) fn ends(head: &[u8], left_out: u64, tail: &[u8], max_chars: usize) -> (String, bool) {
     let (half, rest) = (max_chars / 2, max_chars - max_chars / 2);
     let whole;
@@ -26,8 +24,8 @@ pub(crate) fn ends(head: &[u8], left_out: u64, tail: &[u8], max_chars: usize) ->
         let (first, last) = (beginning(&whole, half), end(&whole, rest));
         (first, last, whole.len() - first.len() - last.len())
     } else {
-        // Both ends may be cut inside a character; what is left of it is missing too.
-        let (first, last) = (beginning(without_torn_end(head), half), end(without_torn_start(tail), rest));
+        // A character that was split at either end counts as missing.
+        let (first, last) = (beginning(without_split_end(head), half), end(without_split_start(tail), rest));
         (first, last, head.len() - first.len() + tail.len() - last.len())
     };
     let missing = left_out + missing as u64;
@@ -37,7 +35,7 @@ pub(crate) fn ends(head: &[u8], left_out: u64, tail: &[u8], max_chars: usize) ->
     (format!("{first}\n… [{missing} bytes left out] …\n{last}{remark}"), true)
 }
 
-/// Where each character of the bytes begins; what is not UTF-8 counts as it is shown.
+/// The positions of the characters; bytes that are not UTF-8 count as they are shown.
 fn starts(bytes: &[u8]) -> impl Iterator<Item = usize> + '_ {
     let mut at = 0;
     bytes.utf8_chunks().flat_map(move |chunk| {
@@ -64,16 +62,16 @@ fn end(bytes: &[u8], wanted: usize) -> &[u8] {
     bytes.get(from..).unwrap_or_default()
 }
 
-/// The bytes without the beginning of a character whose rest is missing.
-fn without_torn_end(bytes: &[u8]) -> &[u8] {
+/// The bytes without an incomplete character at the end.
+fn without_split_end(bytes: &[u8]) -> &[u8] {
     match std::str::from_utf8(bytes) {
         Err(error) if error.error_len().is_none() => bytes.get(..error.valid_up_to()).unwrap_or_default(),
         _ => bytes,
     }
 }
 
-/// The bytes without the rest of a character whose beginning is missing: at most three bytes.
-fn without_torn_start(bytes: &[u8]) -> &[u8] {
+/// The bytes without an incomplete character at the start, which has at most three bytes.
+fn without_split_start(bytes: &[u8]) -> &[u8] {
     let torn = bytes.iter().take(3).take_while(|byte| **byte & 0b1100_0000 == 0b1000_0000).count();
     bytes.get(torn..).unwrap_or_default()
 }

@@ -55,7 +55,7 @@ pub(crate) struct Request {
     pub(crate) effects: CallEffects,
     /// The question that must be answered before it runs; `None` if it needs no approval.
     pub(crate) question: Option<Question>,
-    pub(crate) job: Box<dyn Job>,
+    pub(crate) job: Job,
 }
 
 /// The question whether a call may have its effects.
@@ -80,13 +80,12 @@ impl Question {
     }
 }
 
-/// A request that is ready to run.
-pub(crate) trait Job: Send {
-    /// Blocking work right before the run, after the journal entry was started.
-    fn prepare(&mut self, _machine: &Machine, _act: &Act, _limit: &Limit) {}
+/// Runs a request. Dropping the future ends every process that it started.
+pub(crate) type Job = Box<dyn FnOnce(Call) -> Running + Send>;
 
-    /// Runs the request. Dropping the future ends every process that it started.
-    fn run(self: Box<Self>, call: Call) -> Running;
+/// A job of blocking work that gives the record.
+pub(crate) fn work(work: impl FnOnce(&Machine, Act, &Limit) -> Record + Send + 'static) -> Job {
+    Box::new(|call| Box::pin(call.work(work)))
 }
 
 /// A running job.
@@ -302,11 +301,4 @@ impl Deadline {
 /// The spec of a built-in tool.
 pub(crate) fn spec(name: &str, class: ToolClass, priority: u8, description: &str, input_schema: Value) -> ToolSpec {
     ToolSpec { name: name.to_owned(), description: description.to_owned(), class, input_schema, priority }
-}
-
-/// The record of an invalid request, with the causes of the error, each once.
-pub(crate) fn unusable(problem: &dyn std::error::Error) -> Record {
-    let source = problem.source().map(|source| format!(": {source}")).unwrap_or_default();
-    let text = problem.to_string();
-    Record::unusable(if text.ends_with(&source) { text } else { format!("{text}{source}") })
 }

@@ -8,6 +8,7 @@
 mod decide;
 mod describe;
 mod direct;
+mod request;
 mod staged;
 
 use std::collections::BTreeSet;
@@ -28,6 +29,8 @@ use crate::undo::RecordedChanges;
 use crate::view::{NoView, View};
 use artoo_proto::EffectClass;
 use decide::Run;
+pub(crate) use request::ConfiguredCall;
+use request::NewFolder;
 
 /// What a transaction runs: a program to its end, or one call of a server.
 pub(crate) trait Work: fmt::Debug + Send + Sync {
@@ -62,6 +65,8 @@ pub(crate) struct Program {
     /// Why every change needs approval, if it does.
     pub(crate) caution: Option<String>,
     pub(crate) time: Duration,
+    /// The workspace, if it was created for this program.
+    pub(crate) workspace: Option<Arc<NewFolder>>,
 }
 
 /// What the words of a call name. They only help to ask: what it does is seen from its run.
@@ -78,12 +83,7 @@ pub(crate) type MakeRecord = Box<dyn FnOnce(io::Result<Ended>, &Machine, &Limit)
 
 impl Call {
     /// Runs a program as a transaction. `record` is called once, with the end of its last run.
-    pub(crate) async fn run(
-        mut self,
-        mut program: Program,
-        record: impl FnOnce(io::Result<Ended>, &Machine, &Limit) -> Record + Send + 'static,
-    ) -> Result<Look, Stopped> {
-        let record: MakeRecord = Box::new(record);
+    pub(crate) async fn run(mut self, mut program: Program, record: MakeRecord) -> Result<Look, Stopped> {
         if !self.is_held || self.allowed.places.is_some() {
             return Ok(direct::run(self, program, record).await);
         }

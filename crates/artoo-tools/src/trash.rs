@@ -17,8 +17,8 @@ use rustix::fs::Mode;
 use rustix::io::Errno;
 use rustix::process::getuid;
 
-use crate::beneath::Place;
 use crate::files;
+use crate::openat::Place;
 use crate::paths;
 use crate::undo::Act;
 
@@ -97,7 +97,7 @@ impl Thrown<'_> {
         info: &Place,
         folder: &Path,
         name: &OsString,
-    ) -> io::Result<crate::beneath::Made> {
+    ) -> io::Result<crate::openat::Made> {
         let mut note_name = name.clone();
         note_name.push(".trashinfo");
         let path = folder.join(&note_name);

@@ -1,23 +1,23 @@
-//! Whether a file is its owner's word: this user's or root's, and changed by nobody else.
+//! Checks that only this user or root can change a file.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Why a file's word is not taken.
+/// Why a file is not trusted.
 #[derive(Debug, thiserror::Error)]
 pub enum Distrust {
-    /// It can't be read.
+    /// The file can't be read.
     #[error("{path} can't be read", path = path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         #[source]
         source: io::Error,
     },
-    /// It is longer than it may be.
+    /// The file is too large.
     #[error("{path} is larger than {max_bytes} bytes", path = path.display())]
     TooLarge {
         /// The file.
@@ -25,23 +25,23 @@ pub enum Distrust {
         /// The limit.
         max_bytes: u64,
     },
-    /// Group or others may write it.
-    #[error("{path} can be changed by others than you (mode {mode:o}); take that away: chmod go-w", path = path.display())]
+    /// The group or others can write to the path.
+    #[error("{path} can be changed by other users (mode {mode:o}); run chmod go-w on it", path = path.display())]
     OpenToOthers {
         /// The file or folder.
         path: PathBuf,
         /// Its mode.
         mode: u32,
     },
-    /// Others can read what only its owner may.
-    #[error("{path} can be read by others than you (mode {mode:o}), and it holds a key", path = path.display())]
+    /// Others can read a file with a key.
+    #[error("{path} can be read by other users (mode {mode:o}), and it has a key", path = path.display())]
     OpenToRead {
         /// The file.
         path: PathBuf,
         /// Its mode.
         mode: u32,
     },
-    /// It is neither this user's nor root's.
+    /// The path belongs neither to this user nor to root.
     #[error("{path} belongs to another user", path = path.display())]
     NotYours {
         /// The file or folder.
@@ -49,10 +49,10 @@ pub enum Distrust {
     },
 }
 
-/// Whether the file or folder is this user's (or root's) and nobody else can change it.
+/// Checks that the path belongs to this user or root, and that no other user can change it.
 ///
 /// # Errors
-/// Who else can.
+/// `NotYours` or `OpenToOthers` if another user owns the path or can write to it.
 pub fn check(path: &Path, found: &Metadata) -> Result<(), Distrust> {
     let mine = rustix::process::geteuid().as_raw();
     if found.uid() != mine && found.uid() != 0 {
@@ -64,11 +64,11 @@ pub fn check(path: &Path, found: &Metadata) -> Result<(), Distrust> {
     Ok(())
 }
 
-/// The text of a file that, with the folder it lies in, is to be trusted; `None` where there is none. `is_key`: nobody
-/// else may even read it.
+/// The text of a file, if only this user or root can change the file and its folder; `None` if it is missing. `is_key`:
+/// no other user may read it either.
 ///
 /// # Errors
-/// Why it is not trusted.
+/// [`Distrust`] if the file can't be read, is too large, or another user can change it (or read it, if it is a key).
 pub fn text(path: &Path, max_bytes: u64, is_key: bool) -> Result<Option<String>, Distrust> {
     let unreadable = |source| Distrust::Unreadable { path: path.to_path_buf(), source };
     let file = match File::open(path) {

@@ -11,13 +11,14 @@ use rustix::io::Errno;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::input::{self, InputProblem};
+use crate::input;
 use crate::limit::Limit;
+use crate::openat::Place;
 use crate::paths::{self, PATH_MAX_BYTES};
 use crate::protect::Protected;
 use crate::record::Record;
 use crate::undo::Act;
-use crate::{beneath, digest, open};
+use crate::{digest, open};
 
 pub(crate) use tool::WriteFile;
 
@@ -43,7 +44,7 @@ pub(crate) struct NewFile {
 
 impl NewFile {
     /// Reads an input. A relative path is relative to the workspace.
-    pub(crate) fn parse(environment: &Environment, value: &Value) -> Result<Self, InputProblem> {
+    pub(crate) fn parse(environment: &Environment, value: &Value) -> Result<Self, Box<Record>> {
         let Wire { path, text } = input::parse(value)?;
         input::check_length("text", &text, TEXT_MAX_CHARS)?;
         let in_workspace = Environment { cwd: environment.workspace.clone(), ..environment.clone() };
@@ -51,7 +52,7 @@ impl NewFile {
         let resolved = input::path(&in_workspace, "path", &path)?;
         let outside = || {
             let (path, workspace) = (artoo_proto::escape::one_line(&path), paths::line(&workspace));
-            InputProblem::Denied(format!("{path} is outside the workspace {workspace}"))
+            input::denied(&format!("{path} is outside the workspace {workspace}"))
         };
         // `..` is denied even if the path stays in the workspace.
         if path.split('/').any(|part| part == "..") {
@@ -110,25 +111,19 @@ fn make(environment: &Environment, new: &NewFile, act: &mut Act, limit: &Limit) 
     // The workspace itself may be a symlink; below it none is followed.
     let root = workspace.canonicalize()?;
     let below = new.path.strip_prefix(paths::normalise(workspace)).map_err(|_| io::ErrorKind::InvalidInput)?;
-    let parts: Vec<&str> = below.iter().filter_map(|part| part.to_str()).collect();
     let path = root.join(below);
     act.creating(&path)?;
-    let mut made = beneath::create(&root, &parts)?;
+    let mut created = Place::making_folders(&path, &mut Vec::new())?.make_file()?;
     act.made(&path);
-    match write_and_read_back(&mut made.file, &new.text, limit) {
+    let file = &mut created.file;
+    let written = file.write_all(new.text.as_bytes()).and_then(|()| file.sync_data());
+    match written.and_then(|()| digest::of_whole(file, limit)) {
         Ok(after) => Ok(FileChange { path: paths::line(&new.path), before: None, after: Some(after) }),
         Err(error) => {
-            made.unmake();
+            created.unmake();
             Err(error)
         }
     }
-}
-
-/// Writes the text, reads it back and returns its digest.
-fn write_and_read_back(file: &mut fs::File, text: &str, limit: &Limit) -> io::Result<String> {
-    file.write_all(text.as_bytes())?;
-    file.sync_data()?;
-    digest::of_whole(file, limit)
 }
 
 fn refused(new: &NewFile, error: &io::Error) -> Record {

@@ -4,16 +4,16 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use artoo_proto::escape;
+use artoo_proto::{EffectClass, escape};
 use serde_json::{Map, Value};
 
 use crate::builtin::{Run, media};
-use crate::custom::{Effect, Manifest, render};
+use crate::custom::{Manifest, render};
 use crate::effects::{CallEffects, NetworkUse};
-use crate::input::{self, InputProblem};
+use crate::input;
 use crate::process::Invocation;
 use crate::record::Record;
-use crate::tool::{CAUTION, Call, Job, Machine, Question, Request, Running, UserContext, done};
+use crate::tool::{CAUTION, Call, Machine, Question, Request, Running, UserContext, done};
 
 /// Longest target of a call; a script, which is its own target, is cut.
 const TARGET_MAX_CHARS: usize = 1500;
@@ -32,7 +32,7 @@ impl ActionCall {
         machine: &Machine,
         user: &UserContext<'_>,
         mut fields: Map<String, Value>,
-    ) -> Result<Request, InputProblem> {
+    ) -> Result<Request, Box<Record>> {
         for text in fields.values().filter_map(Value::as_str) {
             input::check_visible("the input", text, "runs")?;
         }
@@ -42,9 +42,9 @@ impl ActionCall {
         let network = if manifest.network { NetworkUse::Possible } else { NetworkUse::None };
         let effects = CallEffects {
             lines: vec![render(&run.effect, &fields)],
-            ..CallEffects::new(manifest.effect.class(), paths.clone(), network)
+            ..CallEffects::new(manifest.class, paths.clone(), network)
         };
-        let caution = || (manifest.effect != Effect::ReadOnly && user.confirm).then_some(CAUTION);
+        let caution = || (manifest.class != EffectClass::ReadOnly && user.confirm).then_some(CAUTION);
         let question = manifest.ask.as_deref().or_else(caution).map(|reason| Question {
             // The approval is for exactly these inputs, also if they are shown shortened.
             text: format!("{} {fields:?} {}", manifest.name, manifest.program.display()),
@@ -56,7 +56,14 @@ impl ActionCall {
         let target = render(&run.target, &fields);
         let target = escape::one_line(&escape::shorten(target.trim(), TARGET_MAX_CHARS));
         let (manifest, run) = (Arc::clone(manifest), Arc::clone(run));
-        let job = Box::new(Self { manifest, run, target: target.clone(), arguments });
+        let action = Self { manifest, run, target: target.clone(), arguments };
+        let job = Box::new(move |call| {
+            Box::pin(async move {
+                let record = action.record(&call).await;
+                let measures = record.measures && action.run.prints;
+                Ok(done(Record { measures, ..record.class(action.manifest.class) }))
+            }) as Running
+        });
         Ok(Request { target, effects, question, job })
     }
 
@@ -83,15 +90,5 @@ impl ActionCall {
         let has_failed = ended.exit_code != Some(0);
         let text = if self.run.prints || has_failed { record.text } else { format!("done: {}", self.target) };
         Record { text, environmental: record.environmental || (needs_session && has_failed), ..record }
-    }
-}
-
-impl Job for ActionCall {
-    fn run(self: Box<Self>, call: Call) -> Running {
-        Box::pin(async move {
-            let record = self.record(&call).await;
-            let measures = record.measures && self.run.prints;
-            Ok(done(Record { measures, ..record.class(self.manifest.effect.class()) }))
-        })
     }
 }

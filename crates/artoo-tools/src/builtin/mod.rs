@@ -14,8 +14,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::config::ToolConfig;
-use crate::custom::{self, CustomCall, Manifest, ManifestProblem, ToolProblem};
-use crate::input::{self, InputProblem};
+use crate::custom::{self, Manifest, ManifestProblem, ToolProblem};
+use crate::input;
 use crate::process::find_program;
 use crate::record::Record;
 use crate::tool::{Machine, Request, Tool, UserContext, spec};
@@ -164,7 +164,7 @@ fn launcher(config: &ToolConfig, session: &[(String, OsString)]) -> Option<Vec<O
 }
 
 impl ManifestTool {
-    fn choose(&self, fields: &mut Map<String, Value>) -> Result<&Arc<Action>, InputProblem> {
+    fn choose(&self, fields: &mut Map<String, Value>) -> Result<&Arc<Action>, Box<Record>> {
         let names: Vec<&str> = self.actions.iter().map(|action| action.manifest.name.as_str()).collect();
         let names = names.join(", ");
         let (found, problem) = match self.selector.as_ref().map(|key| (key, fields.remove(key))) {
@@ -178,7 +178,7 @@ impl ManifestTool {
             ),
             Some((key, _)) => (None, format!("give {key}: one of {names}")),
         };
-        found.ok_or(InputProblem::Unfit(problem))
+        found.ok_or(input::unfit(problem))
     }
 
     fn schema(&self, action: &Action) -> Value {
@@ -209,16 +209,16 @@ impl Tool for ManifestTool {
     }
 
     fn read(&self, machine: &Machine, user: &UserContext<'_>, value: &Value) -> Result<Request, Box<Record>> {
-        let record = |problem: InputProblem| problem.record(EffectClass::Unproven);
-        let mut fields: Map<String, Value> = input::parse(value).map_err(record)?;
-        let action = self.choose(&mut fields).map_err(record)?;
+        let unproven = |record: Box<Record>| record.of_class(EffectClass::Unproven);
+        let mut fields: Map<String, Value> = input::parse(value).map_err(unproven)?;
+        let action = self.choose(&mut fields).map_err(unproven)?;
         if let Some(run) = &action.run {
-            return ActionCall::read(&action.manifest, run, machine, user, fields).map_err(record);
+            return ActionCall::read(&action.manifest, run, machine, user, fields).map_err(unproven);
         }
         let input = fields.remove("input").unwrap_or_else(|| json!({}));
         if let Some(unknown) = fields.keys().next() {
-            return Err(record(InputProblem::Unfit(format!("{}: there is no such input", escape::one_line(unknown)))));
+            return Err(unproven(input::unfit(format!("{}: there is no such input", escape::one_line(unknown)))));
         }
-        CustomCall::read(&action.manifest, machine, &input)
+        custom::read(&action.manifest, machine, &input)
     }
 }

@@ -47,7 +47,7 @@ pub(super) fn authorise(
     let Some(grant) = grant.take() else { return Err(ask(context, effects, hash, question, undo)) };
     match grant.redeem(&hash) {
         Ok(scope) => Ok(Some(approve(context, effects, scope))),
-        Err(problem) => Err(EarlyOutcome::record(Record::denied(&problem.to_string()).class(effects.class))),
+        Err(problem) => Err(EarlyOutcome::record(Record::denied(&problem).class(effects.class))),
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) struct Attempt {
 /// Ends a call that failed before with the record of that failure.
 pub(super) fn dedupe(context: &Context, request: &Request) -> Result<Attempt, EarlyOutcome> {
     let attempt =
-        Attempt { key: CallKey::of(&context.order.request), fingerprint: fingerprint(&request.effects.all_paths()) };
+        Attempt { key: CallKey::of(&context.order.request), fingerprint: fingerprint(&request.effects.paths) };
     let find = |failed: &mut FailedCalls| failed.find(&attempt.key, &attempt.fingerprint, Instant::now());
     match context.registry.tasks().failed(&context.order.task_id, find) {
         Some(record) => Err(EarlyOutcome::record(record.class(request.effects.class))),

@@ -36,10 +36,10 @@ pub(super) fn target(context: &Context, request: &Request) -> Result<(), EarlyOu
     let tool = context.tool_name();
     let mut spellings = BTreeSet::from([single_spaced(&request.target)]);
     let mut places: Vec<PathBuf> = Vec::new();
-    for path in request.effects.all_paths() {
-        let real = paths::real(&path);
-        spellings.extend([paths::line(&path), paths::line(&real)]);
-        places.extend([path, real]);
+    for path in &request.effects.paths {
+        let real = paths::real(path);
+        spellings.extend([paths::line(path), paths::line(&real)]);
+        places.extend([path.clone(), real]);
     }
     let is_blocking = |entry: &&String| {
         let entry = entry.strip_prefix(tool).and_then(|rest| rest.strip_prefix(':')).unwrap_or(entry);

@@ -10,10 +10,10 @@ use super::tasks::Tasks;
 use crate::builtin;
 use crate::config::ToolConfig;
 use crate::consent::Grant;
-use crate::custom::{self, Custom, ToolProblem};
+use crate::custom::{self, ToolProblem};
 use crate::evidence::EvidenceStore;
 use crate::fence::{self, FenceReport};
-use crate::files::{Files, Trash};
+use crate::files::Files;
 use crate::glob::Glob;
 #[cfg(feature = "mcp")]
 use crate::mcp;
@@ -129,8 +129,8 @@ fn installed(config: &ToolConfig) -> Vec<Arc<dyn Tool>> {
         Arc::new(Glob),
         Arc::new(ReadFile),
         Arc::new(WriteFile),
-        Arc::new(Files),
-        Arc::new(Trash),
+        Arc::new(Files::All),
+        Arc::new(Files::Trash),
     ];
     if let Some(shell) = Shell::detect(config) {
         tools.push(Arc::new(shell));
@@ -152,6 +152,6 @@ fn add_own(config: &ToolConfig, tools: &mut Vec<Arc<dyn Tool>>) -> Vec<ToolProbl
     let Some(folder) = &config.custom else { return problems };
     let (manifests, more) = custom::load(config, folder, &OWN_NAMES.split(' ').collect::<Vec<_>>());
     problems.extend(more);
-    tools.extend(manifests.into_iter().map(|manifest| Arc::new(Custom::new(manifest)) as Arc<dyn Tool>));
+    tools.extend(manifests.into_iter().map(|manifest| Arc::new(manifest) as Arc<dyn Tool>));
     problems
 }

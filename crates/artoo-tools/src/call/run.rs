@@ -9,7 +9,7 @@ use crate::tool::{Allowed, Call, Job, Look, Outcome, Pending, Request, Source, d
 
 /// What is run.
 pub(super) enum Step {
-    Job(Box<dyn Job>, Box<Call>),
+    Job(Job, Box<Call>),
     /// Nothing, since the run is over.
     Ended(Look),
 }
@@ -21,7 +21,7 @@ impl Step {
     }
 }
 
-/// Starts the journal entry and does the tool's own preparations.
+/// Starts the journal entry.
 pub(super) fn prepare(
     context: &Context,
     request: Request,
@@ -29,11 +29,10 @@ pub(super) fn prepare(
     undo: &Undoability,
     limit: &Limit,
 ) -> Step {
-    let Request { target, effects, mut job, .. } = request;
+    let Request { target, effects, job, .. } = request;
     let source = Source { task: context.order.task_id.clone(), tool: context.tool_name().to_owned(), target };
     match undo.begin(&context.machine, source.subject(), limit) {
         Ok(act) => {
-            job.prepare(&context.machine, &act, limit);
             let machine = Arc::clone(&context.machine);
             let (deadline, confirm) = (context.deadline, context.order.confirm);
             let is_held = machine.fence().holds;
@@ -46,7 +45,7 @@ pub(super) fn prepare(
 /// Runs a prepared request.
 pub(super) async fn run(step: Step) -> Result<Look, Stopped> {
     match step {
-        Step::Job(job, call) => job.run(*call).await,
+        Step::Job(job, call) => job(*call).await,
         Step::Ended(look) => Ok(look),
     }
 }

@@ -10,8 +10,8 @@ use rustix::process::geteuid;
 use super::class::refusal;
 use super::content::{Side, open, with_mode};
 use super::set::{ChangeSet, Entry, Kind};
-use crate::beneath::Place;
 use crate::limit::Limit;
+use crate::openat::Place;
 use crate::paths;
 use crate::protect::Protected;
 use crate::undo::{

@@ -7,7 +7,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags, Stat, fstat, openat};
 use rustix::io::Errno;
 
-use crate::beneath::Place;
+use crate::openat::Place;
 use crate::undo::{chmod_opened, stat};
 
 /// How a thing in a layer or below it is opened.

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::set::{Entry, Kind};
-use crate::beneath::Place;
+use crate::openat::Place;
 use crate::undo::State;
 
 /// Longest text that is compared line by line.

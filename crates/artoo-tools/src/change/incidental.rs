@@ -4,8 +4,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::set::{ChangeSet, Entry, Kind};
-use crate::beneath::Place;
 use crate::limit::Limit;
+use crate::openat::Place;
 use crate::undo::State;
 
 /// Largest index that is compared.

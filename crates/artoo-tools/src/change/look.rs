@@ -13,8 +13,8 @@ use super::renames::{is_whiteout, is_whole, joined};
 use super::set::{ChangeSet, Entry, Kind, Layer};
 use super::shared::SharedNames;
 use super::{incidental, set};
-use crate::beneath::Place;
 use crate::limit::Limit;
+use crate::openat::Place;
 use crate::undo::{Attributes, Identity, State, Touched, fingerprint, list, names, of_stat, stat};
 use crate::{digest, paths};
 

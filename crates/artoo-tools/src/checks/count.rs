@@ -1,4 +1,4 @@
-//! Counting files a second way: a plain recursion, written apart from the walk that tools use.
+//! Counts files for a check, with code of its own, independent of the walk of the tools.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::effects::{self, Action, CallEffects, EffectSet, FileEffect};
+use crate::effects::{self, Action, CallEffects, EffectSet, FileEffect, UndoMethod};
 use crate::paths;
 
 /// The effects of a call that the user denied.
@@ -18,7 +18,7 @@ pub(crate) struct Denial {
 
 impl Denial {
     pub(crate) fn of(denied: &CallEffects) -> Self {
-        let names = if denied.is_complete { &[] } else { denied.names.as_slice() };
+        let names = if denied.is_complete { &[] } else { denied.paths.as_slice() };
         Self {
             changes: denied.changes.clone(),
             names: spellings(names).collect(),
@@ -57,16 +57,17 @@ impl Denial {
             return Some(host.clone());
         }
         let denied: Vec<&PathBuf> = self.names.iter().chain(self.changes.iter().map(|effect| &effect.path)).collect();
+        let may_remove = matches!(call.undo, UndoMethod::Snapshot(_));
         let is_denied = |name: &Path| {
             denied.iter().any(|denied| {
-                let is_around = call.is_destructive && denied.starts_with(name);
+                let is_around = may_remove && denied.starts_with(name);
                 effects::matches(name, denied)
                     || effects::matches(denied, name)
                     || is_around
                     || name.starts_with(denied)
             })
         };
-        spellings(&call.names).find(|name| is_denied(name)).map(|name| paths::line(&name))
+        spellings(&call.paths).find(|name| is_denied(name)).map(|name| paths::line(&name))
     }
 }
 

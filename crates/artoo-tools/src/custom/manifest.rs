@@ -16,9 +16,9 @@ use crate::custom::field::{self, Field, Kind};
 use crate::custom::name::is_name;
 use crate::custom::problem::ManifestProblem;
 use crate::custom::template::{self, Group};
-use crate::input::InputProblem;
+use crate::record::Record;
 use crate::tool::Machine;
-use crate::{nearby, paths, process, trust};
+use crate::{paths, process, suggest, trust};
 
 /// Longest manifest: about a hundred times of what one needs.
 const FILE_MAX_BYTES: u64 = 64 * 1024;
@@ -48,7 +48,9 @@ pub(crate) struct Manifest {
     pub(crate) description: String,
     #[serde(default)]
     pub(crate) command: Vec<Argument>,
-    pub(crate) effect: Effect,
+    /// What the author claims that the tool does. It is not proven.
+    #[serde(rename = "effect", deserialize_with = "class")]
+    pub(crate) class: EffectClass,
     /// It may use the network; otherwise its sandbox blocks it.
     #[serde(default)]
     pub(crate) network: bool,
@@ -73,22 +75,12 @@ pub(crate) enum Argument {
     Group(Vec<String>),
 }
 
-/// What the author claims that the tool does. It is not proven.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Effect {
-    ReadOnly,
-    Creating,
-    Changing,
-}
-
-impl Effect {
-    pub(crate) fn class(self) -> EffectClass {
-        match self {
-            Self::ReadOnly => EffectClass::ReadOnly,
-            Self::Creating => EffectClass::Creating,
-            Self::Changing => EffectClass::Unproven,
-        }
+fn class<'de, D: serde::Deserializer<'de>>(text: D) -> Result<EffectClass, D::Error> {
+    match String::deserialize(text)?.as_str() {
+        "read_only" => Ok(EffectClass::ReadOnly),
+        "creating" => Ok(EffectClass::Creating),
+        "changing" => Ok(EffectClass::Unproven),
+        other => Err(serde::de::Error::unknown_variant(other, &["read_only", "creating", "changing"])),
     }
 }
 
@@ -111,16 +103,16 @@ impl Manifest {
         }
         check_fields(&self.fields)?;
         let Some((Argument::One(program), arguments)) = self.command.split_first() else {
-            return Err(ManifestProblem::Command { max: ARGUMENTS_MAX });
+            return Err(ManifestProblem::command(ARGUMENTS_MAX));
         };
         let program = find(program)?;
         let texts: Vec<Vec<String>> = arguments.iter().map(Argument::texts).collect();
         if texts.iter().map(Vec::len).sum::<usize>() > ARGUMENTS_MAX {
-            return Err(ManifestProblem::Command { max: ARGUMENTS_MAX });
+            return Err(ManifestProblem::command(ARGUMENTS_MAX));
         }
         for text in texts.iter().flatten() {
             if artoo_proto::escape::visible(text) != *text {
-                return Err(ManifestProblem::Text { key: "command", max: usize::MAX });
+                return Err(ManifestProblem::new("command: it contains characters that can't be shown"));
             }
         }
         let groups =
@@ -163,7 +155,7 @@ impl Manifest {
         &self,
         machine: &Machine,
         input: &mut Map<String, Value>,
-    ) -> Result<Vec<String>, InputProblem> {
+    ) -> Result<Vec<String>, Box<Record>> {
         for (name, value) in input.iter_mut() {
             let field = self.fields.get(name).ok_or_else(|| template::problem(name, "there is no such input"))?;
             field.check(value).map_err(|reason| template::problem(name, &reason))?;
@@ -194,7 +186,8 @@ impl Argument {
 
 /// The text of a manifest that only the user can write.
 pub(crate) fn read_toml(path: &Path) -> Result<String, ManifestProblem> {
-    Ok(trust::text(path, FILE_MAX_BYTES, false)?.unwrap_or_default())
+    let text = trust::text(path, FILE_MAX_BYTES, false);
+    Ok(text.map_err(|distrust| ManifestProblem::new(distrust.to_string()))?.unwrap_or_default())
 }
 
 /// Parses TOML; an error has the line number.
@@ -202,7 +195,7 @@ pub(crate) fn from_toml<T: serde::de::DeserializeOwned>(text: &str) -> Result<T,
     toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         let line = text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1;
-        ManifestProblem::Toml { line, message: artoo_proto::escape::one_line(error.message()) }
+        ManifestProblem::new(format!("line {line}: {}", artoo_proto::escape::one_line(error.message())))
     })
 }
 
@@ -210,7 +203,11 @@ pub(crate) fn from_toml<T: serde::de::DeserializeOwned>(text: &str) -> Result<T,
 pub(crate) fn timeout(seconds: Option<u64>) -> Result<Duration, ManifestProblem> {
     let seconds = seconds.unwrap_or(TIMEOUT_S);
     let is_one = (1..=TIMEOUT_MAX_S).contains(&seconds);
-    if is_one { Ok(Duration::from_secs(seconds)) } else { Err(ManifestProblem::Timeout { max: TIMEOUT_MAX_S }) }
+    if is_one {
+        Ok(Duration::from_secs(seconds))
+    } else {
+        Err(ManifestProblem::new(format!("timeout_s: give 1 to {TIMEOUT_MAX_S} seconds")))
+    }
 }
 
 fn parse(text: &str) -> Result<Manifest, ManifestProblem> {
@@ -229,21 +226,22 @@ pub(crate) fn check_keys<'a>(
 ) -> Result<(), ManifestProblem> {
     let Some(unknown) = keys.into_iter().find(|key| !known.contains(&key.as_str())) else { return Ok(()) };
     let key = artoo_proto::escape::one_line(&artoo_proto::escape::shorten(&format!("{table}{unknown}"), 80));
-    Err(ManifestProblem::UnknownKey { key, meant: nearby::nearest(unknown, known), known })
+    let meant = suggest::nearest(unknown, known).map(|meant| format!(" (did you mean {meant}?)")).unwrap_or_default();
+    Err(ManifestProblem::new(format!("{key} is not a known key{meant}; known keys are {}", known.join(", "))))
 }
 
 fn check_fields(fields: &BTreeMap<String, Field>) -> Result<(), ManifestProblem> {
-    let problem = |field: String, reason: String| Err(ManifestProblem::Input { field, reason });
+    let problem = |field: &str, reason: String| Err(ManifestProblem::new(format!("input.{field}: {reason}")));
     if fields.len() > INPUTS_MAX {
-        return problem(String::new(), format!("at most {INPUTS_MAX} inputs"));
+        return problem("", format!("at most {INPUTS_MAX} inputs"));
     }
     for (name, field) in fields {
         if !is_name(name) {
             let name = artoo_proto::escape::one_line(&artoo_proto::escape::shorten(name, 80));
-            return problem(name, "an input's name holds a to z, 0 to 9 and _, a letter first".to_owned());
+            return problem(&name, "an input's name holds a to z, 0 to 9 and _, a letter first".to_owned());
         }
         if let Err(reason) = field.validate() {
-            return problem(name.clone(), reason);
+            return problem(name, reason);
         }
     }
     Ok(())
@@ -252,7 +250,8 @@ fn check_fields(fields: &BTreeMap<String, Field>) -> Result<(), ManifestProblem>
 fn check_text(key: &'static str, text: &str, max: usize) -> Result<(), ManifestProblem> {
     let is_shown = artoo_proto::escape::one_line(text) == text;
     if text.trim().is_empty() || text.chars().count() > max || !is_shown {
-        return Err(ManifestProblem::Text { key, max });
+        let reason = format!("it is empty, longer than {max} characters, or contains characters that can't be shown");
+        return Err(ManifestProblem::new(format!("{key}: {reason}")));
     }
     Ok(())
 }
@@ -261,7 +260,7 @@ fn check_text(key: &'static str, text: &str, max: usize) -> Result<(), ManifestP
 pub(crate) fn find_program(config: &ToolConfig, folder: &Path, spelled: &str) -> Result<PathBuf, ManifestProblem> {
     let refused = |reason: String| {
         let program = artoo_proto::escape::one_line(&artoo_proto::escape::shorten(spelled, 200));
-        ManifestProblem::Program { program, reason }
+        ManifestProblem::new(format!("command: {program} {reason}"))
     };
     let path = match spelled.strip_prefix("./") {
         Some(name) if !name.contains('/') && name != ".." => folder.join(name),

@@ -38,14 +38,14 @@ use std::path::{Path, PathBuf};
 
 use crate::config::ToolConfig;
 
-pub(crate) use manifest::{Argument, Effect, Manifest, from_toml};
+pub(crate) use manifest::{Argument, Manifest, from_toml};
 #[cfg(feature = "mcp")]
 pub(crate) use manifest::{check_keys, find_program, read_toml, timeout};
 #[cfg(feature = "mcp")]
 pub(crate) use name::is_name;
 pub use problem::{ManifestProblem, ToolProblem};
 pub(crate) use template::render;
-pub(crate) use tool::{Custom, CustomCall};
+pub(crate) use tool::read;
 
 /// Maximum number of manifests read from one folder, so that their descriptions fit into a prompt.
 #[doc(alias = "limit")]
@@ -60,7 +60,7 @@ pub(crate) fn load(config: &ToolConfig, folder: &Path, taken: &[&str]) -> (Vec<M
         let found = Manifest::read(config, &path).and_then(|manifest| {
             let is_taken = taken.contains(&manifest.name.as_str());
             let twice = manifests.iter().any(|known| known.name == manifest.name);
-            if is_taken || twice { Err(ManifestProblem::Taken { name: manifest.name }) } else { Ok(manifest) }
+            if is_taken || twice { Err(ManifestProblem::taken(&manifest.name)) } else { Ok(manifest) }
         });
         match found {
             Ok(manifest) => manifests.push(manifest),
@@ -72,12 +72,14 @@ pub(crate) fn load(config: &ToolConfig, folder: &Path, taken: &[&str]) -> (Vec<M
 
 /// The manifest files of a folder, sorted by name.
 pub(crate) fn files(folder: &Path, problems: &mut Vec<ToolProblem>) -> Vec<PathBuf> {
-    let mut problem = |problem| problems.push(ToolProblem { path: folder.to_path_buf(), problem });
+    let mut problem = |problem: String| {
+        problems.push(ToolProblem { path: folder.to_path_buf(), problem: ManifestProblem::new(problem) });
+    };
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Vec::new(),
         Err(source) => {
-            problem(ManifestProblem::Folder { source });
+            problem(format!("the folder can't be read: {source}"));
             return Vec::new();
         }
     };
@@ -85,7 +87,7 @@ pub(crate) fn files(folder: &Path, problems: &mut Vec<ToolProblem>) -> Vec<PathB
     let mut paths: Vec<PathBuf> = paths.filter(|path| path.extension().is_some_and(|end| end == "toml")).collect();
     paths.sort();
     if paths.len() > MANIFESTS_MAX {
-        problem(ManifestProblem::TooMany { found: paths.len() });
+        problem(format!("it holds {} manifests; {MANIFESTS_MAX} are read", paths.len()));
         paths.truncate(MANIFESTS_MAX);
     }
     paths

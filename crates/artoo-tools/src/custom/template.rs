@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 use crate::custom::field::{Field, Kind};
 use crate::custom::name::is_name;
 use crate::custom::problem::ManifestProblem;
-use crate::input::InputProblem;
+use crate::input;
+use crate::record::Record;
 
 /// One entry of a command: an argument, or several in brackets.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,8 +55,8 @@ impl Form {
 }
 
 /// The refusal of an input's value.
-pub(super) fn problem(field: &str, reason: &str) -> InputProblem {
-    InputProblem::Unfit(format!("{}: {reason}", artoo_proto::escape::one_line(field)))
+pub(super) fn problem(field: &str, reason: &str) -> Box<Record> {
+    input::unfit(format!("{}: {reason}", artoo_proto::escape::one_line(field)))
 }
 
 /// A text with the values of its fields filled in; a field without a value is empty.
@@ -99,15 +100,13 @@ pub(super) fn groups(
         parts.into_iter().any(|piece| matches!(piece, Piece::Field(name, _) if name == wanted))
     };
     match fields.keys().find(|name| !named(name)) {
-        Some(unused) => {
-            Err(ManifestProblem::Placeholder { field: unused.clone(), reason: "is an input that no argument uses" })
-        }
+        Some(unused) => Err(ManifestProblem::new(format!("command: {{{unused}}} is an input that no argument uses"))),
         None => Ok(groups),
     }
 }
 
 fn check_place(name: &str, field: Option<&Field>, pieces: usize, is_optional: bool) -> Result<(), ManifestProblem> {
-    let wrong = |reason| Err(ManifestProblem::Placeholder { field: name.to_owned(), reason });
+    let wrong = |reason: &str| Err(ManifestProblem::new(format!("command: {{{name}}} {reason}")));
     let Some(field) = field else { return wrong("names no input") };
     if field.optional && !is_optional {
         return wrong("is optional, so it must stand in brackets of its own: [\"--flag\", \"{field}\"]");
@@ -161,7 +160,7 @@ fn pieces(text: &str) -> Vec<Piece> {
 }
 
 /// The arguments for checked inputs.
-pub(super) fn arguments(groups: &[Group], given: &Map<String, Value>) -> Result<Vec<String>, InputProblem> {
+pub(super) fn arguments(groups: &[Group], given: &Map<String, Value>) -> Result<Vec<String>, Box<Record>> {
     let mut arguments = Vec::new();
     for group in groups {
         let is_there = |piece: &Piece| match piece {
@@ -179,7 +178,7 @@ pub(super) fn arguments(groups: &[Group], given: &Map<String, Value>) -> Result<
 }
 
 impl Part {
-    fn add_to(&self, arguments: &mut Vec<String>, given: &Map<String, Value>) -> Result<(), InputProblem> {
+    fn add_to(&self, arguments: &mut Vec<String>, given: &Map<String, Value>) -> Result<(), Box<Record>> {
         let mut text = String::new();
         for (at, piece) in self.pieces.iter().enumerate() {
             let (name, form, value) = match piece {
@@ -214,7 +213,7 @@ impl Part {
     }
 
     /// Rejects a value that the program could take for an option.
-    fn refuse_option(&self, name: &str, value: &str) -> Result<(), InputProblem> {
+    fn refuse_option(&self, name: &str, value: &str) -> Result<(), Box<Record>> {
         if value.starts_with('-') && !self.allows_dash {
             return Err(problem(name, "it begins with -, and could be taken for an option of the program"));
         }

@@ -1,11 +1,11 @@
-//! The evidence store: what tools put out, whole up to a cap, under the digest of its content.
+//! The evidence store: the output of tools, complete up to a limit, stored by its digest.
 //!
-//! A record names the digests; an item is verified when it is read. What programs say may hold secrets and is kept as
-//! it came, so the folder and its files are the owner's alone, and nothing in it goes into a prompt, a log or memory.
+//! A record has the digests; an item is verified when it is read. Output may hold secrets and is stored unchanged, so
+//! only the owner can read the folder, and nothing in it goes into a prompt, a log or memory.
 //!
-//! Items lie one behind the other in packs, a pack a day, and the pack is there before the first call: a store that made
-//! files while it works would change what a count of the home folder counts. Items are not brought to the disk before a
-//! call returns: loss of power may take the last ones, which then are missing or do not verify.
+//! Items are appended to packs, one pack a day. The pack is created before the first call, so that a call that counts the
+//! files of the home folder counts no new file of the store. Items are not synced before a call returns: a power failure
+//! may lose the last ones, which are then missing or fail verification.
 
 mod pack;
 mod spill;
@@ -24,79 +24,77 @@ use crate::digest;
 use pack::{Frame, Pack};
 pub(crate) use spill::Spill;
 
-/// Longest item. A longer stream keeps its beginning and its end, with a mark that says how many bytes are missing.
+/// Longest item. Of a longer stream the beginning and the end are stored, with the number of missing bytes between.
 #[doc(alias = "limit")]
 pub const ITEM_MAX_BYTES: u64 = 128 * 1024 * 1024;
 
-/// All packs together; the oldest go first.
+/// Maximum size of all packs; the oldest are removed first.
 #[doc(alias = "limit")]
 pub const TOTAL_MAX_BYTES: u64 = 512 * 1024 * 1024;
 
-/// Days a pack is kept after its last item.
+/// Days after the last item until a pack is removed.
 #[doc(alias = "limit")]
 pub const KEPT_DAYS: u32 = 30;
 
-/// Size at which a day goes on in another pack: what goes is a small part of the whole.
+/// Size at which another pack of the day is started, so that a removed pack is a small part of all.
 const PACK_MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Packs of one day that are looked through for one with room.
+/// Maximum number of packs a day.
 const PACKS_A_DAY_MAX: u32 = 1_000;
 
-/// Only the owner may look in.
 const FOLDER_MODE: u32 = 0o700;
 
-/// Only the owner may read.
 const FILE_MODE: u32 = 0o600;
 
-/// Letters of a digest in hex.
+/// Length of a digest in hex.
 const DIGEST_CHARS: usize = 64;
 
-/// Why an item can't be had.
+/// Why an item can't be read.
 #[derive(Debug, thiserror::Error)]
 pub enum EvidenceProblem {
-    /// The system refused.
+    /// A system call failed.
     #[error("{path} can't be used")]
     Io {
-        /// Which file or folder.
+        /// The file or folder.
         path: PathBuf,
-        /// What it said.
+        /// The error of the system.
         #[source]
         source: io::Error,
     },
-    /// It is no digest.
-    #[error("{text:?} is no SHA-256 in hex")]
+    /// The text is not a digest.
+    #[error("{text:?} is not a SHA-256 digest in hex")]
     NoDigest {
-        /// What was given.
+        /// The text.
         text: String,
     },
-    /// It was let go, or never kept.
-    #[error("{sha256} is not kept (any more)")]
+    /// The item was removed or never stored.
+    #[error("{sha256} is not stored, or was removed")]
     Missing {
-        /// Which.
+        /// Its digest.
         sha256: String,
     },
-    /// It is not what was written.
-    #[error("{path} does not hold what it says for {sha256}; it is no evidence")]
+    /// The item was changed after it was stored.
+    #[error("{path}: the item {sha256} fails verification; it is no evidence")]
     Damaged {
-        /// Which pack.
+        /// The pack.
         path: PathBuf,
-        /// Which item.
+        /// Its digest.
         sha256: String,
     },
 }
 
-/// A call whose output is kept.
+/// A call whose output is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptCall {
     /// When it ended.
     pub at: Timestamp,
-    /// Whose it was.
+    /// The task of the call.
     pub task_id: TaskId,
-    /// Under which it is cited.
+    /// The id of the evidence that cites it.
     pub evidence_id: EvidenceId,
-    /// Which tool.
+    /// The tool.
     pub tool: String,
-    /// What it put out.
+    /// Its stored output.
     pub kept: Vec<KeptOutput>,
 }
 
@@ -104,37 +102,37 @@ pub struct KeptCall {
 #[derive(Debug, Clone)]
 pub struct EvidenceStore {
     folder: PathBuf,
-    /// The pack written to, once there is one. Never held over an await.
+    /// The pack that is written to, if there is one. The lock is never held across an await.
     open: Arc<Mutex<Option<Pack>>>,
 }
 
 impl EvidenceStore {
-    /// The store in this data folder; there need not be one yet.
+    /// The store in this data folder, which may be missing.
     #[must_use]
     pub fn new(data_dir: &Path) -> Self {
         Self { folder: data_dir.join("evidence"), open: Arc::default() }
     }
 
-    /// Where it lies.
+    /// The folder of the packs.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// An item, verified.
+    /// Reads and verifies an item.
     ///
     /// # Errors
-    /// [`EvidenceProblem`] when it is not there, can't be read, or is not what was written.
+    /// [`EvidenceProblem`] if the item is missing, can't be read, or fails verification.
     pub fn read(&self, sha256: &str) -> Result<Vec<u8>, EvidenceProblem> {
         let mut bytes = Vec::new();
         self.copy(sha256, &mut bytes)?;
         Ok(bytes)
     }
 
-    /// Writes an item to `out` once it is verified, without holding all of it in memory.
+    /// Writes an item to `out` after it was verified, without reading all of it into memory.
     ///
     /// # Errors
-    /// [`EvidenceProblem`] when it is not there, can't be read or written, or is not what was kept.
+    /// [`EvidenceProblem`] if the item is missing, can't be read or written, or fails verification.
     pub fn copy(&self, sha256: &str, out: &mut dyn Write) -> Result<(), EvidenceProblem> {
         if sha256.len() != DIGEST_CHARS || !sha256.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(EvidenceProblem::NoDigest { text: sha256.to_owned() });
@@ -159,10 +157,10 @@ impl EvidenceStore {
         })
     }
 
-    /// The calls whose output was kept, oldest first.
+    /// The calls whose output is stored, oldest first.
     ///
     /// # Errors
-    /// [`EvidenceProblem::Io`] when a pack can't be read.
+    /// [`EvidenceProblem::Io`] if a pack can't be read.
     pub fn calls(&self) -> Result<Vec<KeptCall>, EvidenceProblem> {
         let mut calls = Vec::new();
         for path in self.packs()? {
@@ -176,7 +174,7 @@ impl EvidenceStore {
         Ok(calls)
     }
 
-    /// Makes today's pack ready, so that no call has to.
+    /// Creates today's pack, so that no call creates a file.
     pub(crate) fn prepare(&self, now: Timestamp) -> io::Result<()> {
         match DirBuilder::new().mode(FOLDER_MODE).create(&self.folder) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
@@ -189,7 +187,7 @@ impl EvidenceStore {
         Ok(())
     }
 
-    /// Keeps a text that is all there at once.
+    /// Stores a complete text.
     pub(crate) fn keep(&self, stream: &str, text: &str) -> io::Result<KeptOutput> {
         let mut spill = self.spill();
         spill.take(text.as_bytes());
@@ -197,18 +195,18 @@ impl EvidenceStore {
         spill.keep(stream, bytes.get(bytes.len().saturating_sub(spill::TAIL_BYTES)..).unwrap_or_default())
     }
 
-    /// A place for a stream that is still coming.
+    /// Starts to store a stream.
     pub(crate) fn spill(&self) -> Spill {
         Spill::begin(self.clone())
     }
 
-    /// Notes a call.
+    /// Adds a call to the pack.
     pub(crate) fn note(&self, call: KeptCall) -> io::Result<()> {
         self.with_pack(|pack| pack.append(&Frame::Call(call), &mut io::empty()))
     }
 
-    /// Puts an item into the pack, unless it is there already and sound.
-    fn settle(&self, sha256: &str, mut item: impl Read, bytes: u64) -> io::Result<()> {
+    /// Adds an item to the pack, unless it is in it and verifies.
+    fn add(&self, sha256: &str, mut item: impl Read, bytes: u64) -> io::Result<()> {
         self.with_pack(|pack| {
             if pack.holds(sha256) {
                 return Ok(());
@@ -222,7 +220,7 @@ impl EvidenceStore {
         act(open.as_mut().ok_or(io::ErrorKind::NotFound)?)
     }
 
-    /// The day's first pack with room and nothing of a later version in it.
+    /// The day's first pack that is not full and has no frame of a later version.
     fn pack_of(&self, now: Timestamp) -> io::Result<Pack> {
         let day: String = now.to_string().chars().take(10).collect();
         for number in 0..PACKS_A_DAY_MAX {
@@ -251,7 +249,7 @@ impl EvidenceStore {
     }
 }
 
-/// A file of ours, read and written by its owner alone.
+/// Opens a file that only its owner can read and write.
 fn open_own(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).append(true).create(true).mode(FILE_MODE).open(path)
 }

@@ -1,4 +1,4 @@
-//! A pack: frames one behind the other, each a line of JSON, an item's bytes behind its line.
+//! A pack: a file of frames, each a line of JSON, followed by the bytes if it is an item.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -10,20 +10,20 @@ use serde::{Deserialize, Serialize};
 use super::{ITEM_MAX_BYTES, KeptCall, open_own};
 use crate::digest;
 
-/// Longest line before an item's bytes; a call's is far shorter.
+/// Longest line of JSON.
 const LINE_MAX_BYTES: u64 = 64 * 1024;
 
-/// What stands in a pack.
+/// A frame of a pack.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Frame {
-    /// So many bytes follow, and a line's end.
+    /// An item; this number of bytes and a line break follow.
     Item { sha256: String, bytes: u64 },
-    /// A call, and which items are its.
+    /// A call with the digests of its items.
     Call(KeptCall),
 }
 
-/// Where an item's bytes lie.
+/// The position of an item's bytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     at: u64,
@@ -39,8 +39,8 @@ pub(super) struct Pack {
 }
 
 impl Pack {
-    /// Opens or begins a pack and cuts off the frame of an interrupted writer at its end. `InvalidData` where a whole
-    /// line there is no frame of this version; the pack then stays as it is.
+    /// Opens or creates a pack and truncates an incomplete frame at its end. `InvalidData` if the frame there is of a later
+    /// version; the pack is then unchanged.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let mut file = open_own(path)?;
         file.lock()?;
@@ -65,19 +65,19 @@ impl Pack {
         Ok(Self { known: known.collect(), file, end })
     }
 
-    /// Bytes in it, as far as this process knows.
+    /// Its size, without the frames that other processes added since.
     pub(super) fn bytes(&self) -> u64 {
         self.end
     }
 
-    /// Whether the item is here and sound.
+    /// Whether the item is in the pack and verifies.
     pub(super) fn holds(&mut self, sha256: &str) -> bool {
         let Some(place) = self.known.get(sha256) else { return false };
         let found = item(&mut self.file, *place).and_then(digest::of_reader);
         found.is_ok_and(|found| found == sha256)
     }
 
-    /// Adds a frame with the bytes that belong to it. One that can't be written whole is taken back.
+    /// Appends a frame with its bytes. If that fails, the pack is truncated again.
     pub(super) fn append(&mut self, frame: &Frame, item: &mut dyn Read) -> io::Result<()> {
         let mut line = serde_json::to_vec(frame)?;
         line.push(b'\n');
@@ -107,7 +107,7 @@ impl Pack {
     }
 }
 
-/// Every frame with where its bytes lie, and where the last whole one ends.
+/// All complete frames with their positions, and the end of the last one.
 pub(super) fn scan(file: &mut File) -> io::Result<(Vec<(Frame, Place)>, u64)> {
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(0))?;
@@ -134,14 +134,14 @@ pub(super) fn scan(file: &mut File) -> io::Result<(Vec<(Frame, Place)>, u64)> {
     }
 }
 
-/// Where the items of this digest lie, oldest first.
+/// The positions of the items with this digest, oldest first.
 pub(super) fn places(file: &mut File, sha256: &str) -> io::Result<Vec<Place>> {
     let (frames, _) = scan(file)?;
     let is_it = |frame: &Frame| matches!(frame, Frame::Item { sha256: own, .. } if own == sha256);
     Ok(frames.into_iter().filter(|(frame, _)| is_it(frame)).map(|(_, place)| place).collect())
 }
 
-/// The bytes of an item, as they lie there.
+/// A reader of an item's bytes.
 pub(super) fn item(file: &mut File, place: Place) -> io::Result<impl Read> {
     file.seek(SeekFrom::Start(place.at))?;
     Ok(file.take(place.bytes))

@@ -1,4 +1,4 @@
-//! A stream on its way into the store: a long one goes to disk as it comes, and its end is added when it is over.
+//! Stores a stream: a long one is written to disk while it is read, and its end is added when it is complete.
 
 use std::fs::{self, File};
 use std::io::{self, Seek, Write};
@@ -10,27 +10,27 @@ use sha2::{Digest, Sha256};
 use super::{EvidenceStore, ITEM_MAX_BYTES, open_own};
 use crate::digest;
 
-/// Bytes of a stream's end that are kept with its beginning; what whoever reads it holds in memory anyway.
+/// Bytes stored of a long stream's end; its reader has as many in memory.
 pub(super) const TAIL_BYTES: usize = 1024 * 1024;
 
-/// Bytes of its beginning: with the end and the mark between them no more than an item may have.
+/// Bytes stored of its beginning, so that an item does not exceed its limit.
 const HEAD_BYTES: u64 = ITEM_MAX_BYTES - TAIL_BYTES as u64 - 1024;
 
-/// Bytes held in memory before a file is made for the stream: as much as a pipe holds, and more than most programs say.
+/// Bytes in memory before a file is created for the stream; most programs print less.
 const EARLY_BYTES: usize = 64 * 1024;
 
-/// A stream being kept.
+/// A stream that is being stored.
 #[derive(Debug)]
 pub(crate) struct Spill {
     store: EvidenceStore,
-    /// All of it, while there is no file.
+    /// All bytes, as long as there is no file.
     early: Vec<u8>,
-    /// Without a name: it is gone with its last holder, and no count of files ever sees it.
+    /// An unlinked file, so that it is removed with its last handle and never counted.
     file: Option<File>,
     hasher: Sha256,
     head: u64,
     total: u64,
-    /// A write failed: the rest is counted and not kept.
+    /// The error of a write; later bytes are counted but not stored.
     failed: Option<io::Error>,
 }
 
@@ -39,7 +39,7 @@ impl Spill {
         Self { store, early: Vec::new(), file: None, hasher: Sha256::new(), head: 0, total: 0, failed: None }
     }
 
-    /// The next bytes of the stream.
+    /// Adds the next bytes of the stream.
     pub(crate) fn take(&mut self, bytes: &[u8]) {
         self.total = self.total.saturating_add(bytes.len() as u64);
         let room = usize::try_from(HEAD_BYTES - self.head).unwrap_or(usize::MAX);
@@ -48,7 +48,7 @@ impl Spill {
         self.head += kept.len() as u64;
     }
 
-    /// Bytes of the stream that are not read, behind a beginning as long as it may be.
+    /// Counts bytes of the stream that are not read.
     pub(crate) fn skip(&mut self, bytes: u64) {
         self.total = self.total.saturating_add(bytes);
     }
@@ -66,14 +66,14 @@ impl Spill {
             return Ok(());
         }
         if self.file.is_none() {
-            let mut file = nameless(&self.store)?;
+            let mut file = unlinked_file(&self.store)?;
             file.write_all(&std::mem::take(&mut self.early))?;
             self.file = Some(file);
         }
         self.file.as_mut().map_or(Ok(()), |file| file.write_all(bytes))
     }
 
-    /// The stream is over; `tail` is its last bytes, as many as are known.
+    /// Ends the stream; `tail` is its last known bytes.
     pub(crate) fn keep(mut self, stream: &str, tail: &[u8]) -> io::Result<KeptOutput> {
         let missing = self.total - self.head;
         let known = tail.len() as u64;
@@ -95,20 +95,20 @@ impl Spill {
             Some(mut file) => {
                 let bytes = file.stream_position()?;
                 file.rewind()?;
-                self.store.settle(&sha256, file, bytes)?;
+                self.store.add(&sha256, file, bytes)?;
             }
-            None => self.store.settle(&sha256, self.early.as_slice(), self.early.len() as u64)?,
+            None => self.store.add(&sha256, self.early.as_slice(), self.early.len() as u64)?,
         }
         Ok(KeptOutput { stream: stream.to_owned(), sha256, bytes: self.head + end.len() as u64, left_out })
     }
 }
 
-/// A file of the store that is gone with its last holder.
-fn nameless(store: &EvidenceStore) -> io::Result<File> {
+/// Creates an unlinked file in the store's folder.
+fn unlinked_file(store: &EvidenceStore) -> io::Result<File> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let path = store.folder.join(format!(".new-{}-{number}", std::process::id()));
-    // What an earlier process of the same number left behind.
+    // An earlier process with the same id may have left a file.
     drop(fs::remove_file(&path));
     let file = open_own(&path)?;
     fs::remove_file(&path)?;

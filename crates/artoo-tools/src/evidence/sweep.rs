@@ -1,4 +1,4 @@
-//! Letting go of evidence: packs older than their time, and the oldest where there is too much.
+//! Removes expired packs, and the oldest ones if all together are too large.
 
 use std::fs;
 use std::io;
@@ -10,7 +10,7 @@ use super::{EvidenceStore, KEPT_DAYS, TOTAL_MAX_BYTES};
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl EvidenceStore {
-    /// Removes what is too old or too much. What can't be removed stays; nothing else is touched.
+    /// Removes expired and surplus packs; ignores errors.
     pub(crate) fn sweep(&self, now: SystemTime) {
         self.sweep_to(now, TOTAL_MAX_BYTES);
     }
@@ -22,7 +22,7 @@ impl EvidenceStore {
         };
         let packs = self.packs().unwrap_or_default();
         let mut packs: Vec<_> = packs.into_iter().filter_map(|path| look(path).ok()).collect();
-        // Newest first: what comes behind the cap, or behind its time, goes.
+        // Newest first.
         packs.sort_by(|a, b| b.cmp(a));
         let mut total = 0_u64;
         for (modified, bytes, path) in packs {

@@ -8,8 +8,9 @@ use artoo_proto::{Environment, escape};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::input::{self, InputProblem, unfit};
+use crate::input::{self, unfit};
 use crate::paths::{self, PATH_MAX_BYTES};
+use crate::record::Record;
 
 /// Maximum number of paths in a call.
 const PATHS_MAX: usize = 10_000;
@@ -78,21 +79,21 @@ struct TrashWire {
 
 impl Act {
     /// Reads the input of `files`.
-    pub(crate) fn parse(value: &Value) -> Result<Self, InputProblem> {
+    pub(crate) fn parse(value: &Value) -> Result<Self, Box<Record>> {
         let act: Self = input::parse(value)?;
         act.check()?;
         Ok(act)
     }
 
     /// Reads the input of `trash`.
-    pub(crate) fn parse_trash(value: &Value) -> Result<Self, InputProblem> {
+    pub(crate) fn parse_trash(value: &Value) -> Result<Self, Box<Record>> {
         let TrashWire { paths } = input::parse(value)?;
         let act = Self::Delete { paths };
         act.check()?;
         Ok(act)
     }
 
-    fn check(&self) -> Result<(), InputProblem> {
+    fn check(&self) -> Result<(), Box<Record>> {
         match self {
             Self::CreateFolder { .. } => Ok(()),
             Self::CreateFile { text, .. } => input::check_length("text", text, TEXT_MAX_CHARS),
@@ -120,13 +121,13 @@ impl Act {
     }
 }
 
-fn check_paths(paths: &[String]) -> Result<(), InputProblem> {
+fn check_paths(paths: &[String]) -> Result<(), Box<Record>> {
     input::check_count("paths", paths.len(), PATHS_MAX)?;
     if paths.is_empty() { Err(unfit("the field paths is empty")) } else { Ok(()) }
 }
 
 /// The absolute path of an entry of `paths`. Only an absolute one can hold escapes.
-pub(super) fn listed(environment: &Environment, line: &str) -> Result<PathBuf, InputProblem> {
+pub(super) fn listed(environment: &Environment, line: &str) -> Result<PathBuf, Box<Record>> {
     if !line.starts_with('/') {
         return input::path(environment, "paths", line);
     }

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use artoo_proto::{FOLDER, FileChange};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, Timespec, Timestamps, fchmod, futimens, readlinkat, statat, symlinkat};
 
-use crate::beneath::{Made, Place};
 use crate::digest;
 use crate::files::survey::DEPTH_MAX;
 use crate::limit::Limit;
+use crate::openat::{Made, Place};
 use crate::paths;
 
 /// Size of a chunk.

@@ -13,7 +13,6 @@ mod unpack;
 
 pub(crate) use act::{Act, schema, trash_schema};
 pub(crate) use copy::{copy, inventory, pour};
-pub(crate) use perform::{Side, carry, hindered, remove, rename, run};
+pub(crate) use perform::{Side, carry, remove, rename, run};
 pub(crate) use plan::{Plan, plan};
-pub(crate) use survey::Obstacle;
-pub(crate) use tool::{Files, Trash};
+pub(crate) use tool::Files;

@@ -10,11 +10,11 @@ use rustix::fs::{AtFlags, FileType, statat};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use crate::beneath::{Made, Place};
 use crate::digest;
 use crate::files::copy;
-use crate::files::survey::{DEPTH_MAX, Obstacle};
+use crate::files::survey::DEPTH_MAX;
 use crate::limit::Limit;
+use crate::openat::{Made, Place};
 use crate::paths;
 
 /// The formats of archives, by extension.
@@ -26,7 +26,7 @@ pub(super) enum Format {
 }
 
 impl Format {
-    pub(super) fn of(path: &Path) -> Result<Self, Obstacle> {
+    pub(super) fn of(path: &Path) -> io::Result<Self> {
         let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
         let ends = |ending: &str| name.len() > ending.len() && name.ends_with(ending);
         if ends(".tar.gz") || ends(".tgz") {
@@ -36,7 +36,9 @@ impl Format {
         } else if ends(".zip") {
             Ok(Self::Zip)
         } else {
-            Err(Obstacle::ArchiveName { path: paths::line(path) })
+            let path = paths::line(path);
+            let reason = "is not a supported archive; its name must end in .tar.gz, .tgz, .tar or .zip";
+            Err(io::Error::other(format!("{path} {reason}")))
         }
     }
 }
@@ -52,7 +54,7 @@ pub(super) fn pack(sources: &[PathBuf], to: &Path, mut new: Made, limit: &Limit)
 }
 
 fn write(sources: &[PathBuf], to: &Path, file: &File, limit: &Limit) -> io::Result<u64> {
-    let format = Format::of(to).map_err(|problem| io::Error::other(problem.to_string()))?;
+    let format = Format::of(to)?;
     let mut archive = match format {
         Format::Tar => Archive::Tar(tar::Builder::new(Stream::Plain(file.try_clone()?))),
         Format::TarGz => {

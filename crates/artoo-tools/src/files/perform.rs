@@ -3,15 +3,15 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use artoo_proto::{EffectClass, Environment, FOLDER};
+use artoo_proto::{Environment, FOLDER};
 use rustix::fs::{AtFlags, RenameFlags, renameat_with, statat, unlinkat};
 use rustix::io::Errno;
 
-use crate::beneath::Place;
 use crate::files::copy::{self, Changes, gone, made};
 use crate::files::plan::{Operation, Plan};
 use crate::files::{pack, unpack};
 use crate::limit::Limit;
+use crate::openat::Place;
 use crate::record::Record;
 use crate::undo::{Act, tree_digest};
 use crate::{digest, paths, trash};
@@ -203,17 +203,4 @@ pub(crate) fn remove(place: &Place) -> io::Result<()> {
         AtFlags::empty()
     };
     Ok(unlinkat(&place.folder, &place.name, flags)?)
-}
-
-/// The record of an act that can't be planned.
-pub(crate) fn hindered(obstacle: &super::Obstacle) -> Record {
-    let text = obstacle.to_string();
-    let record = if obstacle.is_refusal() {
-        Record::denied(&text)
-    } else if obstacle.is_environmental() {
-        Record::hindered(text)
-    } else {
-        Record::unusable(text)
-    };
-    record.class(EffectClass::Unproven)
 }

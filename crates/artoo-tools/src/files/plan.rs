@@ -7,11 +7,12 @@ use artoo_proto::{EffectClass, Environment, Timestamp};
 
 use crate::files::act::{self, Act};
 use crate::files::rename::Template;
-use crate::files::survey::{self, Kind, Obstacle, Source};
+use crate::files::survey::{self, Kind, Source};
 use crate::files::{pack, unpack};
 use crate::input::{self, unfit};
 use crate::paths;
 use crate::protect::Protected;
+use crate::record::Record;
 
 /// Paths named in a question; the rest is counted.
 const NAMED_MAX: usize = 20;
@@ -51,7 +52,7 @@ pub(crate) struct Plan {
 }
 
 /// Plans an act. Reads the disk, changes nothing.
-pub(crate) fn plan(environment: &Environment, protected: &Protected, act: Act) -> Result<Plan, Obstacle> {
+pub(crate) fn plan(environment: &Environment, protected: &Protected, act: Act) -> Result<Plan, Box<Record>> {
     let workspace = paths::real(Path::new(&environment.workspace));
     let Draft { verb, sources, targets, operations, class, remark } = Planner { environment, protected }.draft(act)?;
     let mut effects = Vec::new();
@@ -120,7 +121,7 @@ struct Planner<'a> {
 }
 
 impl Planner<'_> {
-    fn draft(&self, act: Act) -> Result<Draft, Obstacle> {
+    fn draft(&self, act: Act) -> Result<Draft, Box<Record>> {
         Ok(match act {
             Act::CreateFolder { to } => {
                 let to = self.free_target(&to)?;
@@ -154,11 +155,11 @@ impl Planner<'_> {
                 Draft::of_pairs("renames", EffectClass::Unproven, pairs, |from, to| Operation::Move { from, to })
             }
             Act::Archive { paths, to } => {
-                pack::Format::of(&self.target(&to)?)?;
+                pack::Format::of(&self.target(&to)?).map_err(|error| unfit(error.to_string()))?;
                 let sources = outermost(self.sources(&paths, false)?);
                 let to = self.free_target(&to)?;
                 if let Some(around) = sources.iter().find(|source| to.starts_with(&source.real)) {
-                    return Err(Obstacle::Inside { path: paths::line(&around.path) });
+                    return Err(inside(&around.path));
                 }
                 let packed = sources.iter().map(|source| source.real.clone()).collect();
                 Draft::creating("packs", sources, to.clone(), Operation::Pack { sources: packed, to })
@@ -179,24 +180,24 @@ impl Planner<'_> {
     }
 
     /// Surveys the paths. `leaves`: they are removed from their folders.
-    fn sources(&self, paths: &[String], leaves: bool) -> Result<Vec<Source>, Obstacle> {
+    fn sources(&self, paths: &[String], leaves: bool) -> Result<Vec<Source>, Box<Record>> {
         let listed: Vec<PathBuf> =
             paths.iter().map(|line| act::listed(self.environment, line)).collect::<Result<_, _>>()?;
         listed.iter().map(|path| survey::source(self.environment, self.protected, path, leaves)).collect()
     }
 
-    fn target(&self, to: &str) -> Result<PathBuf, Obstacle> {
-        Ok(input::path(self.environment, "to", to)?)
+    fn target(&self, to: &str) -> Result<PathBuf, Box<Record>> {
+        input::path(self.environment, "to", to)
     }
 
-    fn free_target(&self, to: &str) -> Result<PathBuf, Obstacle> {
+    fn free_target(&self, to: &str) -> Result<PathBuf, Box<Record>> {
         survey::free_place(self.protected, &self.target(to)?)
     }
 
-    fn extraction(&self, sources: Vec<Source>, to: &str) -> Result<Draft, Obstacle> {
+    fn extraction(&self, sources: Vec<Source>, to: &str) -> Result<Draft, Box<Record>> {
         let into = self.target(to)?;
         if let Some(reason) = self.protected.refusal(&into) {
-            return Err(Obstacle::Protected(reason));
+            return Err(input::denied(&reason));
         }
         let into = paths::without_links(&into);
         let (mut files, mut bytes) = (0, 0);
@@ -217,7 +218,7 @@ impl Planner<'_> {
     }
 
     /// Each source with its new path. A trailing slash says that the target is a folder.
-    fn destinations(&self, sources: Vec<Source>, to: &str) -> Result<Vec<(Source, PathBuf)>, Obstacle> {
+    fn destinations(&self, sources: Vec<Source>, to: &str) -> Result<Vec<(Source, PathBuf)>, Box<Record>> {
         let target = self.target(to)?;
         let into_folder = to.ends_with('/') || sources.len() > 1 || target.is_dir();
         let pairs = sources.into_iter().map(|source| {
@@ -231,16 +232,16 @@ impl Planner<'_> {
     }
 
     /// The pairs, if each target is free, used once, and not inside its source.
-    fn free(&self, pairs: Vec<(Source, PathBuf)>) -> Result<Vec<(Source, PathBuf)>, Obstacle> {
+    fn free(&self, pairs: Vec<(Source, PathBuf)>) -> Result<Vec<(Source, PathBuf)>, Box<Record>> {
         let mut taken = BTreeSet::new();
         let mut checked = Vec::new();
         for (source, to) in pairs {
             let real = survey::free_place(self.protected, &to)?;
             if real.starts_with(&source.real) {
-                return Err(Obstacle::Inside { path: paths::line(&to) });
+                return Err(inside(&to));
             }
             if !taken.insert(real.clone()) {
-                return Err(Obstacle::Collision { path: paths::line(&to) });
+                return Err(unfit(format!("{} would be the target of two of them", paths::line(&to))));
             }
             checked.push((source, real));
         }
@@ -250,18 +251,18 @@ impl Planner<'_> {
 
 /// Each source with its new path, deepest first, so that no step changes the path of a later one. Names that stay are
 /// left out.
-fn new_names(sources: Vec<Source>, template: &Template) -> Result<Vec<(Source, PathBuf)>, Obstacle> {
+fn new_names(sources: Vec<Source>, template: &Template) -> Result<Vec<(Source, PathBuf)>, Box<Record>> {
     let mut pairs = Vec::new();
     for (position, source) in (1..).zip(sources) {
         let name = template.apply(&source.path, source.modified, position);
-        let name = name.map_err(|problem| Obstacle::Name { path: paths::line(&source.path), problem })?;
+        let name = name.map_err(|problem| unfit(format!("{}: {problem}", paths::line(&source.path))))?;
         if source.path.file_name().is_none_or(|old| old != name.as_str()) {
             let to = source.path.with_file_name(name);
             pairs.push((source, to));
         }
     }
     if pairs.is_empty() {
-        return Err(Obstacle::NothingToDo);
+        return Err(unfit("all names are as requested already; nothing was changed"));
     }
     pairs.sort_by_key(|(source, _)| std::cmp::Reverse(source.real.components().count()));
     Ok(pairs)
@@ -279,17 +280,22 @@ fn outermost(mut sources: Vec<Source>) -> Vec<Source> {
     sources
 }
 
-fn replaced(source: &Source, find: &str, with: &str) -> Result<String, Obstacle> {
-    let not_text = || Obstacle::NotText { path: paths::line(&source.path), max: REPLACE_MAX_BYTES };
+fn replaced(source: &Source, find: &str, with: &str) -> Result<String, Box<Record>> {
+    let path = paths::line(&source.path);
+    let not_text = || unfit(format!("{path} is not text, or longer than {REPLACE_MAX_BYTES} bytes"));
     if source.kind != Kind::File || source.bytes > REPLACE_MAX_BYTES {
         return Err(not_text());
     }
-    let text = std::fs::read(&source.real).map_err(|error| Obstacle::io(&source.path, error))?;
+    let text = std::fs::read(&source.real).map_err(|error| survey::io_failed(&source.path, &error))?;
     let text = String::from_utf8(text).map_err(|_| not_text())?;
     if !text.contains(find) {
-        return Err(Obstacle::NotFound { path: paths::line(&source.path) });
+        return Err(unfit(format!("the text to find does not occur in {path}; nothing was changed")));
     }
     Ok(text.replace(find, with))
+}
+
+fn inside(path: &Path) -> Box<Record> {
+    unfit(format!("{} lies inside what is copied or moved", paths::line(path)))
 }
 
 fn total(sources: &[Source]) -> String {

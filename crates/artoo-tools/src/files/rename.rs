@@ -36,48 +36,26 @@ enum Case {
     Upper,
 }
 
-/// Why a template is not valid.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum TemplateProblem {
-    #[error("there is neither a template nor a text to find")]
-    Absent,
-    #[error("a text to find and what comes in its place belong together, and the first is not empty")]
-    HalfReplacement,
-    #[error("a brace is not closed or not opened")]
-    Brace,
-    #[error("there is no field {{{field}}}; there are name, stem, ext, n, n:3, date, each with |lower or |upper")]
-    Field { field: String },
-}
-
-/// Why a template gives no valid name for a file.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum NameProblem {
-    #[error("its name is not text")]
-    NotText,
-    #[error("the new name {name:?} can't be a name")]
-    Unusable { name: String },
-}
-
 impl Template {
     /// Parses a template; the default is `{name}`, for the replacement.
-    pub(crate) fn parse(
-        template: Option<String>,
-        find: Option<String>,
-        with: Option<String>,
-    ) -> Result<Self, TemplateProblem> {
+    pub(crate) fn parse(template: Option<String>, find: Option<String>, with: Option<String>) -> Result<Self, String> {
         let replacement = match (find, with) {
             (None, None) => None,
             (Some(find), Some(with)) if !find.is_empty() => Some((find, with)),
-            _ => return Err(TemplateProblem::HalfReplacement),
+            _ => {
+                return Err(
+                    "a text to find and what comes in its place belong together, and the first is not empty".to_owned()
+                );
+            }
         };
         if template.is_none() && replacement.is_none() {
-            return Err(TemplateProblem::Absent);
+            return Err("there is neither a template nor a text to find".to_owned());
         }
         Ok(Self { parts: parts(template.as_deref().unwrap_or("{name}"))?, replacement })
     }
 
     /// The new name of the file at this position of the list, from 1.
-    pub(super) fn apply(&self, path: &Path, modified: Timestamp, position: usize) -> Result<String, NameProblem> {
+    pub(super) fn apply(&self, path: &Path, modified: Timestamp, position: usize) -> Result<String, String> {
         let (name, stem) = (text(path.file_name())?, text(path.file_stem())?);
         let extension = text(path.extension())?;
         let mut made = String::new();
@@ -113,19 +91,19 @@ impl Template {
             && !made.contains('/')
             && made.len() <= 255
             && artoo_proto::escape::one_line(&made) == made;
-        if is_usable { Ok(made) } else { Err(NameProblem::Unusable { name: made }) }
+        if is_usable { Ok(made) } else { Err(format!("the new name {made:?} can't be a name")) }
     }
 }
 
-fn text(part: Option<&OsStr>) -> Result<&str, NameProblem> {
-    part.map_or(Some(""), OsStr::to_str).ok_or(NameProblem::NotText)
+fn text(part: Option<&OsStr>) -> Result<&str, String> {
+    part.map_or(Some(""), OsStr::to_str).ok_or_else(|| "its name is not text".to_owned())
 }
 
-fn parts(template: &str) -> Result<Vec<Part>, TemplateProblem> {
+fn parts(template: &str) -> Result<Vec<Part>, String> {
     let mut parts = Vec::new();
     let mut rest = template;
     while let Some((text, after)) = rest.split_once('{') {
-        let (field, after) = after.split_once('}').ok_or(TemplateProblem::Brace)?;
+        let (field, after) = after.split_once('}').ok_or_else(unbalanced)?;
         parts.push(plain(text)?);
         parts.push(part(field)?);
         rest = after;
@@ -135,12 +113,19 @@ fn parts(template: &str) -> Result<Vec<Part>, TemplateProblem> {
     Ok(parts)
 }
 
-fn plain(text: &str) -> Result<Part, TemplateProblem> {
-    if text.contains('}') { Err(TemplateProblem::Brace) } else { Ok(Part::Text(text.to_owned())) }
+fn unbalanced() -> String {
+    "a brace is not closed or not opened".to_owned()
 }
 
-fn part(field: &str) -> Result<Part, TemplateProblem> {
-    let unknown = || TemplateProblem::Field { field: artoo_proto::escape::shorten(field, 40) };
+fn plain(text: &str) -> Result<Part, String> {
+    if text.contains('}') { Err(unbalanced()) } else { Ok(Part::Text(text.to_owned())) }
+}
+
+fn part(field: &str) -> Result<Part, String> {
+    let unknown = || {
+        let field = artoo_proto::escape::shorten(field, 40);
+        format!("there is no field {{{field}}}; there are name, stem, ext, n, n:3, date, each with |lower or |upper")
+    };
     if let Some(digits) = field.strip_prefix('n').and_then(|rest| match rest.strip_prefix(':') {
         Some(digits) => digits.parse::<usize>().ok().filter(|digits| (1..=9).contains(digits)),
         None => rest.is_empty().then_some(1),
@@ -165,11 +150,11 @@ fn part(field: &str) -> Result<Part, TemplateProblem> {
 
 #[cfg(test)]
 mod tests {
-    use super::{NameProblem, Template, TemplateProblem};
+    use super::Template;
     use artoo_proto::Timestamp;
     use std::path::Path;
 
-    fn renamed(template: &str, name: &str) -> Result<String, NameProblem> {
+    fn renamed(template: &str, name: &str) -> Result<String, String> {
         let template = Template::parse(Some(template.to_owned()), None, None).unwrap();
         template.apply(&Path::new("/x").join(name), Timestamp::parse("2024-05-15T12:00:00Z").unwrap(), 7)
     }
@@ -184,7 +169,7 @@ mod tests {
             ("{date} {name|upper}", "a.txt", "2024-05-15 A.TXT"),
             ("{stem}-copy.{ext}", "README", "README-copy"),
         ] {
-            assert_eq!(renamed(template, name).as_deref(), Ok(made), "{template}");
+            assert_eq!(renamed(template, name).unwrap(), made, "{template}");
         }
     }
 
@@ -192,26 +177,29 @@ mod tests {
     fn a_piece_of_the_name_is_replaced() {
         let template = Template::parse(None, Some(" ".to_owned()), Some("_".to_owned())).unwrap();
         let made = template.apply(Path::new("/x/a b c.txt"), Timestamp::from_millis(0), 1);
-        assert_eq!(made.as_deref(), Ok("a_b_c.txt"));
+        assert_eq!(made.unwrap(), "a_b_c.txt");
     }
 
     #[test]
     fn a_name_can_not_leave_its_folder() {
         for (template, name) in [("../{name}", "a"), ("{ext}", "a"), ("a/b", "c"), ("\u{1b}[2J", "c"), ("..", "c")] {
-            assert!(matches!(renamed(template, name), Err(NameProblem::Unusable { .. })), "{template}");
+            let problem = renamed(template, name).unwrap_err();
+            assert!(problem.ends_with("can't be a name"), "{template}: {problem}");
         }
     }
 
     #[test]
     fn a_template_that_can_not_be_read_is_refused() {
         let problem = |text: &str| Template::parse(Some(text.to_owned()), None, None).map(|_| ()).unwrap_err();
-        assert_eq!(problem("{stem"), TemplateProblem::Brace);
-        assert_eq!(problem("a}"), TemplateProblem::Brace);
+        assert_eq!(problem("{stem"), "a brace is not closed or not opened");
+        assert_eq!(problem("a}"), "a brace is not closed or not opened");
         for field in ["size", "n:0", "n:x", "name|title", ""] {
-            assert!(matches!(problem(&format!("{{{field}}}")), TemplateProblem::Field { .. }), "{field}");
+            let expected = format!("there is no field {{{field}}};");
+            assert!(problem(&format!("{{{field}}}")).starts_with(&expected), "{field}");
         }
-        assert_eq!(Template::parse(None, None, None).map(|_| ()).unwrap_err(), TemplateProblem::Absent);
+        let absent = Template::parse(None, None, None).map(|_| ()).unwrap_err();
+        assert_eq!(absent, "there is neither a template nor a text to find");
         let half = Template::parse(None, Some("a".to_owned()), None).map(|_| ());
-        assert_eq!(half.unwrap_err(), TemplateProblem::HalfReplacement);
+        assert!(half.unwrap_err().contains("belong together"));
     }
 }

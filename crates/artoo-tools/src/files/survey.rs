@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use artoo_proto::{Environment, Timestamp};
 
-use crate::input::InputProblem;
-use crate::open;
-use crate::paths;
+use crate::input::denied;
 use crate::protect::Protected;
+use crate::record::Record;
+use crate::{open, paths};
 
 /// Maximum number of entries below a path.
 pub(super) const TREE_MAX: u64 = 100_000;
@@ -41,65 +41,13 @@ pub(super) struct Source {
     pub(super) identity: String,
 }
 
-/// Why an act can't be planned.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Obstacle {
-    #[error(transparent)]
-    Input(#[from] InputProblem),
-    #[error("{0}")]
-    Protected(String),
-    #[error("{path} holds {content}, so it stays where it is")]
-    Holds { path: String, content: &'static str },
-    #[error("{path} holds places that are protected: keys or artoo's own data")]
-    HoldsProtected { path: String },
-    #[error("{path}: {source}")]
-    Io {
-        path: String,
-        #[source]
-        source: std::io::Error,
-    },
-    #[error("{path} is {kind}; only files, folders and links are acted on")]
-    OddKind { path: String, kind: &'static str },
-    #[error("{path} holds more than {TREE_MAX} entries, or folders deeper than {DEPTH_MAX}")]
-    TooLarge { path: String },
-    #[error("{path} exists already ({kind}); nothing is overwritten")]
-    Exists { path: String, kind: &'static str },
-    #[error("{path} would be the target of two of them")]
-    Collision { path: String },
-    #[error("{path} lies inside what is copied or moved")]
-    Inside { path: String },
-    #[error("{path}: {problem}")]
-    Name {
-        path: String,
-        #[source]
-        problem: super::rename::NameProblem,
-    },
-    #[error("all names are as requested already; nothing was changed")]
-    NothingToDo,
-    #[error("{path} is not a supported archive; its name must end in .tar.gz, .tgz, .tar or .zip")]
-    ArchiveName { path: String },
-    #[error("{path}: {detail}")]
-    Archive { path: String, detail: String },
-    #[error("the text to find does not occur in {path}; nothing was changed")]
-    NotFound { path: String },
-    #[error("{path} is not text, or longer than {max} bytes")]
-    NotText { path: String, max: u64 },
+/// The record of an act that the environment prevents.
+pub(super) fn hindered(reason: String) -> Box<Record> {
+    Box::new(Record::hindered(reason))
 }
 
-impl Obstacle {
-    pub(super) fn io(path: &Path, source: std::io::Error) -> Self {
-        Self::Io { path: paths::line(path), source }
-    }
-
-    /// Whether it is denied under Law 1.
-    pub(crate) fn is_refusal(&self) -> bool {
-        matches!(self, Self::Protected(_) | Self::Holds { .. } | Self::HoldsProtected { .. } | Self::Exists { .. })
-    }
-
-    /// Whether the environment is the cause.
-    pub(crate) fn is_environmental(&self) -> bool {
-        matches!(self, Self::Io { .. } | Self::OddKind { .. } | Self::TooLarge { .. })
-    }
+pub(super) fn io_failed(path: &Path, error: &std::io::Error) -> Box<Record> {
+    hindered(format!("{}: {error}", paths::line(path)))
 }
 
 /// Surveys a path. `leaves`: the act removes it from its folder.
@@ -108,17 +56,20 @@ pub(super) fn source(
     protected: &Protected,
     path: &Path,
     leaves: bool,
-) -> Result<Source, Obstacle> {
+) -> Result<Source, Box<Record>> {
     if let Some(reason) = protected.refusal(path) {
-        return Err(Obstacle::Protected(reason));
+        return Err(denied(&reason));
     }
     let real = paths::without_links(path);
-    let found = fs::symlink_metadata(&real).map_err(|error| Obstacle::io(path, error))?;
+    let found = fs::symlink_metadata(&real).map_err(|error| io_failed(path, &error))?;
     let kind = match found.file_type() {
         kind if kind.is_file() => Kind::File,
         kind if kind.is_dir() => Kind::Folder,
         kind if kind.is_symlink() => Kind::Link,
-        odd => return Err(Obstacle::OddKind { path: paths::line(path), kind: open::kind_name(odd) }),
+        odd => {
+            let (path, kind) = (paths::line(path), open::kind_name(odd));
+            return Err(hindered(format!("{path} is {kind}; only files, folders and links are acted on")));
+        }
     };
     let modified = time(&found);
     let mut source = Source {
@@ -133,10 +84,11 @@ pub(super) fn source(
     };
     if kind == Kind::Folder {
         if protected.lies_below(&source.real) {
-            return Err(Obstacle::HoldsProtected { path: paths::line(path) });
+            let path = paths::line(path);
+            return Err(denied(&format!("{path} holds places that are protected: keys or artoo's own data")));
         }
         if leaves && let Some(content) = essential_folder(environment, &source.real) {
-            return Err(Obstacle::Holds { path: paths::line(path), content });
+            return Err(denied(&format!("{} holds {content}, so it stays where it is", paths::line(path))));
         }
         tree(&mut source)?;
     }
@@ -144,16 +96,21 @@ pub(super) fn source(
 }
 
 /// The path with the symlinks in its folder resolved, if it does not exist and is not protected.
-pub(super) fn free_place(protected: &Protected, path: &Path) -> Result<PathBuf, Obstacle> {
+pub(super) fn free_place(protected: &Protected, path: &Path) -> Result<PathBuf, Box<Record>> {
     if let Some(reason) = protected.refusal(path) {
-        return Err(Obstacle::Protected(reason));
+        return Err(denied(&reason));
     }
     let real = paths::without_links(path);
     match fs::symlink_metadata(&real) {
-        Ok(found) => Err(Obstacle::Exists { path: paths::line(path), kind: open::kind_name(found.file_type()) }),
+        Ok(found) => Err(exists(path, open::kind_name(found.file_type()))),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(real),
-        Err(error) => Err(Obstacle::io(path, error)),
+        Err(error) => Err(io_failed(path, &error)),
     }
+}
+
+/// The record of an act whose target exists.
+pub(super) fn exists(path: &Path, kind: &str) -> Box<Record> {
+    denied(&format!("{} exists already ({kind}); nothing is overwritten", paths::line(path)))
 }
 
 /// The home folder, workspace or working folder, if the folder contains it.
@@ -166,17 +123,19 @@ fn essential_folder(environment: &Environment, folder: &Path) -> Option<&'static
     places.into_iter().find(|(_, place)| paths::real(Path::new(place)).starts_with(folder)).map(|(name, _)| name)
 }
 
-fn tree(source: &mut Source) -> Result<(), Obstacle> {
-    let too_large = || Obstacle::TooLarge { path: paths::line(&source.path) };
+fn tree(source: &mut Source) -> Result<(), Box<Record>> {
+    let path = paths::line(&source.path);
+    let too_large =
+        || hindered(format!("{path} holds more than {TREE_MAX} entries, or folders deeper than {DEPTH_MAX}"));
     let mut open = vec![(source.real.clone(), 0)];
     let (mut entries, mut files) = (0, 0);
     while let Some((folder, depth)) = open.pop() {
         if depth > DEPTH_MAX {
             return Err(too_large());
         }
-        for entry in fs::read_dir(&folder).map_err(|error| Obstacle::io(&folder, error))? {
-            let entry = entry.map_err(|error| Obstacle::io(&folder, error))?;
-            let found = entry.metadata().map_err(|error| Obstacle::io(&entry.path(), error))?;
+        for entry in fs::read_dir(&folder).map_err(|error| io_failed(&folder, &error))? {
+            let entry = entry.map_err(|error| io_failed(&folder, &error))?;
+            let found = entry.metadata().map_err(|error| io_failed(&entry.path(), &error))?;
             entries += 1;
             if entries > TREE_MAX {
                 return Err(too_large());

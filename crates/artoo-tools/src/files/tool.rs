@@ -5,49 +5,49 @@ use serde_json::Value;
 
 use crate::effects::{CallEffects, NetworkUse, UndoMethod};
 use crate::files::{self, Act, Plan};
-use crate::input::InputProblem;
 use crate::record::Record;
-use crate::tool::{CAUTION, Call, Job, Machine, Question, Request, Running, Tool, UserContext, spec};
+use crate::tool::{CAUTION, Machine, Question, Request, Tool, UserContext, spec, work};
 
+/// `files`, or `trash`: its deletion as a tool of its own.
 #[derive(Debug)]
-pub(crate) struct Files;
-
-/// The deletion of `files` as a tool of its own.
-#[derive(Debug)]
-pub(crate) struct Trash;
-
-impl Tool for Trash {
-    fn spec(&self) -> ToolSpec {
-        let description = "throw files and folders away, into the trash, from where they can be taken back; asks first";
-        spec("trash", ToolClass::Files, 4, description, files::trash_schema())
-    }
-
-    fn read(&self, machine: &Machine, user: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
-        planned(machine, user, Act::parse_trash(input))
-    }
+pub(crate) enum Files {
+    All,
+    Trash,
 }
 
 impl Tool for Files {
     fn spec(&self) -> ToolSpec {
-        let description =
-            "create, copy, move, rename, pack, unpack or throw away files and folders; asks first, overwrites nothing";
-        spec("files", ToolClass::Files, 4, description, files::schema())
+        let (name, description, schema) = match self {
+            Self::All => (
+                "files",
+                "create, copy, move, rename, pack, unpack or throw away files and folders; asks first, overwrites nothing",
+                files::schema(),
+            ),
+            Self::Trash => (
+                "trash",
+                "throw files and folders away, into the trash, from where they can be taken back; asks first",
+                files::trash_schema(),
+            ),
+        };
+        spec(name, ToolClass::Files, 4, description, schema)
     }
 
     fn read(&self, machine: &Machine, user: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
-        planned(machine, user, Act::parse(input))
+        let act = match self {
+            Self::All => Act::parse(input),
+            Self::Trash => Act::parse_trash(input),
+        };
+        planned(machine, user, act)
     }
 }
 
-fn planned(machine: &Machine, user: &UserContext<'_>, act: Result<Act, InputProblem>) -> Result<Request, Box<Record>> {
-    let act = act.map_err(|problem| problem.record(EffectClass::Unproven))?;
-    let plan = files::plan(&machine.config.environment, &machine.protected, act);
-    let plan = plan.map_err(|obstacle| files::hindered(&obstacle))?;
+fn planned(machine: &Machine, user: &UserContext<'_>, act: Result<Act, Box<Record>>) -> Result<Request, Box<Record>> {
+    let plan = act.and_then(|act| files::plan(&machine.config.environment, &machine.protected, act));
+    let plan = plan.map_err(|record| record.of_class(EffectClass::Unproven))?;
     let effects = CallEffects {
         changes: plan.changes(),
         // An approval to copy a secret covers no other call.
         is_complete: plan.secret.is_none(),
-        names: Vec::new(),
         undo: UndoMethod::Steps,
         lines: plan.effects.clone(),
         ..CallEffects::new(plan.class, plan.paths.clone(), NetworkUse::None)
@@ -60,7 +60,9 @@ fn planned(machine: &Machine, user: &UserContext<'_>, act: Result<Act, InputProb
         reason: reason.to_owned(),
         details: Vec::new(),
     });
-    Ok(Request { target: plan.headline.clone(), effects, question, job: Box::new(plan) })
+    let target = plan.headline.clone();
+    let job = work(move |machine, act, limit| files::run(&plan, &machine.config.environment, act, limit));
+    Ok(Request { target, effects, question, job })
 }
 
 /// Why a plan needs approval, if it does.
@@ -70,11 +72,5 @@ fn needs_approval<'a>(plan: &'a Plan, user: &UserContext<'_>) -> Option<&'a str>
         _ if plan.stays_in_workspace => user.confirm.then_some(CAUTION),
         EffectClass::Creating => Some("it makes something outside the workspace"),
         EffectClass::ReadOnly | EffectClass::Unproven => Some("it takes something from its place"),
-    }
-}
-
-impl Job for Plan {
-    fn run(self: Box<Self>, call: Call) -> Running {
-        Box::pin(call.work(move |machine, act, limit| files::run(&self, &machine.config.environment, act, limit)))
     }
 }

@@ -8,13 +8,14 @@ use artoo_proto::FOLDER;
 use flate2::read::GzDecoder;
 use zip::ZipArchive;
 
-use crate::beneath::Place;
 use crate::files::copy::{self, Changes, made};
 use crate::files::pack::Format;
-use crate::files::survey::{DEPTH_MAX, Obstacle, TREE_MAX};
+use crate::files::survey::{DEPTH_MAX, TREE_MAX, exists};
 use crate::limit::Limit;
+use crate::openat::Place;
+use crate::record::Record;
 use crate::undo::Act;
-use crate::{digest, open, paths};
+use crate::{digest, input, open, paths};
 
 /// Maximum number of bytes unpacked in a call.
 #[doc(alias = "limit")]
@@ -28,8 +29,8 @@ pub(super) struct Contents {
 }
 
 /// Checks the names and sizes of an archive, and that no entry exists already.
-pub(super) fn survey(archive: &Path, into: &Path) -> Result<Contents, Obstacle> {
-    let format = Format::of(archive)?;
+pub(super) fn survey(archive: &Path, into: &Path) -> Result<Contents, Box<Record>> {
+    let format = Format::of(archive).map_err(|error| input::unfit(error.to_string()))?;
     let mut contents = Contents::default();
     let mut seen = 0;
     let mut problem = None;
@@ -43,7 +44,7 @@ pub(super) fn survey(archive: &Path, into: &Path) -> Result<Contents, Obstacle> 
         }
         let target = into.join(&entry.name);
         if fs::symlink_metadata(&target).is_ok() {
-            problem = Some(Obstacle::Exists { path: paths::line(&target), kind: "something of this name" });
+            problem = Some(exists(&target, "something of this name"));
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         contents.files += 1;
@@ -58,7 +59,7 @@ pub(super) fn survey(archive: &Path, into: &Path) -> Result<Contents, Obstacle> 
     match (problem, looked) {
         (Some(problem), _) => Err(problem),
         (None, Ok(())) => Ok(contents),
-        (None, Err(error)) => Err(Obstacle::Archive { path: paths::line(archive), detail: error.to_string() }),
+        (None, Err(error)) => Err(input::unfit(format!("{}: {error}", paths::line(archive)))),
     }
 }
 
@@ -70,7 +71,7 @@ pub(super) fn unpack(
     act: &mut Act,
     limit: &Limit,
 ) -> io::Result<u64> {
-    let format = Format::of(archive).map_err(|problem| io::Error::other(problem.to_string()))?;
+    let format = Format::of(archive)?;
     let (mut files, mut bytes) = (0, 0_u64);
     each_entry(archive, format, |entry, reader| {
         if limit.reached() {

@@ -8,8 +8,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::glob::pattern::{PATTERN_MAX_CHARS, PATTERNS_MAX, Patterns};
-use crate::input::{self, InputProblem};
+use crate::input;
 use crate::paths::PATH_MAX_BYTES;
+use crate::record::Record;
 
 /// Longest text to search for in files, in characters.
 const CONTAINS_MAX_CHARS: usize = 1000;
@@ -115,7 +116,7 @@ pub(crate) struct Search {
 
 impl Search {
     /// Reads an input.
-    pub(crate) fn parse(environment: &Environment, value: &Value) -> Result<Self, InputProblem> {
+    pub(crate) fn parse(environment: &Environment, value: &Value) -> Result<Self, Box<Record>> {
         let mut filter: Filter = input::parse(value)?;
         let mut patterns = std::mem::take(&mut filter.patterns);
         patterns.extend(filter.pattern.take());
@@ -151,7 +152,7 @@ impl Search {
 
 impl Filter {
     /// Rejects fields that contradict each other.
-    fn check(&self) -> Result<(), InputProblem> {
+    fn check(&self) -> Result<(), Box<Record>> {
         let by_size = self.sort.is_some_and(|sort| sort.by == SortKey::Size);
         let has_size = by_size || self.report == Report::TotalBytes || self.min_bytes.or(self.max_bytes).is_some();
         if self.kind == Kind::Folder && has_size {
@@ -170,7 +171,7 @@ fn root_and_patterns(
     environment: &Environment,
     root: Option<&str>,
     patterns: Vec<String>,
-) -> Result<(PathBuf, Vec<String>), InputProblem> {
+) -> Result<(PathBuf, Vec<String>), Box<Record>> {
     if let [pattern] = patterns.as_slice()
         && (pattern.starts_with('/') || pattern.starts_with("~/"))
         && root.is_none()

@@ -25,7 +25,7 @@ use crate::limit::Limit;
 use crate::open;
 use crate::protect::Protected;
 use crate::record::Record;
-use crate::{nearby, paths};
+use crate::{paths, suggest};
 
 /// Longest list of matches; a longer one needs a limit.
 const KEPT_MAX: usize = 200_000;
@@ -87,7 +87,7 @@ pub(crate) fn unusable_root(root: &Path, protected: &Protected) -> Option<Record
         Ok(_) => Some(Record::hindered(format!("{} is not a folder", paths::line(root)))),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             let missing = Record::hindered(format!("there is no {}", paths::line(root)));
-            Some(missing.alternatives(nearby::alternatives(root)))
+            Some(missing.alternatives(suggest::alternatives(root)))
         }
         Err(error) => Some(Record::hindered(format!("{}: {error}", paths::line(root)))),
     }

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-use crate::input::{self, InputProblem};
+use crate::input;
+use crate::record::Record;
 
 /// Longest pattern, in characters.
 pub(crate) const PATTERN_MAX_CHARS: usize = 1000;
@@ -31,7 +32,7 @@ pub(crate) struct Patterns {
 
 impl Patterns {
     /// Compiles patterns. One without `/` matches names, one with `/` matches paths below the root.
-    pub(crate) fn compile(patterns: &[String], ignore_case: bool) -> Result<Self, InputProblem> {
+    pub(crate) fn compile(patterns: &[String], ignore_case: bool) -> Result<Self, Box<Record>> {
         let mut names = GlobSetBuilder::new();
         let mut paths = GlobSetBuilder::new();
         for pattern in patterns {
@@ -61,11 +62,11 @@ impl Patterns {
     }
 }
 
-fn unreadable(error: globset::Error) -> InputProblem {
+fn unreadable(error: globset::Error) -> Box<Record> {
     input::unfit(format!("the pattern can't be read: {error}"))
 }
 
-fn check(pattern: &str) -> Result<(), InputProblem> {
+fn check(pattern: &str) -> Result<(), Box<Record>> {
     let chars = pattern.chars().count();
     if chars > PATTERN_MAX_CHARS {
         return Err(input::unfit(format!("the pattern is {chars} characters long; the limit is {PATTERN_MAX_CHARS}")));

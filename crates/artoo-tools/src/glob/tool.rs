@@ -7,7 +7,7 @@ use crate::effects::CallEffects;
 use crate::glob::{self, Search};
 use crate::paths;
 use crate::record::Record;
-use crate::tool::{Call, Job, Machine, Request, Running, Tool, UserContext, spec};
+use crate::tool::{Machine, Request, Tool, UserContext, spec, work};
 
 #[derive(Debug)]
 pub(crate) struct Glob;
@@ -20,9 +20,11 @@ impl Tool for Glob {
 
     fn read(&self, machine: &Machine, _: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
         let search = Search::parse(&machine.config.environment, input);
-        let search = search.map_err(|problem| problem.record(EffectClass::ReadOnly))?;
+        let search = search.map_err(|record| record.of_class(EffectClass::ReadOnly))?;
         let effects = CallEffects::of_reading(vec![search.root.clone()]);
-        Ok(Request { target: search.target(), effects, question: None, job: Box::new(search) })
+        let target = search.target();
+        let job = work(move |machine, _, limit| glob::run(search, &machine.protected, limit));
+        Ok(Request { target, effects, question: None, job })
     }
 }
 
@@ -42,11 +44,5 @@ impl Search {
             many => format!("{{{}}}", many.join(",")),
         };
         format!("{root}/{}", escape::one_line(&rest))
-    }
-}
-
-impl Job for Search {
-    fn run(self: Box<Self>, call: Call) -> Running {
-        Box::pin(call.work(move |machine, _, limit| glob::run(*self, &machine.protected, limit)))
     }
 }

@@ -8,7 +8,6 @@ use serde::Deserialize;
 
 use crate::config::ToolConfig;
 use crate::custom::{ManifestProblem, check_keys, find_program, from_toml, is_name, read_toml, timeout};
-use crate::fence::Reach;
 use crate::process::Invocation;
 
 const KEYS: [&str; 7] = ["name", "command", "pass", "network", "read_only", "granted", "timeout_s"];
@@ -56,7 +55,7 @@ impl ServerManifest {
         is_name(&wire.name).then_some(()).ok_or_else(|| ManifestProblem::name(&wire.name))?;
         let Some((program, arguments)) = wire.command.split_first().filter(|(_, more)| more.len() <= ARGUMENTS_MAX)
         else {
-            return Err(ManifestProblem::Command { max: ARGUMENTS_MAX });
+            return Err(ManifestProblem::command(ARGUMENTS_MAX));
         };
         let program = find_program(config, path.parent().unwrap_or(Path::new("/")), program)?;
         let passed = wire.pass.iter().filter_map(|name| Some((name.clone(), std::env::var_os(name)?)));
@@ -80,10 +79,5 @@ impl ServerManifest {
             arguments: self.arguments.clone(),
             environment: self.environment.clone(),
         }
-    }
-
-    /// What the user lets it reach.
-    pub(super) fn reach(&self) -> Reach {
-        Reach::of_network(self.network)
     }
 }

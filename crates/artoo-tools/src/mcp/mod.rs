@@ -12,6 +12,7 @@
 //!
 //! A server stays as long as it only reads. The first change that it tries ends it, and the call is made again by a server
 //! of its own in a view, as a command is. One with the network is started for each call: what it sends is not sent twice.
+//! Reading calls of one server wait for each other.
 //!
 //! What a server says of itself (names, descriptions, schemas, hints) is shortened, stripped and not trusted.
 
@@ -46,7 +47,7 @@ pub(crate) fn tools(machine: &Arc<Machine>) -> (Vec<Arc<dyn Tool>>, Vec<ToolProb
             Ok(manifest)
                 if started.iter().any(|(_, known, _): &(_, Arc<ServerManifest>, _)| known.name == manifest.name) =>
             {
-                problems.push(ToolProblem { path, problem: ManifestProblem::Taken { name: manifest.name } });
+                problems.push(ToolProblem { path, problem: ManifestProblem::taken(&manifest.name) });
             }
             Ok(manifest) => {
                 let manifest = Arc::new(manifest);
@@ -59,7 +60,8 @@ pub(crate) fn tools(machine: &Arc<Machine>) -> (Vec<Arc<dyn Tool>>, Vec<ToolProb
     let deadline = Instant::now() + START_TIME;
     for (path, manifest, server) in started {
         let mut problem = |reason: String| {
-            let problem = ManifestProblem::Server { name: manifest.name.clone(), reason };
+            let problem = format!("the server {} can't be used as it is: {reason}", manifest.name);
+            let problem = ManifestProblem::new(problem);
             problems.push(ToolProblem { path: path.clone(), problem });
         };
         let found = server.and_then(|server| {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc as channel, oneshot};
 
-use crate::fence::Fence;
+use crate::fence::{Fence, Reach};
 use crate::mcp::manifest::ServerManifest;
 use crate::mcp::session::{Offered, Session};
 use crate::process::{Ended, REMARKS_CHARS};
@@ -123,28 +123,33 @@ async fn serve_calls(
     let (mut session, listed) = first(machine, manifest).await;
     // The list may have come too late; calls are accepted all the same.
     drop(listing.send(listed));
+    // One call at a time: a denial ends the server, and it must be known which call was denied.
     while let Some(Order { fence, held, tool, input, mut reply }) = orders.recv().await {
+        if reply.is_closed() {
+            continue;
+        }
         let access = ReadAccess::of(machine, &fence);
-        let current = match session.take().filter(|(known, session)| session.is_open() && *known == access) {
-            Some((_, session)) => session,
+        let (_, current) = match session.take().filter(|(known, session)| session.is_open() && *known == access) {
+            Some(running) => session.insert(running),
             None => match Session::begin(machine, machine.order(manifest.invocation(), fence, held)).await {
-                Ok(session) => Arc::new(session),
+                Ok(started) => session.insert((access, started)),
                 Err(ended) => {
                     drop(reply.send(ended.map(|ended| *ended)));
                     continue;
                 }
             },
         };
-        session = Some((access, Arc::clone(&current)));
-        tokio::spawn(async move {
-            tokio::select! {
-                ended = current.call(&tool, input, true) => drop(reply.send(ended)),
-                // The caller is gone; who knows what the server still does for it.
-                () = reply.closed() => drop(current.end().await),
-            }
-        });
+        let ended = tokio::select! {
+            ended = current.call(&tool, input, true) => Some(ended),
+            // The caller is gone, but the server may still work for it.
+            () = reply.closed() => None,
+        };
+        match ended {
+            Some(ended) => drop(reply.send(ended)),
+            None => drop(current.end().await),
+        }
     }
-    if let Some((_, session)) = session {
+    if let Some((_, mut session)) = session {
         session.end().await;
     }
 }
@@ -153,7 +158,7 @@ async fn serve_calls(
 async fn first(
     machine: &Arc<Machine>,
     manifest: &ServerManifest,
-) -> (Option<(ReadAccess, Arc<Session>)>, Result<Vec<Offered>, String>) {
+) -> (Option<(ReadAccess, Session)>, Result<Vec<Offered>, String>) {
     let Machine { config, protected, .. } = &**machine;
     let left_out = protected.left_out(&config.environment, &[]);
     let holds = machine.fence().holds;
@@ -172,16 +177,16 @@ async fn first(
         stays = false;
         let view = View::prepare(config, protected, &[]);
         let held = view.map_or(Held::Fenced, |view| Held::InView(Arc::new(view)));
-        let fence = Fence { left_out, reach: manifest.reach(), ..Fence::of_reading(protected, &[]) };
+        let fence = Fence { left_out, reach: Reach::of_network(manifest.network), ..Fence::of_reading(protected, &[]) };
         begun = Session::begin(machine, machine.order(manifest.invocation(), fence, held)).await;
     }
     match begun {
-        Ok(session) => {
+        Ok(mut session) => {
             let listed = session.list().await;
             if !stays {
                 session.end().await;
             }
-            (stays.then(|| (access, Arc::new(session))), listed)
+            (stays.then_some((access, session)), listed)
         }
         Err(Ok(ended)) => {
             let denied = ended.kept().map(|kept| format!("; {kept}")).unwrap_or_default();

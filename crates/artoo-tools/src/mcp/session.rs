@@ -10,7 +10,6 @@ use rmcp::service::{RunningService, ServiceError};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{RoleClient, ServiceExt};
 use serde_json::{Map, Value};
-use tokio::sync::Mutex;
 use tokio::time::timeout;
 
 use crate::mcp::{START_TIME, TOOLS_MAX};
@@ -35,7 +34,7 @@ pub(super) struct Offered {
 #[derive(Debug)]
 pub(super) struct Session {
     service: RunningService<RoleClient, ()>,
-    serving: Mutex<Serving>,
+    serving: Serving,
     machine: Arc<Machine>,
 }
 
@@ -48,7 +47,7 @@ impl Session {
         let transport = AsyncRwTransport::new_client(output, input).with_max_line_length(LINE_MAX_BYTES);
         let reason = match timeout(START_TIME, ().serve(transport)).await {
             Ok(Ok(service)) => {
-                return Ok(Self { service, serving: Mutex::new(serving), machine: Arc::clone(machine) });
+                return Ok(Self { service, serving, machine: Arc::clone(machine) });
             }
             Ok(Err(error)) => format!("it does not speak the protocol: {}", one_line(&error)),
             Err(_) => "it did not start in time".to_owned(),
@@ -84,7 +83,7 @@ impl Session {
 
     /// Makes a call, as if the server were a program that prints the answer. Unless it `stays`, the server is ended, so
     /// that all that it does is done.
-    pub(super) async fn call(&self, tool: &str, input: Map<String, Value>, stays: bool) -> io::Result<Ended> {
+    pub(super) async fn call(&mut self, tool: &str, input: Map<String, Value>, stays: bool) -> io::Result<Ended> {
         let request = CallToolRequestParams::new(tool.to_owned()).with_arguments(input);
         let result = self.service.call_tool_once(request).await;
         let stays =
@@ -102,9 +101,9 @@ impl Session {
     }
 
     /// Ends the server; `None` if that can't be known.
-    pub(super) async fn end(&self) -> Option<Verdict> {
+    pub(super) async fn end(&mut self) -> Option<Verdict> {
         self.service.cancellation_token().cancel();
-        self.serving.lock().await.end(self.machine.config.kill_grace).await
+        self.serving.end(self.machine.config.kill_grace).await
     }
 }
 

@@ -9,9 +9,8 @@ use artoo_proto::{EffectClass, ToolClass, ToolSpec, escape};
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 
-use crate::effects::{CallEffects, NetworkUse, UndoMethod};
 use crate::fence::Fence;
-use crate::input::{self, InputProblem};
+use crate::input;
 use crate::limit::Limit;
 use crate::mcp::manifest::ServerManifest;
 use crate::mcp::schema;
@@ -20,9 +19,8 @@ use crate::mcp::session::{Offered, Session};
 use crate::paths;
 use crate::process::{Ended, Verdict, capture};
 use crate::record::Record;
-use crate::tool::{CAUTION, Call, Held, Job, Machine, Question, Request, Running, Tool, UserContext};
-use crate::transaction::{End, Names, Program, Work};
-use crate::undo::Act;
+use crate::tool::{CAUTION, Call, Held, Machine, Request, Tool, UserContext, spec};
+use crate::transaction::{ConfiguredCall, End, Work};
 
 /// Tried after the user's own tools and before shell commands.
 const PRIORITY: u8 = 5;
@@ -49,19 +47,13 @@ pub(super) struct Remote {
     schema: Value,
 }
 
-/// A valid call.
+/// One call of a tool.
 #[derive(Debug)]
 struct RemoteCall {
     server: Arc<Server>,
     manifest: Arc<ServerManifest>,
     name: String,
     input: Map<String, Value>,
-    /// The call as a question shows it.
-    shown: String,
-    /// Paths in the input.
-    paths: Vec<PathBuf>,
-    /// Files that it may not read, since they may hold secrets.
-    left_out: Vec<PathBuf>,
 }
 
 impl Remote {
@@ -81,46 +73,61 @@ impl Remote {
 
 impl Tool for Remote {
     fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: format!("{}.{}", self.manifest.name, self.name),
-            description: format!("[as the server {} says:] {}", self.manifest.name, self.description),
-            class: ToolClass::Shell,
-            input_schema: self.schema.clone(),
-            priority: PRIORITY,
-        }
+        let server = &self.manifest.name;
+        let description = format!("[as the server {server} says:] {}", self.description);
+        spec(&format!("{server}.{}", self.name), ToolClass::Shell, PRIORITY, &description, self.schema.clone())
     }
 
     fn read(&self, machine: &Machine, user: &UserContext<'_>, value: &Value) -> Result<Request, Box<Record>> {
-        let class = class(&self.manifest, &self.name);
-        let (input, text) = self.checked(value).map_err(|problem| problem.record(class))?;
+        let manifest = &self.manifest;
+        let is_reading = manifest.read_only.contains(&self.name);
+        // A server's own hints are ignored.
+        let class = if is_reading { EffectClass::ReadOnly } else { EffectClass::Unproven };
+        let (input, text) = self.checked(value).map_err(|record| record.of_class(class))?;
         let mut paths = Vec::new();
         collect_paths(machine, &Value::Object(input.clone()), &mut paths);
-        if let Some(reason) = paths.iter().find_map(|path| machine.protected.refusal(path)) {
-            return Err(Box::new(Record::denied(&reason).class(class)));
-        }
-        let secret = paths.iter().find_map(|path| machine.protected.secret(path));
-        let server = &self.manifest.name;
-        let network = if self.manifest.network { NetworkUse::Possible } else { NetworkUse::Blocked };
-        let effects = CallEffects {
-            undo: UndoMethod::Commit,
-            lines: vec![format!("sends this input to the server {server}")],
-            ..CallEffects::new(class, paths.clone(), network)
+        let is_granted = manifest.granted.contains(&self.name);
+        let sends = if is_granted {
+            (!is_reading && user.confirm).then_some(CAUTION)
+        } else {
+            Some("what it is given may leave this machine")
         };
-        let shown = format!("{server}.{} {text}", self.name);
-        let question = self.needs_approval(class, user, secret).map(|reason| {
-            let program = &self.manifest.program;
-            let text = format!("{shown} {}", program.display());
-            Question { text, files: Vec::new(), shown: shown.clone(), reason, details: Vec::new() }
-        });
-        let (server, manifest) = (Arc::clone(&self.server), Arc::clone(&self.manifest));
-        let call = RemoteCall { server, manifest, name: self.name.clone(), input, shown, paths, left_out: Vec::new() };
-        Ok(Request { target: escape::shorten(&text, TARGET_MAX_CHARS), effects, question, job: Box::new(call) })
+        let server = manifest.name.clone();
+        let call = ConfiguredCall {
+            target: escape::shorten(&text, TARGET_MAX_CHARS),
+            shown: format!("{server}.{} {text}", self.name),
+            line: format!("sends this input to the server {server}"),
+            class,
+            network: manifest.network,
+            is_granted,
+            reason: sends.filter(|_| manifest.network).map(str::to_owned),
+            executable: manifest.program.clone(),
+            paths,
+            time: manifest.timeout,
+            // A server stays as long as no folder is created or removed beside what it may read.
+            may_need_workspace: false,
+            work: Arc::new(RemoteCall {
+                server: Arc::clone(&self.server),
+                manifest: Arc::clone(manifest),
+                name: self.name.clone(),
+                input,
+            }),
+        };
+        let record = move |ended: io::Result<Ended>, machine: &Machine, _: &Limit| match ended {
+            Ok(mut ended) => {
+                let record = Record::of_program(&mut ended, machine.config.output_max_chars);
+                let text = format!("{}\n[as the server {server} says]", record.text);
+                Record { exit_code: None, text, ..record }
+            }
+            Err(error) => Record::hindered(format!("the server {server}: {error}")),
+        };
+        call.request(machine, Box::new(record))
     }
 }
 
 impl Remote {
     /// A valid input, and the same as JSON.
-    fn checked(&self, value: &Value) -> Result<(Map<String, Value>, String), InputProblem> {
+    fn checked(&self, value: &Value) -> Result<(Map<String, Value>, String), Box<Record>> {
         let input: Map<String, Value> = input::parse(value)?;
         let text = Value::Object(input.clone()).to_string();
         input::check_length("input", &text, INPUT_MAX_CHARS)?;
@@ -130,21 +137,6 @@ impl Remote {
             None => Ok((input, text)),
         }
     }
-
-    /// Why a call needs approval before it is made, if it does. `secret`: why its files do.
-    fn needs_approval(&self, class: EffectClass, user: &UserContext<'_>, secret: Option<String>) -> Option<String> {
-        let sends = if self.manifest.granted.contains(&self.name) {
-            (class != EffectClass::ReadOnly && user.confirm).then_some(CAUTION)
-        } else {
-            Some("what it is given may leave this machine")
-        };
-        secret.or_else(|| sends.filter(|_| self.manifest.network).map(str::to_owned))
-    }
-}
-
-/// The class by the manifest; a server's own hints are ignored.
-fn class(manifest: &ServerManifest, tool: &str) -> EffectClass {
-    if manifest.read_only.iter().any(|name| name == tool) { EffectClass::ReadOnly } else { EffectClass::Unproven }
 }
 
 /// Adds every text of an input that is spelled as a path.
@@ -162,42 +154,6 @@ fn collect_paths(machine: &Machine, value: &Value, found: &mut Vec<PathBuf>) {
     }
 }
 
-impl Job for RemoteCall {
-    fn prepare(&mut self, machine: &Machine, _: &Act, _: &Limit) {
-        if class(&self.manifest, &self.name) != EffectClass::ReadOnly {
-            // Where it can't be made, the server tells.
-            let _ = std::fs::create_dir_all(&machine.config.environment.workspace);
-        }
-        self.left_out = machine.protected.left_out(&machine.config.environment, &self.paths);
-        self.left_out.retain(|file| !self.paths.contains(file));
-    }
-
-    fn run(self: Box<Self>, call: Call) -> Running {
-        let manifest = Arc::clone(&self.manifest);
-        let is_reading = class(&manifest, &self.name) == EffectClass::ReadOnly;
-        let program = Program {
-            shown: self.shown.clone(),
-            names: Names { paths: self.paths.clone(), ..Names::default() },
-            folders: Vec::new(),
-            left_out: self.left_out.clone(),
-            reach: manifest.reach(),
-            is_granted: !is_reading && manifest.granted.contains(&self.name),
-            caution: is_reading.then(|| "its manifest says that it changes nothing".to_owned()),
-            time: manifest.timeout,
-            work: Arc::new(*self),
-        };
-        let record = move |ended: io::Result<Ended>, machine: &Machine, _: &Limit| match ended {
-            Ok(mut ended) => {
-                let record = Record::of_program(&mut ended, machine.config.output_max_chars);
-                let text = format!("{}\n[as the server {} says]", record.text, manifest.name);
-                Record { exit_code: None, text, ..record }
-            }
-            Err(error) => Record::hindered(format!("the server {}: {error}", manifest.name)),
-        };
-        Box::pin(call.run(program, record))
-    }
-}
-
 /// One call. A server that may change nothing stays for the next call; any other is started for this call alone.
 impl Work for RemoteCall {
     fn run<'a>(&'a self, call: &'a Call, fence: Fence, held: Held, time: Duration) -> End<'a> {
@@ -209,7 +165,7 @@ impl Work for RemoteCall {
                 return self.server.call(&self.name, input, fence, held).await;
             }
             match Session::begin(&call.machine, call.order(self.manifest.invocation(), fence, held)).await {
-                Ok(session) => session.call(&self.name, input, false).await,
+                Ok(mut session) => session.call(&self.name, input, false).await,
                 Err(ended) => ended.map(|ended| *ended),
             }
         };

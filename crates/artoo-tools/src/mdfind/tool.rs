@@ -7,25 +7,16 @@ use serde_json::Value;
 
 use crate::config::ToolConfig;
 use crate::effects::CallEffects;
-use crate::limit::{Limit, Stopped};
+use crate::limit::Stopped;
 use crate::mdfind::index::Index;
 use crate::mdfind::{self, Query};
 use crate::record::Record;
-use crate::tool::{Call, Job, Look, Machine, Request, Running, Tool, UserContext, done, spec};
-use crate::undo::Act;
+use crate::tool::{Call, Look, Machine, Request, Running, Tool, UserContext, done, spec};
 use crate::{glob, paths};
 
 #[derive(Debug)]
 pub(crate) struct Mdfind {
     indexes: Vec<Index>,
-}
-
-/// A query with the indexes to ask.
-struct Find {
-    query: Query,
-    indexes: Vec<Index>,
-    /// The record of a root that can't be searched.
-    unusable: Option<Record>,
 }
 
 impl Mdfind {
@@ -45,26 +36,18 @@ impl Tool for Mdfind {
 
     fn read(&self, machine: &Machine, _: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
         let query = Query::parse(&machine.config.environment, input);
-        let query = query.map_err(|problem| problem.record(EffectClass::ReadOnly))?;
+        let query = query.map_err(|record| record.of_class(EffectClass::ReadOnly))?;
         let target = format!("{} in {}", escape::one_line(&query.words.join(" ")), paths::line(&query.root));
         let effects = CallEffects::of_reading(vec![query.root.clone()]);
-        let job = Box::new(Find { query, indexes: self.indexes.clone(), unusable: None });
+        let indexes = self.indexes.clone();
+        let job = Box::new(move |call| Box::pin(find(query, indexes, call)) as Running);
         Ok(Request { target, effects, question: None, job })
     }
 }
 
-impl Job for Find {
-    fn prepare(&mut self, machine: &Machine, _: &Act, _: &Limit) {
-        self.unusable = glob::unusable_root(&self.query.root, &machine.protected);
-    }
-
-    fn run(self: Box<Self>, call: Call) -> Running {
-        Box::pin(find(*self, call))
-    }
-}
-
-async fn find(find: Find, call: Call) -> Result<Look, Stopped> {
-    let Find { query, indexes, unusable } = find;
+async fn find(query: Query, indexes: Vec<Index>, call: Call) -> Result<Look, Stopped> {
+    let (machine, root) = (Arc::clone(&call.machine), query.root.clone());
+    let unusable = call.deadline.blocking(move |_| glob::unusable_root(&root, &machine.protected)).await?;
     if let Some(record) = unusable {
         return Ok(done(record));
     }

@@ -14,14 +14,14 @@ use serde_json::{Value, json};
 use crate::config::ToolConfig;
 use crate::evidence::{EvidenceStore, ITEM_MAX_BYTES};
 use crate::glob::Needle;
-use crate::input::{self, InputProblem};
+use crate::input;
 use crate::limit::Limit;
-use crate::nearby;
 use crate::open::{self, OpenProblem};
 use crate::paths::{self, PATH_MAX_BYTES};
 use crate::process::{Captured, REMARKS_CHARS};
 use crate::protect::Protected;
 use crate::record::Record;
+use crate::suggest;
 use crate::tool::Machine;
 
 pub(crate) use lines::count;
@@ -75,7 +75,7 @@ pub(crate) struct Reading {
 
 impl Reading {
     /// Reads an input.
-    pub(crate) fn parse(environment: &Environment, value: &Value) -> Result<Self, InputProblem> {
+    pub(crate) fn parse(environment: &Environment, value: &Value) -> Result<Self, Box<Record>> {
         let wire: Wire = input::parse(value)?;
         let path = input::path(environment, "path", &wire.path)?;
         if wire.ignore_case.is_some() && wire.matching.is_none() {
@@ -137,7 +137,7 @@ fn unopened(path: &Path, problem: &OpenProblem) -> Record {
     match problem {
         OpenProblem::NotRegular { .. } => Record::unusable(reason),
         OpenProblem::Io(error) if error.kind() == io::ErrorKind::NotFound => {
-            Record::hindered(format!("there is no {}", paths::line(path))).alternatives(nearby::alternatives(path))
+            Record::hindered(format!("there is no {}", paths::line(path))).alternatives(suggest::alternatives(path))
         }
         OpenProblem::Io(_) => Record::hindered(reason),
     }

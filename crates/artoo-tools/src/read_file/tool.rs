@@ -7,7 +7,7 @@ use crate::effects::CallEffects;
 use crate::paths;
 use crate::read_file::{self, Reading};
 use crate::record::Record;
-use crate::tool::{Call, Job, Machine, Question, Request, Running, Tool, UserContext, spec};
+use crate::tool::{Machine, Question, Request, Tool, UserContext, spec, work};
 
 #[derive(Debug)]
 pub(crate) struct ReadFile;
@@ -20,7 +20,7 @@ impl Tool for ReadFile {
 
     fn read(&self, machine: &Machine, _: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
         let reading = Reading::parse(&machine.config.environment, input);
-        let reading = reading.map_err(|problem| problem.record(EffectClass::ReadOnly))?;
+        let reading = reading.map_err(|record| record.of_class(EffectClass::ReadOnly))?;
         let target = paths::line(&reading.path);
         let files = vec![reading.path.clone()];
         let lines = vec![format!("shows what {target} says")];
@@ -33,12 +33,11 @@ impl Tool for ReadFile {
             reason,
             details: Vec::new(),
         });
-        Ok(Request { target, effects, question, job: Box::new(reading) })
-    }
-}
-
-impl Job for Reading {
-    fn run(self: Box<Self>, call: Call) -> Running {
-        Box::pin(call.work(move |machine, _, limit| read_file::run(&self, machine, limit)))
+        Ok(Request {
+            target,
+            effects,
+            question,
+            job: work(move |machine, _, limit| read_file::run(&reading, machine, limit)),
+        })
     }
 }

@@ -3,7 +3,7 @@
 use artoo_proto::Environment;
 
 use super::table::{REFUSED, RISKS};
-use super::{Assessment, CommandClass, assess, matches};
+use super::{CommandAssessment, CommandClass, assess, matches};
 use crate::command_line::{self, CommandLine};
 use crate::config::ToolConfig;
 
@@ -24,8 +24,8 @@ fn read(command: &str) -> CommandLine {
     command_line::read(&ToolConfig::new(environment), command)
 }
 
-fn of(command: &str) -> Assessment {
-    assess(&read(command))
+fn of(command: &str) -> CommandAssessment {
+    assess(command, &read(command))
 }
 
 const NEVER: &str = "
@@ -124,7 +124,7 @@ fn refused_commands_and_ordinary_ones() {
     let (never, usual): (Vec<_>, Vec<_>) = (never.collect(), usual.collect());
     for (commands, expected) in [(&never, true), (&usual, false)] {
         for command in commands.iter().flat_map(|command| spellings(command)) {
-            let refusal = of(&command).refusal;
+            let refusal = of(&command).refused;
             if refusal.is_some() != expected {
                 wrong.push(format!("{command:?}: {refusal:?}"));
             }
@@ -132,7 +132,7 @@ fn refused_commands_and_ordinary_ones() {
     }
     for line in ORDINARY.iter().flat_map(|table| table.lines()).filter(|line| !line.starts_with("# ")) {
         let command = line.rsplit('\t').next().unwrap_or(line).replace('␤', "\n");
-        wrong.extend(of(&command).refusal.map(|refusal| format!("{command:?}: {refusal}")));
+        wrong.extend(of(&command).refused.map(|refusal| format!("{command:?}: {refusal}")));
     }
     assert!(wrong.is_empty() && usual.len() >= 100, "{}\n{}", usual.len(), wrong.join("\n"));
     let unused: Vec<_> = REFUSED
@@ -243,7 +243,7 @@ fn risks_in_plain_words() {
     for row in WORDS.lines().filter(|row| !row.is_empty()) {
         let (command, expected) = row.rsplit_once(':').unwrap();
         let line = read(&command.replace("\\n", "\n"));
-        let risks = assess(&line).risks.join(", ");
+        let risks = assess("", &line).risks.join(", ");
         if risks != expected.trim_start() {
             wrong.push(format!("{command}: {risks}"));
         }

@@ -7,14 +7,15 @@ use artoo_proto::pipeline::{PROGRAMS_MAX, WORDS_MAX, command};
 
 use super::COMMAND_MAX_CHARS;
 use crate::config::ToolConfig;
-use crate::input::{self, InputProblem};
+use crate::input;
 use crate::process::{self, Invocation};
+use crate::record::Record;
 
 /// A valid pipeline as a shell command, for display and as the target.
 ///
 /// # Errors
 /// `TooMany`, `TooLong` or `Unfit`: the pipeline is empty or too long, or a program or word is not valid.
-pub(super) fn text(pipeline: &[Vec<String>]) -> Result<String, InputProblem> {
+pub(super) fn text(pipeline: &[Vec<String>]) -> Result<String, Box<Record>> {
     input::check_count("pipeline", pipeline.len(), PROGRAMS_MAX)?;
     if pipeline.is_empty() {
         return Err(input::unfit("the pipeline is empty"));
@@ -212,7 +213,7 @@ mod tests {
             (cats.clone(), "the limit is 16"),
             (words.clone(), "the limit is 1024"),
         ] {
-            let problem = text(&pipeline).unwrap_err().to_string();
+            let problem = text(&pipeline).unwrap_err().text;
             assert!(problem.contains(fault), "{problem}");
         }
         for pipeline in [&cats[1..], &[words[0][1..].to_vec()], &pipeline(&[&["echo", &long[..32_000], "-n", ""]])] {

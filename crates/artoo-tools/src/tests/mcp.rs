@@ -101,7 +101,9 @@ async fn reading_calls_are_answered_unasked_by_one_process() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         assert!(numbers.windows(2).any(|two| two[0] == two[1]), "{numbers:?}");
-        // What comes later is seen, too.
+        // A file made after the server started is read, too; before it is made, the same call fails.
+        let call = unasked(&house, "test.read", json!({"path": "new.txt"})).await;
+        assert_eq!(call.status, CallStatus::Failed, "{call:?}");
         house.file("new.txt", "later");
         let call = unasked(&house, "test.read", json!({"path": "new.txt"})).await;
         assert!(call.output.starts_with("later"), "{call:?}");
@@ -130,6 +132,23 @@ async fn changes_of_a_server_are_asked_about_made_and_undone() {
         assert_eq!(snapshot(&house.home.join("work")), before);
         let call = unasked(&house, "test.echo", json!({"text": "still there"})).await;
         assert_eq!(call.status, CallStatus::Ok, "{call:?}");
+    }
+}
+
+/// A denied change of one call is no denial of the calls beside it.
+#[tokio::test]
+async fn parallel_calls_are_told_apart() {
+    let Some(house) = house("good", "") else { return };
+    let echo = || unasked(&house, "test.echo", json!({"text": "a"}));
+    for _ in 0..3 {
+        let write = asked(&house, "test.write", json!({"path": "work/a.txt", "text": "new\n"}));
+        let (one, (_, question), two, three) = tokio::join!(echo(), write, echo(), echo());
+        assert!(question.contains("a.txt"), "{question}");
+        for call in [one, two, three] {
+            let found = (call.status, call.class, call.changes_known);
+            assert_eq!(found, (CallStatus::Ok, EffectClass::ReadOnly, true), "{call:?}");
+        }
+        house.registry.forget(&task());
     }
 }
 

@@ -12,9 +12,7 @@ use super::{House, called, next_task};
 use crate::effects::{Action, CallEffects, EffectSet, FileEffect, NetworkUse};
 use crate::limit::Limit;
 use crate::record::Record;
-use crate::tool::{
-    Call, Job, Machine, Next, Outcome, Pending, Question, Request, Running, Staged, Tool, UserContext, spec,
-};
+use crate::tool::{Machine, Next, Outcome, Pending, Question, Request, Running, Staged, Tool, UserContext, spec};
 
 /// A tool that finds out by running that it would replace a file.
 #[derive(Debug)]
@@ -33,37 +31,29 @@ impl Tool for Replacing {
     }
 
     fn read(&self, _: &Machine, _: &UserContext<'_>, _: &Value) -> Result<Request, Box<Record>> {
-        let job = Box::new(Self {
-            path: self.path.clone(),
-            needs_approval: self.needs_approval,
-            runs: Arc::clone(&self.runs),
-        });
+        let (path, needs_approval, runs) = (self.path.clone(), self.needs_approval, Arc::clone(&self.runs));
+        let job = Box::new(move |_| replace(path, needs_approval, &runs));
         Ok(Request { target: String::new(), effects: CallEffects::of_reading(Vec::new()), question: None, job })
     }
 }
 
-impl Job for Replacing {
-    fn run(self: Box<Self>, _: Call) -> Running {
-        let Self { path, needs_approval, runs } = *self;
-        runs.fetch_add(1, Ordering::Relaxed);
-        let changed = FileEffect { action: Action::Modify, path: path.clone(), is_recursive: false };
-        let effects = CallEffects {
-            changes: EffectSet::from([changed]),
-            is_complete: true,
-            ..CallEffects::new(EffectClass::Unproven, vec![path.clone()], NetworkUse::None)
-        };
-        let question = needs_approval.then(|| Question {
-            text: "replaces".to_owned(),
-            files: vec![path.clone()],
-            shown: "replaces".to_owned(),
-            reason: "it exists".to_owned(),
-            details: Vec::new(),
-        });
-        let pending = Pending { effects, question, next: Next::Commit(Box::new(Replacement(path))) };
-        Box::pin(async {
-            Ok(Box::new(|_: &Machine, _: &Limit| Outcome::Pending(Box::new(pending))) as crate::tool::Look)
-        })
-    }
+fn replace(path: PathBuf, needs_approval: bool, runs: &AtomicU64) -> Running {
+    runs.fetch_add(1, Ordering::Relaxed);
+    let changed = FileEffect { action: Action::Modify, path: path.clone(), is_recursive: false };
+    let effects = CallEffects {
+        changes: EffectSet::from([changed]),
+        is_complete: true,
+        ..CallEffects::new(EffectClass::Unproven, vec![path.clone()], NetworkUse::None)
+    };
+    let question = needs_approval.then(|| Question {
+        text: "replaces".to_owned(),
+        files: vec![path.clone()],
+        shown: "replaces".to_owned(),
+        reason: "it exists".to_owned(),
+        details: Vec::new(),
+    });
+    let pending = Pending { effects, question, next: Next::Commit(Box::new(Replacement(path))) };
+    Box::pin(async { Ok(Box::new(|_: &Machine, _: &Limit| Outcome::Pending(Box::new(pending))) as crate::tool::Look) })
 }
 
 impl Staged for Replacement {

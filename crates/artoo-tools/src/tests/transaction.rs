@@ -110,3 +110,48 @@ async fn what_changed_since_the_question_is_left_alone() {
     assert_eq!(call.status, CallStatus::Failed, "{call:?}");
     assert_eq!(fs::read_to_string(house.home.join("work/a.txt")).unwrap(), "mine\n");
 }
+
+/// A command that names the workspace finds it; it stays only if something was written there.
+#[tokio::test]
+async fn unused_workspace_is_not_left_behind() {
+    for views in [true, false] {
+        let house = house(views);
+        for command in ["ls ~/artoo_workspace", "test -d ~/artoo_workspace", "echo artoo_workspace"] {
+            let call = called(house.outcome(&order(command), None).await);
+            assert_eq!(call.status, CallStatus::Ok, "{command}: {call:?}");
+            assert!(!house.workspace().exists(), "{command}");
+        }
+        let question = asked(&house, "ls ~/artoo_workspace; rm a.txt").await;
+        house.registry.refuse(&task(), &question.hash);
+        assert!(!house.workspace().exists());
+        house.registry.forget(&task());
+        let call = house.allowed("echo x > ~/artoo_workspace/f").await;
+        assert_eq!(call.status, CallStatus::Ok, "{call:?}");
+        assert_eq!(fs::read_to_string(house.workspace().join("f")).unwrap(), "x\n");
+    }
+}
+
+#[tokio::test]
+async fn set_id_bits_are_asked_about() {
+    let house = house(true);
+    fs::create_dir_all(house.workspace()).unwrap();
+    let before = [snapshot(&house.workspace()), snapshot(&house.home.join("work"))];
+    for command in [
+        "chmod u+s a.txt",
+        "chmod g+s a.txt",
+        "chmod 4755 d/b.txt",
+        "cd ~/artoo_workspace && cp /bin/true t && chmod u+s t",
+        "cd ~/artoo_workspace && mkdir s && chmod g+s s",
+    ] {
+        let question = asked(&house, command).await;
+        assert!(!question.reason.is_empty(), "{command}");
+        house.registry.refuse(&task(), &question.hash);
+        house.registry.forget(&task());
+        assert_eq!([snapshot(&house.workspace()), snapshot(&house.home.join("work"))], before, "{command}");
+        assert_eq!(mode(&house.home.join("work/a.txt")) & 0o7000, 0, "{command}");
+    }
+}
+
+fn mode(path: &std::path::Path) -> u32 {
+    std::os::unix::fs::PermissionsExt::mode(&fs::metadata(path).unwrap().permissions())
+}

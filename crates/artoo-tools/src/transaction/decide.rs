@@ -120,12 +120,11 @@ impl Ran {
         let is_creating = class == Class::Committable && set.only_creates() && allowed.reach == Reach::default();
         let class = if is_creating { EffectClass::Creating } else { EffectClass::Unproven };
         let effects = CallEffects {
+            class,
             changes: effects(&set),
             is_complete: is_ordinary,
-            undo: UndoMethod::Commit,
             lines: vec![describe::summary(&set)],
-            is_destructive: false,
-            ..CallEffects::new(class, Vec::new(), allowed.reach.network_use())
+            ..of_program(&allowed.reach)
         };
         let question = reason.map(|reason| Question {
             text: format!("{}\0{}", program.shown, set.digest()),
@@ -135,7 +134,8 @@ impl Ran {
             details: describe::details(&set),
         });
         let record = record.class(class);
-        let staged = Box::new(StagedChanges { set, record, source, view, is_all: stayed_inside });
+        let staged =
+            Box::new(StagedChanges { set, record, source, view, is_all: stayed_inside, workspace: program.workspace });
         Outcome::Pending(Box::new(Pending { effects, question, next: Next::Commit(staged) }))
     }
 }
@@ -153,7 +153,7 @@ pub(super) fn ask_for_reach(program: &Program, allowed: &Allowed, denied: &[Deni
     let effects = CallEffects {
         hosts: hosts.chain(program.names.hosts.iter().cloned()).collect(),
         lines: wanted.iter().map(|what| format!("will {what}")).collect(),
-        ..CallEffects::new(EffectClass::Unproven, Vec::new(), reach.network_use())
+        ..of_program(&reach)
     };
     ask_again(program, effects, reason, Allowed { reach, ..allowed.clone() })
 }
@@ -164,8 +164,7 @@ pub(super) fn ask_for_more(program: &Program, allowed: &Allowed, ended: &io::Res
     let ended = ended.as_ref().ok()?;
     if ended.is_full && !allowed.fills_disk {
         let lines = vec!["will write as much as it needs, up to the whole free space of the disk".to_owned()];
-        let effects =
-            CallEffects { lines, ..CallEffects::new(EffectClass::Unproven, Vec::new(), allowed.reach.network_use()) };
+        let effects = CallEffects { lines, ..of_program(&allowed.reach) };
         let reason = ended.struck.clone().unwrap_or_else(|| "it writes very much".to_owned());
         return Some(ask_again(program, effects, reason, Allowed { fills_disk: true, ..allowed.clone() }));
     }
@@ -176,15 +175,20 @@ pub(super) fn ask_for_more(program: &Program, allowed: &Allowed, ended: &io::Res
     let reason = format!("{} may hold secrets, and what it says goes to the model", paths::line(first));
     let effects = CallEffects {
         lines: closed.iter().map(|path| format!("will read {}, which may hold secrets", paths::line(path))).collect(),
-        ..CallEffects::new(EffectClass::Unproven, Vec::new(), allowed.reach.network_use())
+        ..of_program(&allowed.reach)
     };
     let readable = allowed.readable.iter().chain(closed).cloned().collect();
     Some(ask_again(program, effects, reason, Allowed { readable, ..allowed.clone() }))
 }
 
+/// The effects of a program that may reach this, before its changes are known.
+fn of_program(reach: &Reach) -> CallEffects {
+    let network = NetworkUse::of_sandbox(reach.network);
+    CallEffects { undo: UndoMethod::Commit, ..CallEffects::new(EffectClass::Unproven, Vec::new(), network) }
+}
+
 /// The question whether the program may run again with this allowed.
-fn ask_again(program: &Program, effects: CallEffects, reason: String, allowed: Allowed) -> Outcome {
-    let effects = CallEffects { undo: UndoMethod::Commit, is_destructive: false, ..effects };
+pub(super) fn ask_again(program: &Program, effects: CallEffects, reason: String, allowed: Allowed) -> Outcome {
     let question = Question {
         text: format!("{}\0{allowed:?}", program.shown),
         files: program.names.paths.clone(),
@@ -226,10 +230,4 @@ fn effects(set: &ChangeSet) -> EffectSet {
         }
     });
     each.collect()
-}
-
-impl Reach {
-    fn network_use(&self) -> NetworkUse {
-        if self.network { NetworkUse::Possible } else { NetworkUse::Blocked }
-    }
 }

@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use artoo_proto::EffectClass;
 
+use super::decide::ask_again;
 use super::{MakeRecord, Program, stayed_inside};
 use crate::effects::{CallEffects, NetworkUse, UndoMethod};
 use crate::fence::{Denial, Fence, Reach};
 use crate::paths;
-use crate::tool::{Allowed, Call, Held, Look, Next, Outcome, Pending, Question};
+use crate::tool::{Allowed, Call, Held, Look, Outcome};
 use crate::view::NoView;
 
 /// How long a program may run to show what it would change.
@@ -63,22 +64,13 @@ pub(super) async fn run(mut call: Call, program: Program, record: MakeRecord) ->
 fn question(program: &Program, allowed: Allowed, reason: String) -> Look {
     let places = allowed.places.clone().unwrap_or_default();
     let lines: Vec<String> = places.iter().map(|place| format!("may change {}", described(place))).collect();
-    let network = if allowed.reach.network { NetworkUse::Possible } else { NetworkUse::Blocked };
     let effects = CallEffects {
         undo: UndoMethod::Snapshot(places.clone()),
-        lines: lines.clone(),
-        ..CallEffects::new(EffectClass::Unproven, places, network)
+        lines,
+        ..CallEffects::new(EffectClass::Unproven, places, NetworkUse::of_sandbox(allowed.reach.network))
     };
-    let question = Question {
-        text: format!("{}\0{allowed:?}", program.shown),
-        files: program.names.paths.clone(),
-        shown: program.shown.clone(),
-        reason,
-        details: lines,
-    };
-    Box::new(move |_, _| {
-        Outcome::Pending(Box::new(Pending { effects, question: Some(question), next: Next::RunAgain(allowed) }))
-    })
+    let pending = ask_again(program, effects, reason, allowed);
+    Box::new(move |_, _| pending)
 }
 
 /// What an approval of a denied change allows: what is there, or the folder in which something would be made.

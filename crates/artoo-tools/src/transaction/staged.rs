@@ -2,6 +2,7 @@
 
 use artoo_proto::CallStatus;
 
+use super::request::NewFolder;
 use crate::change::{ChangeSet, CommitError, Committed, commit};
 use crate::limit::Limit;
 use crate::paths;
@@ -21,11 +22,12 @@ pub(super) struct StagedChanges {
     pub(super) view: Arc<View>,
     /// Whether the program is known to have done nothing else.
     pub(super) is_all: bool,
+    pub(super) workspace: Option<Arc<NewFolder>>,
 }
 
 impl Staged for StagedChanges {
     fn commit(self: Box<Self>, machine: &Machine, limit: &Limit) -> Record {
-        let Self { set, record, source, view, is_all } = *self;
+        let Self { set, record, source, view, is_all, workspace: _workspace } = *self;
         let failed = |why: String| Record {
             status: CallStatus::Failed,
             text: format!("{}\n[{why}]", record.text),

@@ -9,8 +9,8 @@ use rustix::fd::AsFd;
 use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fremovexattr, fsetxattr};
 use rustix::io::Errno;
 
-use crate::beneath::Place;
 use crate::digest;
+use crate::openat::Place;
 
 /// Attributes of this kind need no rights beyond those on the file.
 const USER: &[u8] = b"user.";

@@ -14,9 +14,9 @@ use super::fault;
 use super::format::{Begun, Ended, Step};
 use super::state::{self, Identity, State};
 use super::walk::names;
-use crate::beneath::Place;
 use crate::files;
 use crate::limit::Limit;
+use crate::openat::Place;
 
 const BEGUN: &str = "begun.json";
 const STEPS: &str = "steps.jsonl";

@@ -12,9 +12,9 @@ use super::fault;
 use super::format::{Change, Done, Operation};
 use super::state::{Facts, Identity, State};
 use super::tree::fingerprint_at;
-use crate::beneath::Place;
 use crate::files;
 use crate::limit::Limit;
+use crate::openat::Place;
 
 /// How the names begin that things go by for a moment.
 pub(super) const ASIDE: &str = ".artoo-undo-";

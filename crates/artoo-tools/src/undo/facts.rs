@@ -6,8 +6,8 @@ use rustix::fs::{AtFlags, Gid, Mode, Timespec, Timestamps, Uid};
 use rustix::io::Errno;
 
 use super::state::Facts;
-use crate::beneath::Place;
 use crate::files;
+use crate::openat::Place;
 
 /// What a folder's owner needs to change what is in it.
 pub(super) const OWNER: u32 = 0o700;

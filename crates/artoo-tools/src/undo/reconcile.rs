@@ -15,7 +15,7 @@ use super::journal::{CLOSED, Journal};
 use super::state::{self, State};
 use super::survey::is_skipped;
 use super::walk::{Seen, walk};
-use crate::beneath::Place;
+use crate::openat::Place;
 use crate::digest;
 use crate::files::rename;
 use crate::limit::Limit;

@@ -21,10 +21,10 @@ use super::state::{self, FileState, State, stands};
 use super::store::ItemOutcome;
 use super::tree::{fingerprint_at, is_fingerprint};
 use super::verdict::{changed_meanwhile, conflict_or, is_left, judge, moved_from, told, too_large};
-use crate::beneath::Place;
 use crate::digest;
 use crate::files;
 use crate::limit::Limit;
+use crate::openat::Place;
 use crate::paths;
 
 /// Things that are taken away with one announcement.

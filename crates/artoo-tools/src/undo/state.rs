@@ -10,9 +10,9 @@ use rustix::fs::{AtFlags, FileType, Stat, readlinkat, statat};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use crate::beneath::Place;
 use crate::digest;
 use crate::limit::Limit;
+use crate::openat::Place;
 
 /// The bits of a mode that are kept and brought back.
 const MODE_BITS: u32 = 0o7777;

@@ -20,8 +20,8 @@ use super::restore::Restoring;
 use super::resumed::Resumed;
 use super::state::{self, State};
 use super::store::ItemOutcome;
-use crate::beneath::Place;
 use crate::limit::Limit;
+use crate::openat::Place;
 use crate::trash;
 
 const ITERATIONS: usize = 10_000;

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use super::state::State;
 use super::walk::walk_place;
-use crate::beneath::Place;
 use crate::digest;
 use crate::limit::Limit;
+use crate::openat::Place;
 
 /// How such a digest begins; one without it is of contents.
 const FACTS: &str = "facts:";

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::Dir;
 
 use super::state::{self, State};
-use crate::beneath::Place;
 use crate::limit::Limit;
+use crate::openat::Place;
 
 /// Folders inside folders; deeper ones are made to exhaust whoever follows them.
 pub(super) const DEPTH_MAX: usize = 128;

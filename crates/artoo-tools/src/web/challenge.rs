@@ -1,10 +1,9 @@
-//! A page that turns programs away, told from one that answers (decision D7).
+//! Detects pages that block programs with a captcha or the like (decision D7).
 
 use reqwest::StatusCode;
 
-/// Words by which such pages ask for proof of a person, in lower case. They decide only on a short page: a long one
-/// may speak of them.
-const SAID: [&str; 14] = [
+/// Lowercase phrases of such pages. They decide only on a short page, since a long one may be an article about them.
+const PHRASES: [&str; 14] = [
     "unusual traffic",
     "are you a human",
     "are you a robot",
@@ -21,8 +20,8 @@ const SAID: [&str; 14] = [
     "just a moment...",
 ];
 
-/// Parts of such pages that no other page has, in lower case.
-const BUILT: [&str; 7] = [
+/// Lowercase markup of such pages that other pages don't have.
+const MARKUP: [&str; 7] = [
     "anomaly-modal",
     "anomaly.js",
     "cf-challenge",
@@ -32,10 +31,10 @@ const BUILT: [&str; 7] = [
     "px-captcha",
 ];
 
-/// Up to this many characters of text a page counts as short.
+/// Maximum number of characters of a short page.
 const SHORT_MAX_CHARS: usize = 1500;
 
-/// Why the answer is none, where it is a page that turns programs away.
+/// Why a page is no answer, if it blocks programs.
 pub(crate) fn recognised(status: StatusCode, html: &str, text: &str) -> Option<String> {
     if status == StatusCode::TOO_MANY_REQUESTS {
         return Some("it answers no more questions for now (status 429)".to_owned());
@@ -43,7 +42,8 @@ pub(crate) fn recognised(status: StatusCode, html: &str, text: &str) -> Option<S
     let page = html.to_ascii_lowercase();
     let is_short = text.chars().count() <= SHORT_MAX_CHARS;
     let words = text.to_ascii_lowercase();
-    let is_built = is_short && BUILT.iter().any(|mark| page.contains(mark));
-    let is_said = is_short && SAID.iter().any(|mark| words.contains(mark));
-    (is_built || is_said).then(|| format!("it asks for proof of a person (a captcha or the like, status {status})"))
+    let has_markup = is_short && MARKUP.iter().any(|mark| page.contains(mark));
+    let has_phrase = is_short && PHRASES.iter().any(|mark| words.contains(mark));
+    (has_markup || has_phrase)
+        .then(|| format!("it asks for proof of a person (a captcha or the like, status {status})"))
 }

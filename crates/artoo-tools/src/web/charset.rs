@@ -1,17 +1,17 @@
-//! A page's bytes as text: by its mark, by what the server says, by what the page says, else UTF-8 or Latin letters.
+//! Decodes a page by its byte order mark, the HTTP header, its `meta` tag, or as UTF-8 or windows-1252.
 
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 
-/// Where a page may say its encoding (HTML's own rule).
+/// Bytes in which a page may declare its encoding, by the HTML standard.
 const PRESCAN_BYTES: usize = 1024;
 
-/// The text, as the first of these has it: a byte order mark, the server's header, the page's own head, UTF-8 where the
-/// bytes are valid, else windows-1252. Bytes that fit nothing become U+FFFD.
+/// The text of a page. The encoding is the first of: byte order mark, HTTP header, `meta` tag, UTF-8 if the bytes are
+/// valid, windows-1252. Invalid bytes become U+FFFD.
 pub(crate) fn decode(content_type: &str, body: &[u8]) -> String {
     let named = parameter(content_type, "charset").and_then(|label| Encoding::for_label(label.as_bytes()));
     let named = named.or_else(|| in_page(body));
     let guessed = || if std::str::from_utf8(body).is_ok() { UTF_8 } else { WINDOWS_1252 };
-    // Decoding itself looks for the mark first.
+    // `decode` checks for a byte order mark first.
     named.unwrap_or_else(guessed).decode(body).0.into_owned()
 }
 
@@ -28,7 +28,7 @@ fn in_page(body: &[u8]) -> Option<&'static Encoding> {
     let metas = head.match_indices("<meta").filter_map(|(at, _)| head.get(at..)?.split('>').next());
     let named = metas.filter_map(|meta| parameter(meta, "charset")).next()?;
     let encoding = Encoding::for_label(named.as_bytes())?;
-    // A head that could be read this far is in no encoding of two bytes a letter, whatever it says.
+    // The `meta` tag was read as ASCII, so the encoding can't be UTF-16.
     Some(if encoding.is_ascii_compatible() { encoding } else { UTF_8 })
 }
 

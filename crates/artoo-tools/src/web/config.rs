@@ -1,32 +1,32 @@
-//! Which search engines may be asked, in which order, and with what keys.
+//! The search engines, their order and their keys.
 
 use std::fmt;
 
 use reqwest::Url;
 
-use crate::web::reach;
+use crate::web::hosts;
 
-/// What the network part of the tools may use. The default is nothing: then there is no `search` tool.
+/// The configuration of `search`. Without an engine there is no such tool.
 #[derive(Debug, Clone, Default)]
 pub struct WebConfig {
-    /// Engines in the order they are tried; the next one is asked only when one gives no answer.
+    /// Engines in the order in which they are tried; the next one is asked only if one gives no answer.
     pub engines: Vec<Engine>,
-    /// Names that lead to this machine. Only tests of this crate can set it.
+    /// Host names that resolve to this machine, for tests.
     #[cfg(test)]
-    pub(crate) loopback: reach::Loopback,
+    pub(crate) loopback: hosts::Loopback,
 }
 
-/// A search engine and the way to it.
+/// A search engine.
 #[derive(Debug, Clone)]
 pub struct Engine {
     pub(crate) kind: EngineKind,
-    /// Where it is asked.
+    /// The URL of its API or page.
     pub(crate) base: Url,
-    /// A person chose it, rather than it being the last resort.
+    /// Whether the user chose it; otherwise it is the fallback.
     pub(crate) is_chosen: bool,
 }
 
-/// How an engine is spoken to.
+/// The API of an engine.
 #[derive(Debug, Clone)]
 pub(crate) enum EngineKind {
     Searxng,
@@ -35,25 +35,25 @@ pub(crate) enum EngineKind {
     DuckDuckGo,
 }
 
-/// A key that can't be printed.
+/// An API key; `Debug` does not show it.
 #[derive(Clone)]
 pub(crate) struct ApiKey(String);
 
 /// Why an engine can't be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EngineProblem {
-    /// The address of a SearXNG instance is none.
-    #[error("{url:?} is no http(s) address: {problem}")]
+    /// The URL of a SearXNG instance is not valid.
+    #[error("{url:?} is not a valid http(s) URL: {problem}")]
     Address {
-        /// As it was given, without what may be a password in it.
+        /// The URL without the part that may be a password.
         url: String,
         /// What is wrong with it.
         problem: String,
     },
-    /// The key is empty or can't stand in a header.
-    #[error("the key for {engine} is empty or holds characters that no key has")]
+    /// The key is empty or not valid in an HTTP header.
+    #[error("the key for {engine} is empty or contains invalid characters")]
     Key {
-        /// Whose key.
+        /// The engine.
         engine: &'static str,
     },
 }
@@ -65,7 +65,7 @@ impl ApiKey {
         if is_one { Ok(Self(key.to_owned())) } else { Err(EngineProblem::Key { engine }) }
     }
 
-    /// The key itself, for the one header it goes into.
+    /// The key, for the HTTP header.
     pub(crate) fn expose(&self) -> &str {
         &self.0
     }
@@ -78,15 +78,14 @@ impl fmt::Debug for ApiKey {
 }
 
 impl Engine {
-    /// A SearXNG instance with its JSON format switched on; it may stand on this machine or in the local network, since
-    /// a person named it.
+    /// A SearXNG instance with its JSON format enabled; it may be on this machine or in the local network.
     ///
     /// # Errors
-    /// When the address is no http(s) URL with a host, or carries a user name, a query or a fragment.
+    /// `Address` if it is not an http(s) URL with a host, or has a user name, a query or a fragment.
     pub fn searxng(base: &str) -> Result<Self, EngineProblem> {
         let problem = |problem: String| EngineProblem::Address { url: shown(base), problem };
         let mut url = Url::parse(base.trim()).map_err(|error| problem(error.to_string()))?;
-        reach::check_form(&url).map_err(|error| problem(error.to_string()))?;
+        hosts::check_form(&url).map_err(|error| problem(error.to_string()))?;
         if url.query().is_some() || url.fragment().is_some() {
             return Err(problem("give it without ? and #".to_owned()));
         }
@@ -99,32 +98,32 @@ impl Engine {
     /// Brave's search API.
     ///
     /// # Errors
-    /// When the key can't be one.
+    /// `Key` if the key is not valid.
     pub fn brave(key: &str) -> Result<Self, EngineProblem> {
         let kind = EngineKind::Brave { key: ApiKey::new("Brave", key)? };
         fixed(kind, "https://api.search.brave.com/res/v1/web/search", true)
     }
 
-    /// Google's Custom Search API, which its maker closes on 2027-01-01.
+    /// Google's Custom Search API, which Google closes on 2027-01-01.
     ///
     /// # Errors
-    /// When the key or the engine's id can't be one.
+    /// `Key` if the key or the engine's id is not valid.
     pub fn google(key: &str, engine_id: &str) -> Result<Self, EngineProblem> {
         let engine_id = ApiKey::new("Google's engine id", engine_id)?.0;
         let kind = EngineKind::Google { key: ApiKey::new("Google", key)?, engine_id };
         fixed(kind, "https://customsearch.googleapis.com/customsearch/v1", true)
     }
 
-    /// DuckDuckGo's page for browsers without scripts; it turns programs away after a few questions. With `is_chosen` a
-    /// person named it; otherwise it is the last resort and every question is asked about.
+    /// DuckDuckGo's page for browsers without scripts, which blocks programs after a few queries. Without `is_chosen` it is
+    /// the fallback, and every query needs approval.
     ///
     /// # Errors
-    /// Never in practice: the address is fixed.
+    /// `Address`; never in practice, since the URL is a constant.
     pub fn duckduckgo(is_chosen: bool) -> Result<Self, EngineProblem> {
         fixed(EngineKind::DuckDuckGo, "https://html.duckduckgo.com/html/", is_chosen)
     }
 
-    /// What it is called, with its host.
+    /// Its name for users.
     #[must_use]
     pub fn name(&self) -> String {
         let host = self.base.host_str().unwrap_or_default();
@@ -149,7 +148,7 @@ fn fixed(kind: EngineKind, base: &str, is_chosen: bool) -> Result<Engine, Engine
     Ok(Engine { kind, base: Url::parse(base).map_err(problem)?, is_chosen })
 }
 
-/// An address for an error: what stands before an @ may be a password.
+/// A URL for an error, without the part before an `@`, which may be a password.
 fn shown(url: &str) -> String {
     let kept = url.rsplit_once('@').map_or(url, |(_, rest)| rest);
     artoo_proto::escape::shorten(&artoo_proto::escape::one_line(kept), 200)

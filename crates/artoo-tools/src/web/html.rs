@@ -1,16 +1,16 @@
-//! HTML as a person reads it: the words in their order, one block a line, without what is not shown.
+//! The visible text of HTML, one block a line.
 
 use html5gum::emitters::default::DefaultEmitter;
 use html5gum::{StartTag, Token, Tokenizer};
 
 use crate::limit::Limit;
 
-/// Elements whose content nobody reads.
+/// Elements without visible text.
 const UNREAD: [&str; 12] = [
     "script", "style", "noscript", "template", "svg", "math", "iframe", "object", "canvas", "audio", "video", "select",
 ];
 
-/// Elements that end a line.
+/// Block elements, which begin and end a line.
 const BLOCKS: [&str; 36] = [
     "address",
     "article",
@@ -50,14 +50,14 @@ const BLOCKS: [&str; 36] = [
     "ul",
 ];
 
-/// Elements without an end, which therefore hide nothing.
+/// Elements without an end tag and content.
 const VOID: [&str; 13] =
     ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"];
 
-/// Elements whose end may be left out, so that what they would hide has no certain end.
+/// Elements whose end tag is optional; they are not treated as hidden, since their end is not known.
 const OPEN_ENDED: [&str; 8] = ["p", "li", "dt", "dd", "td", "th", "tr", "option"];
 
-/// One event of a page.
+/// A tag or text of a page.
 #[derive(Debug)]
 pub(crate) enum Event<'a> {
     Start(&'a StartTag<()>),
@@ -65,19 +65,19 @@ pub(crate) enum Event<'a> {
     Text(&'a str),
 }
 
-/// A page in words.
+/// The visible text of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Readable {
     pub(crate) title: String,
     pub(crate) text: String,
-    /// The limit was reached before the end of the page.
+    /// Whether the limit was reached before the end of the page.
     pub(crate) is_cut: bool,
 }
 
-/// Goes through a page's tags and texts; `false` when the limit was reached before its end.
+/// Passes the tags and texts of a page to `visit`; `false` if the limit was reached before its end.
 pub(crate) fn events(html: &str, limit: &Limit, mut visit: impl FnMut(Event<'_>)) -> bool {
     let mut emitter = DefaultEmitter::default();
-    // So that a script's text is its text and not more tags.
+    // So that tags in a script are text.
     emitter.naively_switch_states(true);
     for (count, token) in Tokenizer::new_with_emitter(html, emitter).flatten().enumerate() {
         if count % 1024 == 0 && limit.reached() {
@@ -93,24 +93,24 @@ pub(crate) fn events(html: &str, limit: &Limit, mut visit: impl FnMut(Event<'_>)
     true
 }
 
-/// An attribute's value.
+/// The value of an attribute.
 pub(crate) fn attribute(tag: &StartTag<()>, name: &str) -> Option<String> {
     tag.attributes.get(name.as_bytes()).map(|value| String::from_utf8_lossy(value).into_owned())
 }
 
-/// Whether the attribute `class` holds this word.
+/// Whether the element has this class.
 pub(crate) fn has_class(tag: &StartTag<()>, class: &str) -> bool {
     attribute(tag, "class").is_some_and(|classes| classes.split_ascii_whitespace().any(|word| word == class))
 }
 
-/// The page in words.
+/// The visible text of a page.
 pub(crate) fn readable(html: &str, limit: &Limit) -> Readable {
     let mut reader = Reader::default();
     let is_whole = events(html, limit, |event| reader.see(event));
     Readable { title: joined(&reader.title), text: reader.lines(), is_cut: !is_whole }
 }
 
-/// Runs of blanks as one space.
+/// The text with each run of whitespace as one space.
 pub(crate) fn joined(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -120,7 +120,7 @@ struct Reader {
     title: String,
     text: String,
     in_title: bool,
-    /// The element that hides all in it, and how deep elements of its name lie in it.
+    /// The hidden element, and the nesting depth of elements of its name in it.
     hidden: Option<(Vec<u8>, usize)>,
 }
 

@@ -1,10 +1,11 @@
-//! The input of `search`: a query, or the address of a page.
+//! The input of `search`: a query, or the URL of a page.
 
 use reqwest::Url;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::input::{self, InputProblem};
+use crate::input;
+use crate::record::Record;
 use crate::web::client::URL_MAX_CHARS;
 
 /// Longest query, in characters; engines cut longer ones.
@@ -34,12 +35,12 @@ pub(crate) enum Wanted {
 
 impl Wanted {
     /// Reads an input.
-    pub(crate) fn parse(value: &Value) -> Result<Self, InputProblem> {
+    pub(crate) fn parse(value: &Value) -> Result<Self, Box<Record>> {
         let wire: Wire = input::parse(value)?;
         for text in [&wire.query, &wire.url].into_iter().flatten() {
             if artoo_proto::escape::one_line(text) != *text {
                 return Err(input::unfit(
-                    "the query or the url holds control or invisible characters, so what is shown would not be what is sent",
+                    "the query or the url contains control or invisible characters, so what is shown would not be what is sent",
                 ));
             }
         }
@@ -70,7 +71,7 @@ pub(crate) fn schema() -> Value {
         &[],
         json!({
             "query": {"type": "string", "minLength": 1, "maxLength": QUERY_MAX_CHARS,
-                "description": "words to search the web for; the user's own words go out at once, others after a yes"},
+                "description": "words to search the web for; words of the user's request are sent at once, others need approval"},
             "limit": {"type": "integer", "minimum": 1, "maximum": RESULTS_MAX},
             "url": {"type": "string", "minLength": 8, "maxLength": URL_MAX_CHARS,
                 "description": "instead of query: a page to read as text, http(s) only"},

@@ -1,17 +1,17 @@
 //! `search`: asks a search engine, or fetches a page as text.
 //!
-//! What goes out is decided here: a question unasked only in the person's own words and to an engine they chose, a
-//! page unasked only where the person or an engine's answer named it; everything else is shown whole and asked about.
+//! A query is sent without approval only if it is in the user's own words and the user chose the engine; a page is fetched
+//! without approval only if the user or a search result named it. All else is shown in full and needs approval.
 
 mod challenge;
 mod charset;
 mod client;
 mod config;
 mod engine;
+mod hosts;
 mod html;
 mod input;
 mod page;
-mod reach;
 mod search;
 mod tool;
 mod words;

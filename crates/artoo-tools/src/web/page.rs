@@ -1,4 +1,4 @@
-//! A page fetched and read as text.
+//! The record of a fetched page.
 
 use artoo_proto::escape;
 use reqwest::Url;
@@ -11,18 +11,18 @@ use crate::web::{challenge, charset, html};
 /// Longest title shown.
 const TITLE_MAX_CHARS: usize = 200;
 
-/// Characters shown at once: what a model sees of an output without a gap in it, head and marks included.
+/// Characters shown at once, with the header and the range; a longer output would be cut in the middle.
 const PART_MAX_CHARS: usize = 3500;
 
-/// What is read as text; anything else is bytes that nobody could read.
+/// Content types that are text.
 const TEXTS: [&str; 5] = ["text/", "application/json", "application/xml", "application/xhtml+xml", "application/rss"];
 
 /// The record of a page that was fetched from `asked`, its text from the character `from` on.
 pub(crate) fn record(asked: &Url, from: usize, answer: &Answer, room: usize, limit: &Limit) -> Record {
     let kind = answer.content_type.split(';').next().unwrap_or_default().trim();
-    let told = escape::one_line(&escape::shorten(kind, 80));
+    let content_type = escape::one_line(&escape::shorten(kind, 80));
     if !(kind.is_empty() || TEXTS.iter().any(|text| kind.starts_with(text)) || kind.ends_with("+xml")) {
-        return Record::hindered(format!("{} is no text but {told:?}", answer.url));
+        return Record::hindered(format!("{} is not text but {content_type:?}", answer.url));
     }
     let source = charset::decode(&answer.content_type, &answer.body);
     let is_html = kind.contains("html") || (kind.is_empty() && source.trim_start().starts_with('<'));
@@ -40,11 +40,11 @@ pub(crate) fn record(asked: &Url, from: usize, answer: &Answer, room: usize, lim
     shown(asked, from, answer, &page, room)
 }
 
-/// As much of the text as can be seen at once, so that the rest can be asked for.
+/// The part of the text that fits into a record, with its range.
 fn shown(asked: &Url, from: usize, answer: &Answer, page: &html::Readable, room: usize) -> Record {
     let text = escape::visible(&page.text);
     let total = text.chars().count();
-    let led = if *asked == answer.url { String::new() } else { format!(", led here from {asked}") };
+    let led = if *asked == answer.url { String::new() } else { format!(", redirected from {asked}") };
     let title = escape::one_line(&escape::shorten(&page.title, TITLE_MAX_CHARS));
     let mut head = format!("[{}{led}]\n", answer.url);
     if !title.is_empty() {

@@ -1,4 +1,4 @@
-//! The chain: engines asked one after the other until one answers.
+//! Engines, asked one after the other until one answers.
 
 use artoo_proto::escape;
 
@@ -7,9 +7,9 @@ use crate::record::Record;
 use crate::tool::Call;
 use crate::web::client::Network;
 use crate::web::config::{Engine, EngineKind};
-use crate::web::engine::{self, Hit, NoAnswer};
+use crate::web::engine::{self, Hit};
 
-/// Asks until an engine answers. What it says besides the record is the addresses of the results.
+/// Asks until an engine answers; returns the record and the URLs of the results.
 pub(crate) async fn ask(
     network: &Network,
     engines: &[Engine],
@@ -38,20 +38,15 @@ async fn one(
     query: &str,
     limit: usize,
     call: &Call,
-) -> Result<Result<Vec<Hit>, NoAnswer>, Stopped> {
-    let request = match engine::request(engine, query, limit) {
-        Ok(request) => request,
-        Err(why) => return Ok(Err(why)),
+) -> Result<Result<Vec<Hit>, String>, Stopped> {
+    let asked = async {
+        let request = engine::request(engine, query, limit)?;
+        let is_named = matches!(engine.kind, EngineKind::Searxng);
+        if is_named { network.ask_chosen(request).await } else { network.ask_public(request).await }
     };
-    let asked = match &engine.kind {
-        EngineKind::Searxng => network.ask_chosen(request).await,
-        EngineKind::Brave { .. } | EngineKind::Google { .. } | EngineKind::DuckDuckGo => {
-            network.ask_public(request).await
-        }
-    };
-    let answer = match asked {
+    let answer = match asked.await {
         Ok(answer) => answer,
-        Err(problem) => return Ok(Err(problem.into())),
+        Err(problem) => return Ok(Err(problem)),
     };
     let engine = engine.clone();
     call.deadline.blocking(move |limit| engine::hits(&engine, &answer, limit)).await

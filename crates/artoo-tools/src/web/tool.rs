@@ -12,11 +12,11 @@ use crate::config::ToolConfig;
 use crate::effects::{CallEffects, NetworkUse};
 use crate::limit::Stopped;
 use crate::record::Record;
-use crate::tool::{Call, Job, Look, Machine, Question, Request, Running, Tool, UserContext, done, spec};
-use crate::web::client::{Network, NetworkProblem};
+use crate::tool::{Call, Look, Machine, Question, Request, Running, Tool, UserContext, done, spec};
+use crate::web::client::Network;
 use crate::web::config::Engine;
+use crate::web::hosts::Hosts;
 use crate::web::input::{self, Wanted};
-use crate::web::reach::Reach;
 use crate::web::{page, search, words};
 
 /// Addresses of results stored of the last searches.
@@ -31,17 +31,11 @@ pub(crate) struct Search {
 #[derive(Debug)]
 struct Web {
     engines: Vec<Engine>,
-    reach: Reach,
+    hosts: Hosts,
     /// Created by the first call, since it takes some milliseconds.
     network: OnceLock<Result<Network, String>>,
     /// Addresses that engines returned as results, newest last.
     named: Mutex<VecDeque<String>>,
-}
-
-/// A valid search.
-struct WebRequest {
-    web: Arc<Web>,
-    wanted: Wanted,
 }
 
 impl Search {
@@ -51,11 +45,11 @@ impl Search {
         if web.engines.is_empty() {
             return None;
         }
-        let reach = Reach {
+        let hosts = Hosts {
             #[cfg(test)]
             loopback: web.loopback.clone(),
         };
-        let web = Web { engines: web.engines.clone(), reach, network: OnceLock::new(), named: Mutex::default() };
+        let web = Web { engines: web.engines.clone(), hosts, network: OnceLock::new(), named: Mutex::default() };
         Some(Self { web: Arc::new(web) })
     }
 }
@@ -67,11 +61,11 @@ impl Tool for Search {
     }
 
     fn read(&self, _: &Machine, user: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
-        let wanted = Wanted::parse(input).map_err(|problem| problem.record(EffectClass::ReadOnly))?;
+        let wanted = Wanted::parse(input).map_err(|record| record.of_class(EffectClass::ReadOnly))?;
         let (target, question) = match &wanted {
             Wanted::Answer { query, .. } => (query.clone(), self.web.about_query(query, user.request)),
             Wanted::Page { url, .. } => {
-                self.web.reach.check(url).map_err(|refused| Record::denied(&format!("{url}: {refused}")))?;
+                self.web.hosts.check(url).map_err(|refused| Record::denied(&format!("{url}: {refused}")))?;
                 (url.to_string(), self.web.about_page(url, user.request))
             }
         };
@@ -80,18 +74,14 @@ impl Tool for Search {
             effects.lines.push(line);
             Question { text: shown.clone(), files: Vec::new(), shown, reason: reason.to_owned(), details: Vec::new() }
         });
-        let job = Box::new(WebRequest { web: Arc::clone(&self.web), wanted });
+        let web = Arc::clone(&self.web);
+        let job = Box::new(move |call: Call| {
+            Box::pin(async move {
+                let answer = timeout(call.deadline.left(), web.answer(&wanted, call)).await;
+                answer.unwrap_or_else(|_| Ok(done(Record::timed_out("the time was up before the network answered"))))
+            }) as Running
+        });
         Ok(Request { target, effects, question, job })
-    }
-}
-
-impl Job for WebRequest {
-    fn run(self: Box<Self>, call: Call) -> Running {
-        Box::pin(async move {
-            let time = call.deadline.left();
-            let answer = timeout(time, self.web.answer(&self.wanted, call)).await;
-            answer.unwrap_or_else(|_| Ok(done(Record::timed_out("the time was up before the network answered"))))
-        })
     }
 }
 
@@ -136,8 +126,7 @@ impl Web {
     }
 
     fn network(&self) -> Result<&Network, String> {
-        let made = || Network::new(self.reach.clone()).map_err(|problem| problem.to_string());
-        self.network.get_or_init(made).as_ref().map_err(Clone::clone)
+        self.network.get_or_init(|| Network::new(self.hosts.clone())).as_ref().map_err(Clone::clone)
     }
 
     async fn answer(&self, wanted: &Wanted, call: Call) -> Result<Look, Stopped> {
@@ -154,10 +143,7 @@ impl Web {
             Wanted::Page { url, from } => {
                 let answer = match network.page(url.clone()).await {
                     Ok(answer) => answer,
-                    Err(NetworkProblem::Refused(refused)) => {
-                        return Ok(done(Record::hindered(format!("{url} was not fetched: {refused}"))));
-                    }
-                    Err(problem) => return Ok(done(Record::hindered(problem.to_string()))),
+                    Err(problem) => return Ok(done(Record::hindered(format!("the page was not fetched: {problem}")))),
                 };
                 let (url, from) = (url.clone(), *from);
                 call.work(move |machine, _, limit| {

@@ -1,9 +1,9 @@
-//! Whether a question holds nothing but the person's own words.
+//! Whether a query or URL is in the user's own words.
 
 use std::collections::BTreeSet;
 
-/// Words that a question may be held together with; a fixed list, so that they carry next to nothing of their own.
-const JOINING: [&str; 56] = [
+/// Function words that a query may have besides the user's words. The list is fixed, so that they can't carry data.
+const FUNCTION_WORDS: [&str; 56] = [
     "a",
     "about",
     "an",
@@ -62,23 +62,22 @@ const JOINING: [&str; 56] = [
     "vs",
 ];
 
-/// Longest question, in words, that goes out unasked: the order and choice of words tell something too.
+/// Longest query without approval, in words, since the order and choice of words could carry data.
 const UNASKED_MAX_WORDS: usize = 24;
 
-/// Whether every word of `question` is one that the person wrote, or a joining one. What a file or a page put into it
-/// is thereby seen, unless the person wrote the same word.
-pub(crate) fn are_own(question: &str, said: &str) -> bool {
-    let own: BTreeSet<String> = words(said).collect();
-    let asked: Vec<String> = words(question).collect();
-    let is_known = |word: &String| own.contains(word) || JOINING.contains(&word.as_str());
+/// Whether every word of the query is a word of the user's request or a function word.
+pub(crate) fn are_own(query: &str, user_request: &str) -> bool {
+    let own: BTreeSet<String> = words(user_request).collect();
+    let asked: Vec<String> = words(query).collect();
+    let is_known = |word: &String| own.contains(word) || FUNCTION_WORDS.contains(&word.as_str());
     asked.len() <= UNASKED_MAX_WORDS && asked.iter().any(|word| own.contains(word)) && asked.iter().all(is_known)
 }
 
-/// Whether the person wrote this very address.
-pub(crate) fn is_named(url: &str, said: &str) -> bool {
+/// Whether the user's request contains exactly this URL.
+pub(crate) fn is_named(url: &str, user_request: &str) -> bool {
     let trimmed = |text: &str| text.trim_end_matches('/').to_owned();
     let wanted = trimmed(url);
-    said.split_whitespace().any(|word| {
+    user_request.split_whitespace().any(|word| {
         let word = word.trim_matches(|c: char| matches!(c, '"' | '\'' | '<' | '>' | '(' | ')' | ',' | '.' | '!' | '?'));
         let written = [word.to_owned(), format!("https://{word}")];
         written.iter().any(|word| reqwest::Url::parse(word).is_ok_and(|word| trimmed(word.as_str()) == wanted))

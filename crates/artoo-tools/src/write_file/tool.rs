@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::effects::{Action, CallEffects, EffectSet, FileEffect, NetworkUse, UndoMethod};
 use crate::paths;
 use crate::record::Record;
-use crate::tool::{CAUTION, Call, Job, Machine, Question, Request, Running, Tool, UserContext, spec};
+use crate::tool::{CAUTION, Machine, Question, Request, Tool, UserContext, spec, work};
 use crate::write_file::{self, NewFile};
 
 #[derive(Debug)]
@@ -20,7 +20,7 @@ impl Tool for WriteFile {
 
     fn read(&self, machine: &Machine, user: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
         let new = NewFile::parse(&machine.config.environment, input);
-        let new = new.map_err(|problem| problem.record(EffectClass::Creating))?;
+        let new = new.map_err(|record| record.of_class(EffectClass::Creating))?;
         let target = paths::line(&new.path);
         let created = FileEffect { action: Action::Create, path: paths::without_links(&new.path), is_recursive: false };
         let effects = CallEffects {
@@ -37,14 +37,9 @@ impl Tool for WriteFile {
             reason: CAUTION.to_owned(),
             details: Vec::new(),
         });
-        Ok(Request { target, effects, question, job: Box::new(new) })
-    }
-}
-
-impl Job for NewFile {
-    fn run(self: Box<Self>, call: Call) -> Running {
-        Box::pin(call.work(move |machine, act, limit| {
-            write_file::run(&machine.config.environment, &self, &machine.protected, act, limit)
-        }))
+        let job = work(move |machine, act, limit| {
+            write_file::run(&machine.config.environment, &new, &machine.protected, act, limit)
+        });
+        Ok(Request { target, effects, question, job })
     }
 }

@@ -11,7 +11,7 @@ use crate::fence::Reach;
 use crate::limit::Limit;
 use crate::process::{self, Ended, Invocation};
 use crate::record::Record;
-use crate::tool::{Call, Job, Machine, Request, Running, Tool, UserContext, spec};
+use crate::tool::{Job, Machine, Request, Tool, UserContext, spec};
 use crate::transaction::Program;
 
 pub(super) const NAME: &str = "harmless";
@@ -24,43 +24,38 @@ impl Tool for Harmless {
         spec(NAME, ToolClass::Shell, 9, "run a command as harmless", json!({}))
     }
 
-    fn read(&self, _: &Machine, _: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
+    fn read(&self, machine: &Machine, _: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>> {
         let command = input["command"].as_str().unwrap_or_default().to_owned();
         let effects = CallEffects {
-            is_destructive: false,
             undo: UndoMethod::Commit,
             ..CallEffects::new(EffectClass::Unproven, Vec::new(), NetworkUse::Blocked)
         };
-        Ok(Request { target: command.clone(), effects, question: None, job: Box::new(Command(command)) })
+        Ok(Request { target: command.clone(), effects, question: None, job: job(machine, command) })
     }
 }
 
-struct Command(String);
-
-impl Job for Command {
-    fn run(self: Box<Self>, call: Call) -> Running {
-        let machine = &call.machine;
-        let invocation = Invocation {
-            program: process::find_program(&machine.config, "bash").unwrap(),
-            name: "bash".into(),
-            arguments: ["--noprofile", "--norc", "-c", &self.0].map(Into::into).to_vec(),
-            environment: Vec::new(),
-        };
-        let program = Program {
-            work: std::sync::Arc::new(invocation),
-            shown: self.0,
-            names: crate::transaction::Names::default(),
-            folders: Vec::new(),
-            left_out: machine.protected.left_out(&machine.config.environment, &[]),
-            reach: Reach::default(),
-            is_granted: false,
-            caution: None,
-            time: call.deadline.left(),
-        };
-        let record = |ended: io::Result<Ended>, machine: &Machine, _: &Limit| match ended {
-            Ok(mut ended) => Record::of_program(&mut ended, machine.config.output_max_chars),
-            Err(error) => Record::unusable(error.to_string()),
-        };
-        Box::pin(call.run(program, record))
-    }
+fn job(machine: &Machine, command: String) -> Job {
+    let invocation = Invocation {
+        program: process::find_program(&machine.config, "bash").unwrap(),
+        name: "bash".into(),
+        arguments: ["--noprofile", "--norc", "-c", &command].map(Into::into).to_vec(),
+        environment: Vec::new(),
+    };
+    let program = Program {
+        work: std::sync::Arc::new(invocation),
+        shown: command,
+        names: crate::transaction::Names::default(),
+        folders: Vec::new(),
+        left_out: machine.protected.left_out(&machine.config.environment, &[]),
+        reach: Reach::default(),
+        is_granted: false,
+        caution: None,
+        time: machine.config.call_timeout,
+        workspace: None,
+    };
+    let record = |ended: io::Result<Ended>, machine: &Machine, _: &Limit| match ended {
+        Ok(mut ended) => Record::of_program(&mut ended, machine.config.output_max_chars),
+        Err(error) => Record::unusable(error.to_string()),
+    };
+    program.job(false, Box::new(record))
 }

@@ -76,7 +76,7 @@ async fn a_page_that_leads_inside_is_not_followed() {
         ("file:///etc/passwd", "only http and https"),
         ("//127.0.0.1:8022/", "no public address"),
         ("https://a:b@site.test/", "user name"),
-        ("http://[", "led to an address that is none"),
+        ("http://[", "redirected to an invalid URL"),
         (secret.as_str(), "no public address"),
     ] {
         let server = Server::start(vec![("/a", to("/b")), ("/b", to(location))]);
@@ -96,7 +96,7 @@ async fn a_name_that_leads_inside_is_not_asked() {
     let house = with_searxng(&server);
     let call = allowed(&house, json!({"url": format!("http://localhost:{port}/")})).await;
     assert_eq!((call.status, call.environmental), (CallStatus::Failed, true), "{call:?}");
-    assert!(call.output.contains("localhost leads to") && call.output.contains("no public address"), "{call:?}");
+    assert!(call.output.contains("localhost resolves to") && call.output.contains("no public address"), "{call:?}");
     assert_eq!(server.asked().len(), 0);
 }
 
@@ -123,13 +123,13 @@ async fn size_time_and_hops_are_bounded() {
     check(&house, "/endless", CallStatus::Failed, "sent more than 5242880 bytes").await;
     // What the system's own buffers hold comes on top.
     assert!(server.sent() < 30 * 1024 * 1024, "{} bytes were taken", server.sent());
-    check(&house, "/round", CallStatus::Failed, "led on more than 5 times").await;
+    check(&house, "/round", CallStatus::Failed, "redirected more than 5 times").await;
     assert_eq!(server.asked().iter().filter(|head| head.starts_with("GET /round ")).count(), 6);
     check(
         &house,
         "/hop",
         CallStatus::Ok,
-        &format!("[{}, led here from {}]\narrived", server.url("/hop2"), server.url("/hop")),
+        &format!("[{}, redirected from {}]\narrived", server.url("/hop2"), server.url("/hop")),
     )
     .await;
     house.config.call_timeout = Duration::from_millis(300);

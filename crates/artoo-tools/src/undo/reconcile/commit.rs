@@ -8,7 +8,7 @@ use super::super::commit::{arrived, aside, store_displaced};
 use super::super::facts::{set_mode, shift};
 use super::super::format::{Change, Done, Operation};
 use super::super::state::{self, Identity, State, stands};
-use crate::beneath::Place;
+use crate::openat::Place;
 use crate::limit::Limit;
 
 /// A commit that nobody saw the end of.

@@ -10,8 +10,8 @@ use super::super::state::{self, Identity, State};
 use super::super::store::ItemOutcome;
 use super::super::verdict::{changed_meanwhile, is_left, judge, told};
 use super::{Restoring, Told, remove_folder};
-use crate::beneath::Place;
 use crate::files;
+use crate::openat::Place;
 
 impl Restoring<'_> {
     /// Takes away what was made, the deepest first. Most of it is announced together: a sync each would take minutes.

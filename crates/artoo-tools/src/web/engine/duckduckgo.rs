@@ -2,7 +2,7 @@
 
 use reqwest::Url;
 
-use super::{Hit, NoAnswer};
+use super::{Hit, NoAnswer, unread};
 use crate::limit::Limit;
 use crate::web::html::{self, Event};
 
@@ -30,12 +30,12 @@ enum Part {
 pub(super) fn hits(text: &str, limit: &Limit) -> Result<Vec<Hit>, NoAnswer> {
     let mut reader = Reader::default();
     if !html::events(text, limit, |event| reader.see(event)) {
-        return Err(NoAnswer::unread("the time was up"));
+        return Err(unread("the time was up"));
     }
     let hits: Vec<Hit> =
-        reader.hits.iter().filter_map(|draft| Hit::new(&draft.title, &led_to(&draft.url)?, &draft.snippet)).collect();
+        reader.hits.iter().filter_map(|draft| Hit::new(&draft.title, &target(&draft.url)?, &draft.snippet)).collect();
     if hits.is_empty() && !reader.says_none {
-        return Err(NoAnswer::unread("it has no results and does not say that there are none"));
+        return Err(unread("it has no results and does not say that there are none"));
     }
     Ok(hits)
 }
@@ -70,9 +70,9 @@ impl Reader {
     }
 }
 
-/// Where a result leads: its links go through a page that counts them, with the true address in `uddg`. An
-/// advertisement goes elsewhere and is left out.
-fn led_to(href: &str) -> Option<String> {
+/// The URL of a result. Its link goes through a redirect of DuckDuckGo, with the URL in `uddg`; one without is an
+/// advertisement and is left out.
+fn target(href: &str) -> Option<String> {
     let base = Url::parse("https://html.duckduckgo.com/html/").ok()?;
     let url = base.join(href).ok()?;
     let is_own = url.host_str().is_some_and(|host| host == "duckduckgo.com" || host.ends_with(".duckduckgo.com"));

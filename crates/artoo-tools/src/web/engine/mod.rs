@@ -1,17 +1,16 @@
-//! The engines: how each is asked, and what its answer says.
+//! The engines: the request that asks each, and the results in its answer.
 
-mod brave;
 mod duckduckgo;
-mod google;
-mod searxng;
 
 use artoo_proto::escape;
 use reqwest::header::{HeaderMap, HeaderValue};
-use reqwest::{Method, Request, Url};
+use reqwest::{Method, Request, StatusCode, Url};
+use serde_json::Value;
 
 use crate::limit::Limit;
-use crate::web::client::{Answer, NetworkProblem};
+use crate::web::client::Answer;
 use crate::web::config::{ApiKey, Engine, EngineKind};
+use crate::web::html::{joined, readable};
 use crate::web::{challenge, charset};
 
 /// Longest title shown.
@@ -19,6 +18,9 @@ const TITLE_MAX_CHARS: usize = 150;
 
 /// Longest snippet shown; engines give about half of it.
 const SNIPPET_MAX_CHARS: usize = 400;
+
+/// Engines named that gave a SearXNG instance no answer.
+const SILENT_MAX: usize = 10;
 
 /// One result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,38 +30,25 @@ pub(crate) struct Hit {
     pub(crate) snippet: String,
 }
 
-/// Why an engine gave no answer. None of these is an empty answer.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum NoAnswer {
-    #[error(transparent)]
-    Network(#[from] NetworkProblem),
-    #[error("{0}")]
-    TurnedAway(String),
-    #[error("it answered with status {status}")]
-    Status { status: u16 },
-    #[error("its answer could not be read: {problem}")]
-    Unread { problem: String },
-    #[error("it found nothing, but some of what it asks gave no answer: {who}")]
-    Partial { who: String },
-}
-
-impl NoAnswer {
-    fn unread(problem: impl std::fmt::Display) -> Self {
-        Self::Unread { problem: escape::one_line(&escape::shorten(&problem.to_string(), 200)) }
-    }
-}
-
 impl Hit {
-    /// A result as an engine gave it, cut to size and stripped; one whose address is none of the web's is left out.
+    /// A result as an engine gave it, shortened and escaped; `None` if its URL is not http(s).
     fn new(title: &str, url: &str, snippet: &str) -> Option<Self> {
         let url = Url::parse(url.trim()).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
-        let short = |text: &str, max| escape::shorten(&escape::one_line(&crate::web::html::joined(text)), max);
+        let short = |text: &str, max| escape::shorten(&escape::one_line(&joined(text)), max);
         Some(Self {
             title: short(title, TITLE_MAX_CHARS),
             url: url.to_string(),
             snippet: short(snippet, SNIPPET_MAX_CHARS),
         })
     }
+}
+
+/// The reason that an engine gave no answer. It differs from an empty answer.
+type NoAnswer = String;
+
+fn unread(problem: impl std::fmt::Display) -> NoAnswer {
+    let problem = escape::one_line(&escape::shorten(&problem.to_string(), 200));
+    format!("its answer could not be read: {problem}")
 }
 
 /// The request that asks this engine; `query` has been checked.
@@ -69,7 +58,7 @@ pub(crate) fn request(engine: &Engine, query: &str, count: usize) -> Result<Requ
     let count = count.to_string();
     match &engine.kind {
         EngineKind::Searxng => {
-            url = url.join("search").map_err(NoAnswer::unread)?;
+            url = url.join("search").map_err(unread)?;
             url.query_pairs_mut().append_pair("q", query).append_pair("format", "json");
         }
         EngineKind::Brave { key } => {
@@ -91,34 +80,82 @@ pub(crate) fn request(engine: &Engine, query: &str, count: usize) -> Result<Requ
 }
 
 fn header(key: &ApiKey) -> Result<HeaderValue, NoAnswer> {
-    let mut value = HeaderValue::from_str(key.expose()).map_err(NoAnswer::unread)?;
+    let mut value = HeaderValue::from_str(key.expose()).map_err(unread)?;
     value.set_sensitive(true);
     Ok(value)
 }
 
-/// What the engine's answer says. An empty list means that the engine looked and found nothing.
+/// The results in an engine's answer. An empty list means that the engine searched and found nothing.
 pub(crate) fn hits(engine: &Engine, answer: &Answer, limit: &Limit) -> Result<Vec<Hit>, NoAnswer> {
     let text = charset::decode(&answer.content_type, &answer.body);
-    let is_page = matches!(engine.kind, EngineKind::DuckDuckGo);
-    let words = crate::web::html::readable(&text, limit).text;
-    if let Some(why) = challenge::recognised(answer.status, &text, &words).filter(|_| is_page || !looks_json(&text)) {
-        return Err(NoAnswer::TurnedAway(why));
+    let is_json = !matches!(engine.kind, EngineKind::DuckDuckGo) && text.trim_start().starts_with(['{', '[']);
+    let is_busy = answer.status == StatusCode::TOO_MANY_REQUESTS;
+    if let Some(why) = challenge::recognised(answer.status, &text, &readable(&text, limit).text)
+        && (is_busy || !is_json)
+    {
+        return Err(why);
     }
-    if answer.status != reqwest::StatusCode::OK {
-        return Err(if answer.status == reqwest::StatusCode::TOO_MANY_REQUESTS {
-            NoAnswer::TurnedAway("it answers no more questions for now (status 429)".to_owned())
-        } else {
-            NoAnswer::Status { status: answer.status.as_u16() }
-        });
+    if answer.status != StatusCode::OK {
+        return Err(format!("it answered with status {}", answer.status.as_u16()));
     }
     match &engine.kind {
-        EngineKind::Searxng => searxng::hits(&text),
-        EngineKind::Brave { .. } => brave::hits(&text),
-        EngineKind::Google { .. } => google::hits(&text),
         EngineKind::DuckDuckGo => duckduckgo::hits(&text, limit),
+        EngineKind::Searxng => {
+            from_json(&text, "/results", ["title", "url", "content"], says_none_searxng, str::to_owned)
+        }
+        EngineKind::Brave { .. } => {
+            // Brave marks the words of the query with tags.
+            let plain = |text: &str| readable(text, limit).text;
+            from_json(&text, "/web/results", ["title", "url", "description"], says_none_brave, plain)
+        }
+        EngineKind::Google { .. } => {
+            from_json(&text, "/items", ["title", "link", "snippet"], says_none_google, str::to_owned)
+        }
     }
 }
 
-fn looks_json(text: &str) -> bool {
-    text.trim_start().starts_with(['{', '['])
+/// The results in JSON. `says_none` fails unless an answer without results says that there are none.
+fn from_json(
+    text: &str,
+    results: &str,
+    [title, url, snippet]: [&str; 3],
+    says_none: fn(&Value) -> Result<(), NoAnswer>,
+    plain: impl Fn(&str) -> String,
+) -> Result<Vec<Hit>, NoAnswer> {
+    let answer: Value = serde_json::from_str(text).map_err(unread)?;
+    let results = answer.pointer(results).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    if results.is_empty() {
+        says_none(&answer)?;
+    }
+    let text = |found: &Value, key| plain(found.get(key).and_then(Value::as_str).unwrap_or_default());
+    let hit = |found: &Value| {
+        let url = found.get(url).and_then(Value::as_str).ok_or_else(|| unread("a result has no URL"))?;
+        Ok(Hit::new(&text(found, title), url, &text(found, snippet)))
+    };
+    let hits: Result<Vec<Option<Hit>>, NoAnswer> = results.iter().map(hit).collect();
+    Ok(hits?.into_iter().flatten().collect())
+}
+
+fn says_none_searxng(answer: &Value) -> Result<(), NoAnswer> {
+    if !answer.get("results").is_some_and(Value::is_array) {
+        return Err(unread("it has no list of results"));
+    }
+    let silent = answer.get("unresponsive_engines").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    if silent.is_empty() {
+        return Ok(());
+    }
+    let names = silent.iter().filter_map(|pair| pair.get(0)?.as_str());
+    let who = names.take(SILENT_MAX).collect::<Vec<_>>().join(", ");
+    let who = escape::one_line(&escape::shorten(&who, 200));
+    Err(format!("it found nothing, but some engines gave it no answer: {who}"))
+}
+
+fn says_none_brave(answer: &Value) -> Result<(), NoAnswer> {
+    let kind = answer.get("type").and_then(Value::as_str).unwrap_or_default();
+    if kind == "search" { Ok(()) } else { Err(unread(format!("it is of the kind {kind:?}"))) }
+}
+
+fn says_none_google(answer: &Value) -> Result<(), NoAnswer> {
+    let total = answer.pointer("/searchInformation/totalResults").and_then(Value::as_str);
+    if total == Some("0") { Ok(()) } else { Err(unread("it has no results and does not say that there are none")) }
 }

@@ -1,4 +1,4 @@
-//! Names near one that is not there: what a person might have meant, read from the folder itself.
+//! Suggests existing names that are similar to a missing one.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -7,19 +7,19 @@ use std::path::{Path, PathBuf};
 
 use crate::paths;
 
-/// Names offered at most.
+/// Maximum number of suggestions.
 const ALTERNATIVES_MAX: usize = 5;
 
-/// Entries looked at; a folder with more is not searched to its end.
+/// Maximum number of entries searched.
 const ENTRIES_MAX: usize = 10_000;
 
-/// Longer names are not compared letter by letter: the work grows with the square.
+/// Longer names are not compared by edit distance, since the work grows with the square.
 const NAME_MAX_CHARS: usize = 100;
 
-/// What a missing path may mean, nearest first, as absolute paths; empty when nothing is near.
+/// Existing paths that a missing path may mean, the most similar first.
 ///
-/// Looks in the deepest folder that exists, for a name near the first one that doesn't; where there is none, for that very
-/// name in the folders below.
+/// Searches the deepest folder that exists for names similar to the first missing one, then the folders below it for
+/// exactly that name.
 pub(crate) fn alternatives(missing: &Path) -> Vec<String> {
     let Some((folder, wanted)) = first_missing(missing) else { return Vec::new() };
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
@@ -40,7 +40,7 @@ pub(crate) fn alternatives(missing: &Path) -> Vec<String> {
     found.iter().map(|path| paths::line(path)).collect()
 }
 
-/// Entries of this name in folders below one, the highest first; hidden folders are passed over.
+/// Entries of this name below a folder, the highest first; hidden folders are skipped.
 fn below(folder: &Path, wanted: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let (mut open, mut left) = (VecDeque::from([folder.to_path_buf()]), ENTRIES_MAX);
@@ -63,7 +63,7 @@ fn below(folder: &Path, wanted: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The known word nearest to one that is none, if any is near.
+/// The known word that is most similar to an unknown one, if any is similar.
 pub(crate) fn nearest(wanted: &str, known: &[&'static str]) -> Option<&'static str> {
     let wanted = wanted.to_lowercase();
     let near = known.iter().filter_map(|word| Some((distance(&wanted, &word.to_lowercase())?, *word)));
@@ -81,7 +81,7 @@ fn first_missing(path: &Path) -> Option<(&Path, &std::ffi::OsStr)> {
     }
 }
 
-/// How far apart two names are; `None` when they have too little in common to be worth offering.
+/// The distance of two names; `None` if they are not similar enough for a suggestion.
 fn distance(wanted: &str, found: &str) -> Option<usize> {
     if wanted == found {
         return Some(0);
@@ -93,7 +93,7 @@ fn distance(wanted: &str, found: &str) -> Option<usize> {
     if wanted.chars().count().max(found.chars().count()) > NAME_MAX_CHARS {
         return None;
     }
-    let edits = edit_distance(wanted, found);
+    let edits = strsim::levenshtein(wanted, found);
     let allowed = (wanted.chars().count() / 3).max(1);
     if edits <= allowed {
         return Some(edits + 1);
@@ -102,37 +102,9 @@ fn distance(wanted: &str, found: &str) -> Option<usize> {
     (shares_much && found.chars().count() >= 3).then_some(allowed + 2)
 }
 
-/// Levenshtein distance over characters, one row at a time.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = i;
-        let mut left = i + 1;
-        let mut next = vec![left];
-        for (to, above) in b.iter().zip(row.iter().skip(1)) {
-            let cost = usize::from(from != *to);
-            left = (diagonal + cost).min(*above + 1).min(left + 1);
-            diagonal = *above;
-            next.push(left);
-        }
-        row = next;
-    }
-    row.last().copied().unwrap_or(0)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{alternatives, edit_distance};
-
-    #[test]
-    fn edits_are_counted_as_levenshtein_does() {
-        for (a, b, expected) in
-            [("", "", 0), ("a", "", 1), ("", "ab", 2), ("kitten", "sitting", 3), ("notes", "ntoes", 2)]
-        {
-            assert_eq!(edit_distance(a, b), expected, "{a} {b}");
-        }
-    }
+    use super::alternatives;
 
     #[test]
     fn a_missing_name_is_looked_for_beside_its_place_and_then_below() {

@@ -1,4 +1,4 @@
-//! Folders and files reached name by name, so that no symlink, `..` or swapped folder leads anywhere else.
+//! Opens folders and files name by name with `openat`, so that no symlink, `..` or replaced folder is followed.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -9,32 +9,31 @@ use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, open, openat, unlinkat};
 use rustix::io::Errno;
 
-/// New folders: for the owner, as the user's umask allows for others.
+/// Mode of new folders, before the umask.
 const FOLDER_MODE: Mode = Mode::from_raw_mode(0o777);
 
-/// New files likewise.
+/// Mode of new files, before the umask.
 const FILE_MODE: Mode = Mode::from_raw_mode(0o666);
 
-/// How a folder is opened to reach what is in it.
 const FOLDER_FLAGS: OFlags = OFlags::DIRECTORY.union(OFlags::RDONLY).union(OFlags::CLOEXEC);
 
-/// One name in an open folder; the folder can't be swapped for another any more.
+/// A name in an open folder. The folder stays the same if its path is replaced.
 #[derive(Debug)]
 pub(crate) struct Place {
     pub(crate) folder: OwnedFd,
     pub(crate) name: OsString,
 }
 
-/// A file that has just been made, and where.
+/// A file that was just created, with its place.
 pub(crate) struct Made {
     pub(crate) file: File,
     pub(crate) place: Place,
 }
 
 impl Made {
-    /// Takes the file away again: it is ours and nobody has used it yet.
+    /// Removes the file.
     pub(crate) fn unmake(self) {
-        // Where this fails the caller has already failed for a better reason.
+        // The caller reports its own error.
         let _ = unlinkat(&self.place.folder, &self.place.name, AtFlags::empty());
     }
 }
@@ -45,7 +44,7 @@ impl Place {
         Self::reach(path, |_| Err(Errno::NOENT))
     }
 
-    /// Likewise, making the folders that are missing; `made` is told each of them.
+    /// The place of an absolute path; missing folders are created and added to `made`.
     pub(crate) fn making_folders(path: &Path, made: &mut Vec<PathBuf>) -> io::Result<Self> {
         Self::reach(path, |missing| {
             made.push(missing.to_path_buf());
@@ -66,11 +65,15 @@ impl Place {
                 }
             };
             so_far.push(part);
-            folder = match beneath(&folder, part, FOLDER_FLAGS, Mode::empty()) {
+            folder = match open_below(&folder, part, FOLDER_FLAGS, Mode::empty()) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     missing(&so_far)?;
-                    mkdirat(&folder, part, FOLDER_MODE)?;
-                    beneath(&folder, part, FOLDER_FLAGS, Mode::empty())?
+                    match mkdirat(&folder, part, FOLDER_MODE) {
+                        // Another call may have made it meanwhile.
+                        Ok(()) | Err(Errno::EXIST) => {}
+                        Err(error) => return Err(error.into()),
+                    }
+                    open_below(&folder, part, FOLDER_FLAGS, Mode::empty())?
                 }
                 found => found?,
             };
@@ -78,81 +81,65 @@ impl Place {
         Ok(Self { folder, name })
     }
 
-    /// A name in the folder that stands at this place.
+    /// A name in the folder at this place.
     pub(crate) fn inside(&self, name: &OsStr) -> io::Result<Self> {
         Ok(Self { folder: self.open_folder()?, name: name.to_owned() })
     }
 
-    /// Opens the folder that stands here.
+    /// Opens the folder at this place.
     pub(crate) fn open_folder(&self) -> io::Result<OwnedFd> {
-        beneath(&self.folder, &self.name, FOLDER_FLAGS, Mode::empty())
+        open_below(&self.folder, &self.name, FOLDER_FLAGS, Mode::empty())
     }
 
-    /// Opens the file that stands here for reading; never waits on a pipe.
+    /// Opens the regular file of this name for reading, without blocking on a pipe.
     pub(crate) fn open_file(&self) -> io::Result<File> {
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
-        let file = File::from(beneath(&self.folder, &self.name, flags, Mode::empty())?);
-        if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
+        self.open_regular(OFlags::RDONLY)
     }
 
-    /// Opens the file that stands here for writing; its bytes stay.
+    /// The same for reading and writing; the file keeps its content.
     pub(crate) fn open_to_write(&self) -> io::Result<File> {
-        let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
-        let file = File::from(beneath(&self.folder, &self.name, flags, Mode::empty())?);
+        self.open_regular(OFlags::RDWR)
+    }
+
+    fn open_regular(&self, access: OFlags) -> io::Result<File> {
+        let flags = access | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+        let file = File::from(open_below(&self.folder, &self.name, flags, Mode::empty())?);
         if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
     }
 
-    /// Holds what stands here fast, to act on it and on nothing that is put in its place.
+    /// Opens it with `O_PATH`, so that later calls act on the same inode.
     #[cfg(target_os = "linux")]
     pub(crate) fn open_path(&self) -> io::Result<OwnedFd> {
-        beneath(&self.folder, &self.name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
+        open_below(&self.folder, &self.name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
     }
 
-    /// The same place once more.
+    /// A second handle of this place.
     pub(crate) fn again(&self) -> io::Result<Self> {
         Ok(Self { folder: rustix::io::dup(&self.folder)?, name: self.name.clone() })
     }
 
-    /// Makes a folder here; nothing may stand here yet.
+    /// Creates a folder; fails if the name exists.
     pub(crate) fn make_folder(&self) -> io::Result<()> {
         Ok(mkdirat(&self.folder, &self.name, FOLDER_MODE)?)
     }
 
-    /// Makes a file here; nothing may stand here yet.
+    /// Creates a file; fails if the name exists.
     pub(crate) fn make_file(self) -> io::Result<Made> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | OFlags::NOCTTY;
-        let file = File::from(beneath(&self.folder, &self.name, flags, FILE_MODE)?);
+        let file = File::from(open_below(&self.folder, &self.name, flags, FILE_MODE)?);
         Ok(Made { file, place: self })
     }
 }
 
-/// Makes the file `parts` names below `root`, with the folders on the way; it must not exist.
-///
-/// Every folder is opened from the one before it without following a link, so each step stays below the last.
-pub(crate) fn create(root: &Path, parts: &[&str]) -> io::Result<Made> {
-    let Some((name, folders)) = parts.split_last() else {
-        return Err(io::Error::from(io::ErrorKind::InvalidInput));
-    };
-    let mut folder = open(root, FOLDER_FLAGS, Mode::empty())?;
-    for part in folders {
-        match mkdirat(&folder, *part, FOLDER_MODE) {
-            Ok(()) | Err(Errno::EXIST) => {}
-            Err(error) => return Err(error.into()),
-        }
-        folder = beneath(&folder, OsStr::new(part), FOLDER_FLAGS, Mode::empty())?;
-    }
-    Place { folder, name: name.into() }.make_file()
-}
-
-/// Opens one name in a folder; a link there is an error.
-fn beneath(folder: impl AsFd, name: &OsStr, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
+/// Opens a name in a folder; fails if it is a symlink.
+fn open_below(folder: impl AsFd, name: &OsStr, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
     let flags = flags | OFlags::NOFOLLOW;
     #[cfg(target_os = "linux")]
     {
         use rustix::fs::{ResolveFlags, openat2};
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
         match openat2(folder.as_fd(), name, flags, mode, resolve) {
-            // Kernels before 5.6, and sandboxes that hide the call.
+            // Kernels before 5.6, and sandboxes without this system call.
             Err(Errno::NOSYS | Errno::PERM) => {}
             other => return other.map_err(io::Error::from),
         }

@@ -1,4 +1,4 @@
-//! Where a request may go: public addresses only, checked on the very addresses that are connected to.
+//! The hosts that requests may be sent to: public addresses only, checked on the addresses that are connected to.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -6,50 +6,40 @@ use std::sync::Arc;
 use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
-/// Azure's host service: it answers on a public address and hands out a machine's secrets.
+/// Azure's host service: its address is public, and it gives a machine's secrets to any process of it.
 const AZURE_HOST: Ipv4Addr = Ipv4Addr::new(168, 63, 129, 16);
 
-/// Below these ports stand services that are no web servers and may take a request's text for commands of their own.
+/// Servers on lower ports speak other protocols, and may read a request as commands; 80 and 443 are allowed.
 const FREE_PORTS_FROM: u16 = 1024;
 
-/// Why nothing is sent there.
+/// The reason that nothing is sent to a URL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Unreachable {
-    #[error("only http and https are spoken, not {scheme}")]
-    Scheme { scheme: String },
-    #[error("the address has no host")]
-    NoHost,
-    #[error("the address carries a user name or a password")]
-    Credentials,
-    #[error("port {port} is no web server's")]
-    Port { port: u16 },
-    #[error("{host} leads to {address}, which is no public address")]
-    NotPublic { host: String, address: IpAddr },
-}
+#[error("{0}")]
+pub(crate) struct Refused(String);
 
-/// Names and addresses that count as public although they lead to this machine; empty outside tests.
+/// Host names that tests resolve to this machine.
 #[cfg(test)]
 pub(crate) type Loopback = std::collections::BTreeMap<String, SocketAddr>;
 
-/// Which addresses may be connected to.
+/// The check of hosts.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Reach {
+pub(crate) struct Hosts {
     #[cfg(test)]
     pub(crate) loopback: Loopback,
 }
 
-impl Reach {
-    /// Whether this address may be asked for, as far as its letters tell. A host that is a number in any spelling is an
-    /// address here already; a name is judged when it is resolved.
-    pub(crate) fn check(&self, url: &Url) -> Result<(), Unreachable> {
+impl Hosts {
+    /// Checks a URL. A host that is a number in any spelling is an IP address here already; a name is checked when it
+    /// is resolved.
+    pub(crate) fn check(&self, url: &Url) -> Result<(), Refused> {
         check_form(url)?;
         let port = url.port_or_known_default().unwrap_or(0);
-        let host = url.host_str().ok_or(Unreachable::NoHost)?;
+        let host = url.host_str().ok_or_else(no_host)?;
         if self.is_test_host(host, port) {
             return Ok(());
         }
         if !matches!(port, 80 | 443) && port < FREE_PORTS_FROM {
-            return Err(Unreachable::Port { port });
+            return Err(Refused(format!("port {port} is not that of a web server")));
         }
         match host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
             Ok(address) => public(host, address),
@@ -81,34 +71,38 @@ impl Reach {
     }
 }
 
-/// What every address must be, public or not.
-pub(crate) fn check_form(url: &Url) -> Result<(), Unreachable> {
+fn no_host() -> Refused {
+    Refused("the URL has no host".to_owned())
+}
+
+/// Checks what holds for every URL, public or not.
+pub(crate) fn check_form(url: &Url) -> Result<(), Refused> {
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(Unreachable::Scheme { scheme: url.scheme().to_owned() });
+        return Err(Refused(format!("only http and https are allowed, not {}", url.scheme())));
     }
     if url.host_str().is_none_or(str::is_empty) {
-        return Err(Unreachable::NoHost);
+        return Err(no_host());
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(Unreachable::Credentials);
+        return Err(Refused("the URL contains a user name or a password".to_owned()));
     }
     Ok(())
 }
 
-/// A resolver whose answers have been checked: the client connects to these addresses and resolves nothing again, so a
-/// name that changes its mind between check and use gains nothing.
-pub(crate) struct CheckedResolver(pub(crate) Arc<Reach>);
+/// A resolver that checks its answers. The client connects to these addresses without resolving again, so DNS
+/// rebinding has no effect.
+pub(crate) struct CheckedResolver(pub(crate) Arc<Hosts>);
 
 impl Resolve for CheckedResolver {
     fn resolve(&self, name: Name) -> Resolving {
-        let reach = Arc::clone(&self.0);
+        let hosts = Arc::clone(&self.0);
         Box::pin(async move {
             let host = name.as_str();
-            if let Some(address) = reach.test_address(host) {
+            if let Some(address) = hosts.test_address(host) {
                 return Ok(Box::new([address].into_iter()) as Addrs);
             }
             let found: Vec<SocketAddr> = tokio::net::lookup_host((host, 0)).await?.collect();
-            // One address out of bounds condemns the name: an honest one has none.
+            // One address that is not public is enough to refuse the name.
             for address in &found {
                 public(host, address.ip())?;
             }
@@ -117,8 +111,11 @@ impl Resolve for CheckedResolver {
     }
 }
 
-fn public(host: &str, address: IpAddr) -> Result<(), Unreachable> {
-    if is_public(address) { Ok(()) } else { Err(Unreachable::NotPublic { host: host.to_owned(), address }) }
+fn public(host: &str, address: IpAddr) -> Result<(), Refused> {
+    if is_public(address) {
+        return Ok(());
+    }
+    Err(Refused(format!("{host} resolves to {address}, which is no public address")))
 }
 
 /// Whether an address belongs to the public internet (IANA's registries of special-purpose addresses).
@@ -150,11 +147,11 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         is_public_v4(Ipv4Addr::new(a, b, c, d))
     };
     match segments {
-        // Written into IPv6, an IPv4 address stays what it is: mapped, and through NAT64.
+        // IPv4 addresses in IPv6: mapped, and NAT64.
         [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => embedded(high, low),
         // Teredo and the other protocol assignments; documentation; 6to4
         [0x2001, 0x0000..=0x01ff, ..] | [0x2001, 0x0db8, ..] | [0x2002, ..] | [0x3fff, 0x0000..=0x0fff, ..] => false,
-        // All else that is public lies here.
+        // The rest of the public range.
         [0x2000..=0x3fff, ..] => true,
         _ => false,
     }
@@ -166,7 +163,7 @@ mod tests {
 
     use reqwest::Url;
 
-    use super::{Reach, is_public};
+    use super::{Hosts, is_public};
 
     #[doc = "holds: law 1.24; design T21"]
     #[test]
@@ -192,7 +189,7 @@ mod tests {
     #[test]
     fn no_spelling_reaches_inside() {
         let check = |url: &str, expected: bool| {
-            let verdict = Url::parse(url).map(|url| Reach::default().check(&url));
+            let verdict = Url::parse(url).map(|url| Hosts::default().check(&url));
             assert_eq!(matches!(verdict, Ok(Ok(()))), expected, "{url}: {verdict:?}");
         };
         for refused in [

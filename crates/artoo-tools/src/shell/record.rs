@@ -1,25 +1,17 @@
-//! Runs a shell command as a transaction, and records its output.
+//! The record of a shell command that ran.
 
-use std::ffi::OsString;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use artoo_proto::CallStatus;
 use artoo_proto::redact::redact;
 use rustix::fs::{Access, access};
 
-use super::{Command, pipeline};
-use crate::config::ToolConfig;
-use crate::fence::Reach;
-use crate::limit::Limit;
-use crate::process::{Ended, Invocation};
+use super::Command;
+use crate::process::Ended;
 use crate::record::Record;
-use crate::tool::{Call, Job, Machine, Running, done};
-use crate::transaction::Program;
-use crate::undo::Act;
-use crate::{nearby, paths, secret};
+use crate::tool::Machine;
+use crate::{paths, secret, suggest};
 
 /// What to do if the sandbox denied a command something.
 const REMEDY: &str = "name a folder outside the home in \"writes\", or ask for \"network\"; a person decides";
@@ -31,50 +23,14 @@ const ANSWERING: &str = "grep egrep fgrep zgrep rg ag ack diff cmp test [ [[ pgr
 /// Programs that print what they were given: their output measures nothing.
 const ECHOING: &str = "echo printf true false : seq yes expr bc dc basename dirname sleep";
 
-impl Job for Command {
-    fn prepare(&mut self, machine: &Machine, _: &Act, _: &Limit) {
-        let workspace = Path::new(&machine.config.environment.workspace);
-        let name = workspace.file_name().and_then(|name| name.to_str());
-        if name.is_some_and(|name| self.text.contains(name)) {
-            // Where it can't be made, the command tells.
-            let _ = fs::create_dir_all(workspace);
-        }
-    }
-
-    fn run(self: Box<Self>, call: Call) -> Running {
-        let config = &call.machine.config;
-        let Some(invocation) = self.invocation(config) else {
-            return Box::pin(async { Ok(done(Record::hindered("no shell is installed"))) });
-        };
-        let (program, cwd) = (invocation.program.clone(), config.environment.cwd.clone());
-        let transaction = Program {
-            work: Arc::new(invocation),
-            shown: self.text.clone(),
-            names: self.names.clone(),
-            folders: self.folders.clone(),
-            left_out: self.left_out.clone(),
-            reach: Reach { network: self.network, ..Reach::default() },
-            is_granted: false,
-            caution: None,
-            time: call.deadline.left(),
-        };
-        let record = move |ended: io::Result<Ended>, machine: &Machine, _: &Limit| match ended {
-            Err(error) => not_started(&program, &cwd, &error),
-            Ok(ended) => self.record(Path::new(&cwd), ended, machine.config.output_max_chars),
-        };
-        Box::pin(call.run(transaction, record))
-    }
-}
-
 impl Command {
-    /// The programs of a pipeline, or a shell with the command as it was shown.
-    fn invocation(&self, config: &ToolConfig) -> Option<Invocation> {
-        if let Some(pipeline) = &self.pipeline {
-            return pipeline::invocation(pipeline, config);
+    /// The record of a command that ran or could not be started.
+    pub(super) fn ended(&self, machine: &Machine, ended: io::Result<Ended>) -> Record {
+        let cwd = &machine.config.environment.cwd;
+        match ended {
+            Err(error) => not_started(&self.program, cwd, &error),
+            Ok(ended) => self.record(Path::new(cwd), ended, machine.config.output_max_chars),
         }
-        let mut shell = pipeline::shell(config)?;
-        shell.arguments.extend(["-c".into(), OsString::from(&self.text)]);
-        Some(shell)
     }
 
     /// The record of a command that ran.
@@ -141,9 +97,9 @@ impl Command {
         let is_path = |word: &&String| !word.starts_with('-') && word.contains(['.', '/']);
         let words = self.commands.iter().flat_map(|words| words.iter().skip(1)).filter(is_path);
         let missing = words.map(|word| cwd.join(word)).find(|path| path.symlink_metadata().is_err());
-        let alternatives = missing.map(|path| nearby::alternatives(&path));
+        let alternatives = missing.map(|path| suggest::alternatives(&path));
         let is_closed = |path: &&PathBuf| path.exists() && access(*path, Access::READ_OK).is_err();
-        alternatives.or_else(|| self.names.paths.iter().find(is_closed).map(|_| Vec::new()))
+        alternatives.or_else(|| self.paths.iter().find(is_closed).map(|_| Vec::new()))
     }
 }
 

@@ -1,0 +1,108 @@
+//! Calls that run a program as a transaction: of the shell, of the user's own tools, and of servers.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use artoo_proto::EffectClass;
+
+use super::{MakeRecord, Names, Program, Work};
+use crate::effects::{CallEffects, NetworkUse, UndoMethod};
+use crate::fence::Reach;
+use crate::record::Record;
+use crate::tool::{Job, Machine, Question, Request};
+
+impl Program {
+    /// The job that runs it. The workspace is created for it if it is missing, and the call names it or may need it.
+    pub(crate) fn job(self, may_need_workspace: bool, record: MakeRecord) -> Job {
+        Box::new(move |call| {
+            let workspace = Path::new(&call.machine.config.environment.workspace);
+            let name = workspace.file_name().and_then(|name| name.to_str());
+            let is_needed = may_need_workspace || name.is_some_and(|name| self.shown.contains(name));
+            let workspace = is_needed.then(|| NewFolder::create(workspace)).flatten().map(Arc::new);
+            Box::pin(call.run(Self { workspace, ..self }, record))
+        })
+    }
+}
+
+/// A folder created for one call; removed with the last holder if it is still empty.
+#[derive(Debug)]
+pub(crate) struct NewFolder(PathBuf);
+
+impl NewFolder {
+    /// `None` if the folder exists or can't be created; the program reports the latter.
+    fn create(path: &Path) -> Option<Self> {
+        (!path.exists() && fs::create_dir_all(path).is_ok()).then(|| Self(path.to_path_buf()))
+    }
+}
+
+impl Drop for NewFolder {
+    fn drop(&mut self) {
+        // A folder that is no longer empty stays.
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+/// A call of a program that the user configured: an own tool, or a tool of a server.
+pub(crate) struct ConfiguredCall {
+    pub(crate) target: String,
+    /// The call as a question shows it.
+    pub(crate) shown: String,
+    /// What the call does, in one line.
+    pub(crate) line: String,
+    /// The class that its manifest claims.
+    pub(crate) class: EffectClass,
+    pub(crate) network: bool,
+    /// Whether the user approved its changes beforehand.
+    pub(crate) is_granted: bool,
+    /// Why the call needs approval before it runs, if it does.
+    pub(crate) reason: Option<String>,
+    pub(crate) executable: PathBuf,
+    /// Paths in its input.
+    pub(crate) paths: Vec<PathBuf>,
+    pub(crate) work: Arc<dyn Work>,
+    pub(crate) time: Duration,
+    /// Whether it may write to the workspace without naming it in its input.
+    pub(crate) may_need_workspace: bool,
+}
+
+impl ConfiguredCall {
+    /// The request, or the record of a call that names a protected path.
+    pub(crate) fn request(self, machine: &Machine, record: MakeRecord) -> Result<Request, Box<Record>> {
+        let Self { shown, class, network, paths, .. } = self;
+        let Machine { config, protected, .. } = machine;
+        if let Some(reason) = paths.iter().find_map(|path| protected.refusal(path)) {
+            return Err(Box::new(Record::denied(&reason).class(class)));
+        }
+        let secret = paths.iter().find_map(|path| protected.secret(path));
+        let mut left_out = protected.left_out(&config.environment, &paths);
+        left_out.retain(|file| !paths.contains(file));
+        let effects = CallEffects {
+            undo: UndoMethod::Commit,
+            lines: vec![self.line],
+            ..CallEffects::new(class, paths.clone(), NetworkUse::of_sandbox(network))
+        };
+        let question = secret.or(self.reason).map(|reason| Question {
+            text: format!("{shown} {}", self.executable.display()),
+            files: [self.executable].into_iter().chain(paths.clone()).collect(),
+            shown: shown.clone(),
+            reason,
+            details: Vec::new(),
+        });
+        let is_reading = class == EffectClass::ReadOnly;
+        let program = Program {
+            work: self.work,
+            shown,
+            names: Names { paths, ..Names::default() },
+            folders: Vec::new(),
+            left_out,
+            reach: Reach::of_network(network),
+            is_granted: self.is_granted && class == EffectClass::Unproven,
+            caution: is_reading.then(|| "its manifest says that it changes nothing".to_owned()),
+            time: self.time,
+            workspace: None,
+        };
+        Ok(Request { target: self.target, effects, question, job: program.job(self.may_need_workspace, record) })
+    }
+}
