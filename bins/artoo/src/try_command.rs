@@ -71,6 +71,7 @@ pub(crate) async fn run(words: &[String], settings: &Settings, screen: &Screen) 
         let lines: Vec<Line> = (!call.output.is_empty()).then(|| Line::answer(output)).into_iter().collect();
         screen.answer_with(&lines, whole, &EvidenceStore::new(&settings.data_dir));
         screen.tell(&changes(&call));
+        screen.tell(&undo::capped(result::incidental(&call)));
         let entry = undo::store(settings).find(task_id.as_str()).ok();
         screen.tell(&entry.iter().flat_map(result::undoable).collect::<Vec<_>>());
     } else {

@@ -191,6 +191,10 @@ pub struct ToolCall {
     /// Whether everything that the call could change was compared before and after, so that `changed` is complete.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub changes_known: bool,
+    /// Changes that were not kept because programs make them for their own use, such as caches: path and reason, one
+    /// line each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub incidental: Vec<String>,
     /// Existing paths similar to a missing target; may be empty.
     pub alternatives: Vec<String>,
     /// How the call was approved, if it needed approval.
@@ -237,6 +241,7 @@ impl ToolCall {
             environmental: false,
             changed: Vec::new(),
             changes_known: false,
+            incidental: Vec::new(),
             alternatives: Vec::new(),
             leave: None,
             kept: Vec::new(),

@@ -6,6 +6,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::pty::{CTRL_C, Pty, QUESTION};
+use crate::server::{Server, running};
 use crate::world::{Ran, Snapshot, World};
 
 /// Starts `artoo try` and waits for its question, which has four lines.
@@ -146,6 +147,22 @@ fn tried_commands_are_in_the_audit_log() {
     assert!(log.contains("rm proj/a.txt # ") && !log.contains(key), "{log}");
     let evidence: Value = serde_json::from_str(&world.run(&["evidence", "list", "--json"]).stdout).unwrap();
     assert_eq!(evidence["calls"][0]["task_id"], calls[4]["task_id"], "{evidence}");
+}
+
+#[test]
+fn changes_that_are_not_kept_are_named() {
+    let world = with_texts();
+    let command = "cat proj/a.txt; touch proj/.DS_Store";
+    let path = world.home().join("proj/.DS_Store");
+    let line = format!("not kept: {} (the Finder notes how a folder is shown)\n", path.display());
+    let tried = world.run(&["try", command]);
+    assert!(tried.code == Some(0) && tried.stderr.ends_with(&line), "{tried:?}");
+    let server = Server::start(running(command));
+    for (option, count) in [("-v", 1), ("--verbose", 1), ("--deadline=5m", 0), ("-qv", 0)] {
+        let ran = Ran::of(world.with_model(&server, &[option, "look at proj"]).output().unwrap());
+        assert_eq!(ran.stderr.matches(&line).count(), count, "{option}: {ran:?}");
+    }
+    assert!(!path.exists());
 }
 
 #[test]
