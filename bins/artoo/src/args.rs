@@ -232,6 +232,9 @@ pub(crate) struct Options {
     /// Nothing on standard error but warnings and questions
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
+    /// Also names the changes that were not kept because programs make them for their own use, such as caches
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
     /// The model: reflex, file:NAME, file:PATH, cassette:PATH, or openai, responses, anthropic or ollama, alone, with :NAME or :NAME@URL
     #[arg(long, global = true, value_name = "MODEL")]
     pub(crate) model: Option<ModelKind>,

@@ -267,7 +267,7 @@ fn fence(registry: &Registry, wants_views: bool) -> [Finding; 2] {
     let finding = |is_ok, name, detail, remedy: &str| {
         if is_ok { Finding::ok(name, detail) } else { Finding::warn(name, detail, remedy) }
     };
-    let asks = "every command that is not proven to only read asks first";
+    let asks = "until then artoo asks before each command runs";
     [
         finding(report.holds, "fence", report.words.join("; "), asks),
         finding(has_views, "views", views, "until then artoo asks before such a command runs"),

@@ -1,28 +1,50 @@
-//! Removes temporary files that killed processes left in the data folder.
+//! Removes temporary files that killed processes left in the data folder and beside the configuration file.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
-use rustix::process::{Pid, test_kill_process};
+use rustix::process::{Pid, getpid, test_kill_process};
 
 /// Removes the temporary files (`….new-PID`, of evidence `.new-PID-N`) of processes that have ended from the data
 /// folder, its evidence and its model folders.
 pub(crate) fn remove(data_dir: &Path) {
-    let below =
-        |name: &str| fs::read_dir(data_dir.join(name)).into_iter().flatten().flatten().map(|entry| entry.path());
-    let in_models = below("models").filter_map(|model| fs::read_dir(model).ok()).flatten().flatten();
-    for path in below("").chain(below("evidence")).chain(in_models.map(|entry| entry.path())) {
-        // A process id in use, also by another user, may be that of the writer.
-        if writer(&path).is_some_and(|pid| test_kill_process(pid) == Err(Errno::SRCH)) {
+    let of_models = inside(&data_dir.join("models")).flat_map(|model| inside(&model));
+    for path in inside(data_dir).chain(inside(&data_dir.join("evidence"))).chain(of_models) {
+        let id = name(&path).and_then(|name| name.rsplit_once(".new-")?.1.split('-').next());
+        if id.and_then(writer).is_some_and(has_ended) {
             // Another process may have removed it.
             drop(fs::remove_file(path));
         }
     }
 }
 
-/// The process that writes a temporary file, by the file's name; `None` for other files.
-fn writer(path: &Path) -> Option<Pid> {
-    let (_, id) = path.file_name()?.to_str()?.rsplit_once(".new-")?;
-    Pid::from_raw(id.split('-').next()?.parse().ok().filter(|id| *id > 0)?)
+/// Removes the temporary files (`STEM.new.PID`) that earlier writes of the file `written` left beside it, also one with
+/// the id of this process, which is about to write its own.
+pub(crate) fn remove_beside(written: &Path) {
+    let mark = format!("{}.new.", written.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default());
+    for path in inside(written.parent().unwrap_or(Path::new("/"))) {
+        let id = name(&path).and_then(|name| name.strip_prefix(&mark));
+        if id.and_then(writer).is_some_and(|pid| pid == getpid() || has_ended(pid)) {
+            drop(fs::remove_file(path));
+        }
+    }
+}
+
+fn inside(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
+}
+
+fn name(path: &Path) -> Option<&str> {
+    path.file_name()?.to_str()
+}
+
+/// The process with this id in digits.
+fn writer(id: &str) -> Option<Pid> {
+    Pid::from_raw(id.parse().ok().filter(|id| *id > 0)?)
+}
+
+/// Whether no process has this id. An id in use, also by another user, may be that of the writer.
+fn has_ended(pid: Pid) -> bool {
+    test_kill_process(pid) == Err(Errno::SRCH)
 }

@@ -23,6 +23,8 @@ pub(crate) struct Settings {
     /// Time limit of a task in milliseconds; `None` for the default.
     pub(crate) limit_ms: Option<u64>,
     pub(crate) json: bool,
+    /// Whether changes that were not kept are named.
+    pub(crate) verbose: bool,
     pub(crate) tools: ToolConfig,
     /// Maximum number of tokens of the run; `None` for no limit.
     pub(crate) max_tokens: Option<u64>,
@@ -55,6 +57,7 @@ impl Settings {
             model,
             limit_ms: deadline.map(|deadline| deadline.limit_ms),
             json: options.json,
+            verbose: options.verbose,
             max_tokens: options
                 .max_tokens
                 .map_or_else(|| variables.parsed("ARTOO_MAX_TOKENS"), |most| Ok(Some(most)))?,

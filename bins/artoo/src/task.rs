@@ -82,7 +82,13 @@ pub(crate) async fn perform(
     let expected = Estimate::of(settings, spending, &system.tools(), words, &session);
     expected.as_ref().map_or(Ok(()), |expected| expected.check(spending))?;
     let mut handle = system.run_with(words, session, settings.limit_ms);
-    let mut watcher = Watcher { screen, json: settings.json, live: live::Live::default(), monitor: &spending.monitor };
+    let mut watcher = Watcher {
+        screen,
+        json: settings.json,
+        verbose: settings.verbose,
+        live: live::Live::default(),
+        monitor: &spending.monitor,
+    };
     watcher.started(settings, system, handle.task_id().as_str(), words);
     watcher.expects(expected.as_ref());
     let outcome = watch(&mut handle, signals, &mut watcher).await?;
@@ -145,6 +151,8 @@ async fn watch(
 struct Watcher<'a> {
     screen: &'a Screen,
     json: bool,
+    /// Whether changes that were not kept are named.
+    verbose: bool,
     live: live::Live,
     monitor: &'a CallMonitor,
 }
@@ -172,9 +180,13 @@ impl Watcher<'_> {
 
     fn event(&mut self, event: &TapEvent) {
         if self.json {
-            self.screen.json(&json::event(event));
-        } else if self.screen.is_live() {
+            return self.screen.json(&json::event(event));
+        }
+        if self.screen.is_live() {
             self.screen.live(&self.live.lines(event, Instant::now()));
+        }
+        if self.verbose {
+            self.screen.tell(&undo::capped(live::incidental(event)));
         }
     }
 

@@ -7,10 +7,12 @@ use artoo_roles::runtime::{Operator, SingleCall, Unattended, call_once};
 use artoo_tools::EvidenceStore;
 use serde_json::json;
 
+use crate::audit;
 use crate::display::writer::Screen;
 use crate::display::{Line, result};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::leftovers;
 use crate::settings::Settings;
 use crate::signals::Signals;
 use crate::terminal::{Terminal, consent};
@@ -31,6 +33,7 @@ const SIGNALLED: i32 = 128;
 /// Runs the command to its end, or until a signal ends artoo; returns the exit code.
 pub(crate) async fn run(words: &[String], settings: &Settings, screen: &Screen) -> Result<u8, Failure> {
     let (mut signals, command) = (Signals::listen()?, command(words));
+    leftovers::remove(&settings.data_dir);
     let mut tools = settings.tools.clone();
     // No model sees the output.
     tools.trusts_model = true;
@@ -39,10 +42,14 @@ pub(crate) async fn run(words: &[String], settings: &Settings, screen: &Screen) 
     let person = Terminal::detect(screen).filter(|_| !settings.json);
     let operator: &dyn Operator = person.as_ref().map_or(&Unattended, |person| person);
     let label = format!("try {command}");
-    let ended = tokio::select! {
+    let (ended, unlogged) = tokio::select! {
         ended = call_once(tools, &settings.data_dir, operator, request, &label) => ended?,
         () = signals.stop() => return Ok(Exit::Cancelled.code()),
     };
+    if let Some(error) = &unlogged {
+        screen.insist(&[Line::warning(format!("problem: {error}; {}", audit::MAKE_ROOM))]);
+    }
+    let logged = |exit| if unlogged.is_some() { Exit::Internal.code() } else { exit };
     let (call, task_id) = match ended {
         SingleCall::Called { call, task_id } => (call, task_id),
         SingleCall::NotApproved(asked) => {
@@ -51,10 +58,10 @@ pub(crate) async fn run(words: &[String], settings: &Settings, screen: &Screen) 
             }
             let why = if person.is_some() { "You said no." } else { UNATTENDED };
             screen.insist(&[Line::plain(format!("{why} Nothing was changed."))]);
-            return Ok(Exit::ConsentNeeded.code());
+            return Ok(logged(Exit::ConsentNeeded.code()));
         }
     };
-    let (exit, has_run) = (exit(&call), call.status != CallStatus::Denied);
+    let (exit, has_run) = (logged(exit(&call)), call.status != CallStatus::Denied);
     if settings.json {
         let value = json!({"ran": has_run, "exit_code": exit, "task_id": task_id, "call": call});
         screen.report(true, SCHEMA, value, &[]);
@@ -64,6 +71,7 @@ pub(crate) async fn run(words: &[String], settings: &Settings, screen: &Screen) 
         let lines: Vec<Line> = (!call.output.is_empty()).then(|| Line::answer(output)).into_iter().collect();
         screen.answer_with(&lines, whole, &EvidenceStore::new(&settings.data_dir));
         screen.tell(&changes(&call));
+        screen.tell(&undo::capped(result::incidental(&call)));
         let entry = undo::store(settings).find(task_id.as_str()).ok();
         screen.tell(&entry.iter().flat_map(result::undoable).collect::<Vec<_>>());
     } else {

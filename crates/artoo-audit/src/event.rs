@@ -1,9 +1,9 @@
 //! Entries of the audit log: events of the bus, shortened and redacted, and the auditor's own notes.
 
-use artoo_bus::{Observed, TapEvent};
-use artoo_proto::{AuditReport, Timestamp};
+use artoo_bus::Observed;
+use artoo_proto::{AuditReport, TaskId, Timestamp, ToolCall, ToolRequest};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use crate::finding::Finding;
 use crate::sanitize::sanitized;
@@ -126,6 +126,29 @@ pub enum Note {
         /// Number of paths that the undo did not restore.
         left: u64,
     },
+    /// A tool call outside the bus begins, such as that of `artoo try`.
+    CallStarted {
+        /// The task under which the call's evidence and changes are stored.
+        task_id: TaskId,
+        /// The tool and its input.
+        request: ToolRequest,
+    },
+    /// The user was asked to approve a tool call outside the bus.
+    CallAsked {
+        /// The task of the call.
+        task_id: TaskId,
+        /// What the call would change or reach.
+        effects: Vec<String>,
+        /// Whether the user approved the call.
+        is_approved: bool,
+    },
+    /// A tool call outside the bus ended.
+    CallEnded {
+        /// The task of the call.
+        task_id: TaskId,
+        /// The record of the call.
+        call: Box<ToolCall>,
+    },
     /// A finding that belongs to no single event.
     Found,
     /// The bus was closed and every event was written.
@@ -154,9 +177,17 @@ impl Note {
             | Self::WriteLost { .. }
             | Self::Report { .. }
             | Self::Undone { .. }
+            | Self::CallStarted { .. }
+            | Self::CallAsked { .. }
+            | Self::CallEnded { .. }
             | Self::Found
             | Self::LogClosed { .. } => return None,
         })
+    }
+
+    /// Whether the note holds words of a command or its output, which may hold secrets.
+    fn is_about_call(&self) -> bool {
+        matches!(self, Self::CallStarted { .. } | Self::CallAsked { .. } | Self::CallEnded { .. })
     }
 
     /// Whether lines before this note may be missing although the chain of hashes holds.
@@ -210,6 +241,10 @@ impl AuditEvent {
                 out.push(b',');
                 out.extend_from_slice(inside(&fields.0));
             }
+            Record::Note(note) if note.is_about_call() => {
+                out.push(b',');
+                out.extend_from_slice(inside(&SafeFields::of(note).0));
+            }
             Record::Note(note) => {
                 out.push(b',');
                 out.extend_from_slice(inside(&serde_json::to_vec(note)?));
@@ -224,23 +259,23 @@ impl AuditEvent {
 }
 
 impl SafeFields {
-    /// Redacts and shortens an event to at most [`EVENT_MAX_BYTES`].
-    fn of(event: &TapEvent) -> Self {
+    /// Redacts and shortens an event or a note to at most [`EVENT_MAX_BYTES`].
+    fn of(event: &impl Serialize) -> Self {
         for max_chars in [TEXT_MAX_CHARS, TEXT_TIGHT_CHARS] {
             if let Some(text) = sanitized(event, max_chars, EVENT_MAX_BYTES) {
                 return Self(text);
             }
         }
         let whole = serde_json::to_value(event).unwrap_or_default();
-        let mut left = json!({ "event": whole.get("event"), "left_out_bytes": whole.to_string().len() });
-        if let (TapEvent::Message { envelope }, Some(fields)) = (event, left.as_object_mut()) {
-            fields.insert("seq".to_owned(), json!(envelope.seq));
-            fields.insert("id".to_owned(), json!(envelope.id));
-            fields.insert("type".to_owned(), json!(envelope.message.kind()));
-            fields.insert("from".to_owned(), json!(envelope.from));
-            fields.insert("causation_id".to_owned(), json!(envelope.causation_id));
-        }
-        Self(left.to_string().into_bytes())
+        let message = whole.get("envelope");
+        let kind = message.and_then(|envelope| envelope.get("message")?.get("type"));
+        let named = |name| whole.get(name).or_else(|| message?.get(name));
+        let named = ["event", "task_id", "seq", "id", "from", "causation_id"].map(|name| (name, named(name)));
+        let left_out_bytes = json!(whole.to_string().len());
+        let fields = named.into_iter().chain([("type", kind), ("left_out_bytes", Some(&left_out_bytes))]);
+        let left: Map<String, Value> =
+            fields.filter_map(|(name, value)| Some((name.to_owned(), value?.clone()))).collect();
+        Self(sanitized(&left, TEXT_TIGHT_CHARS, EVENT_MAX_BYTES).unwrap_or_default())
     }
 }
 

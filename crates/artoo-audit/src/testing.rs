@@ -160,6 +160,7 @@ pub(crate) fn call(tool: &str, status: CallStatus, output: &str) -> ToolCall {
         environmental: false,
         changed: vec![],
         changes_known: false,
+        incidental: Vec::new(),
         alternatives: vec![],
         leave: None,
         kept: vec![],

@@ -80,7 +80,7 @@ pub struct ToolOrder {
     pub scope: ConsentScope,
 }
 
-/// What a call may do to the machine, as proven before it runs.
+/// What a call changes on the machine: what its run showed, or what it asks for if it has not run yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EffectClass {
@@ -88,7 +88,7 @@ pub enum EffectClass {
     ReadOnly,
     /// The call only creates what did not exist.
     Creating,
-    /// The call may change or remove something, or could not be proven harmless.
+    /// The call changes or removes something, or it is not known what it changes.
     Unproven,
 }
 
@@ -166,7 +166,7 @@ pub struct ToolCall {
     pub target: String,
     /// How the call ended.
     pub status: CallStatus,
-    /// What the call could do to the machine, as proven before it ran.
+    /// What the call changed or may have changed.
     pub class: EffectClass,
     /// Whether the output depends on the machine's state (that of `echo` does not).
     pub measures: bool,
@@ -191,6 +191,10 @@ pub struct ToolCall {
     /// Whether everything that the call could change was compared before and after, so that `changed` is complete.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub changes_known: bool,
+    /// Changes that were not kept because programs make them for their own use, such as caches: path and reason, one
+    /// line each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub incidental: Vec<String>,
     /// Existing paths similar to a missing target; may be empty.
     pub alternatives: Vec<String>,
     /// How the call was approved, if it needed approval.
@@ -237,6 +241,7 @@ impl ToolCall {
             environmental: false,
             changed: Vec::new(),
             changes_known: false,
+            incidental: Vec::new(),
             alternatives: Vec::new(),
             leave: None,
             kept: Vec::new(),
@@ -283,7 +288,7 @@ pub enum ToolOutcome {
         /// Every entry that would change with its kind and size, and what its content would become, one line each.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         details: Vec<String>,
-        /// Why the call was not proven harmless.
+        /// Why the call needs approval.
         reason: String,
         /// Wider approvals that the user may give instead of one for this call only.
         #[serde(default)]

@@ -43,7 +43,7 @@ pub struct ExecutionResult {
     pub output_from_tool: bool,
     /// Every call of this attempt, in order.
     pub tool_calls: Vec<ToolCall>,
-    /// Calls that the user or the guard did not allow.
+    /// Calls that were not allowed: the user or a rule denied them, or there was no user to ask.
     pub denied: Vec<DeniedAction>,
     /// The model's failure, if that is why the executor failed.
     pub model_failure: Option<ModelFailure>,
@@ -157,7 +157,7 @@ pub struct SubTaskOutcome {
     pub criteria_verdicts: Vec<CriterionVerdict>,
     /// Calls of every attempt, in order.
     pub tool_calls: Vec<ToolCall>,
-    /// Calls that the user or the guard did not allow.
+    /// Calls that were not allowed: the user or a rule denied them, or there was no user to ask.
     pub denied: Vec<DeniedAction>,
     /// Whether infrastructure (model provider, time limit, cancellation) caused the failure and not the work.
     pub infrastructure: bool,

@@ -25,6 +25,7 @@ pub(crate) struct Record {
     pub(crate) changed: Vec<FileChange>,
     /// Whether `changed` is complete.
     pub(crate) changes_known: bool,
+    pub(crate) incidental: Vec<String>,
     pub(crate) alternatives: Vec<String>,
     /// The output of a program in the evidence store.
     pub(crate) kept: Vec<KeptOutput>,
@@ -44,6 +45,7 @@ impl Record {
             environmental: false,
             changed: Vec::new(),
             changes_known: false,
+            incidental: Vec::new(),
             alternatives: Vec::new(),
             kept: Vec::new(),
         }
@@ -161,6 +163,7 @@ impl Record {
             environmental: self.environmental,
             changed: self.changed,
             changes_known: self.changes_known,
+            incidental: self.incidental,
             alternatives: self.alternatives,
             leave: approval,
             kept: self.kept,

@@ -53,6 +53,7 @@ fn words_are_a_task_unless_they_are_a_subcommand() {
     check(&[], &Meaning::Task(""));
     check(&["-q", "count"], &Meaning::Task("count"));
     check(&["--quiet"], &Meaning::Task(""));
+    check(&["-v", "count"], &Meaning::Task("count"));
     check(&["run", "--", "doctor"], &Meaning::Forced("doctor"));
     check(&["run", "--", "--help"], &Meaning::Forced("--help"));
     check(&["run", "--json", "--", "audit", "--json"], &Meaning::Forced("audit --json"));

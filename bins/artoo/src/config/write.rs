@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Setting, load};
 use crate::failure::Failure;
+use crate::leftovers;
 
 /// Settings that `artoo setup` replaces in the configuration file.
 pub(crate) const OF_SETUP: [Setting; 6] = [
@@ -66,6 +67,7 @@ fn make_folder(folder: &Path) -> Result<(), Failure> {
 }
 
 fn replace(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    leftovers::remove_beside(path);
     let new = path.with_extension(format!("new.{}", std::process::id()));
     let written = OpenOptions::new()
         .write(true)
@@ -107,6 +109,20 @@ mod tests {
         assert_eq!((file.get(Setting::Model), file.get(Setting::Deadline)), (Some("reflex"), Some("5m")));
         assert!(std::fs::read_to_string(path.with_extension("toml.old")).unwrap().contains("openai"));
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_write_removes_files_of_killed_writes() {
+        let folder = TempDir::new().unwrap();
+        let mut ended = std::process::Command::new("true").spawn().unwrap();
+        ended.wait().unwrap();
+        let (own, ended, running) = (std::process::id(), ended.id(), std::os::unix::process::parent_id());
+        let stay = [format!("config.new.{running}"), format!("my-config.new.{ended}"), "config.new.x".to_owned()];
+        let go = [format!("config.new.{own}"), format!("config.new.{ended}")];
+        stay.iter().chain(&go).for_each(|name| std::fs::write(folder.path().join(name), "").unwrap());
+        config(&folder.path().join("config.toml"), "model = \"openai\"\n").unwrap();
+        let there = |name: &String| folder.path().join(name).exists();
+        assert!(stay.iter().all(there) && !go.iter().any(there));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use artoo_bus::TapEvent;
 use artoo_proto::{ConsentAnswer, EffectId, EffectKind, Envelope, Message, OutcomeStatus, Plan, escape};
 
-use super::Line;
+use super::{Line, result};
 
 /// Maximum length of a progress line, in characters.
 const LINE_CHARS: usize = 200;
@@ -120,6 +120,13 @@ fn line(text: &str) -> Line {
 
 fn faint(text: &str) -> Line {
     Line::faint(shortened(text))
+}
+
+/// Lines about the changes that were not kept of a subtask's calls, once it has ended.
+pub(crate) fn incidental(event: &TapEvent) -> Vec<Line> {
+    let TapEvent::Message { envelope } = event else { return Vec::new() };
+    let Message::ExecutionResult(ended) = &envelope.message else { return Vec::new() };
+    ended.tool_calls.iter().flat_map(result::incidental).collect()
 }
 
 /// Whether an event belongs to a task; true for an event that belongs to no task.

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use artoo_proto::{
-    AbandonReason, AuditReport, Basis, CriterionMark, CriterionReport, DeniedAction, Ending, FinalResult, Role, Usage,
-    escape,
+    AbandonReason, AuditReport, Basis, CriterionMark, CriterionReport, DeniedAction, Ending, FinalResult, Role,
+    ToolCall, Usage, escape,
 };
 use artoo_tools::undo::Entry;
 
@@ -205,6 +205,11 @@ pub(crate) fn undoable(entry: &Entry) -> Vec<Line> {
         lines.push(Line::plain("artoo undo brings back what this changed"));
     }
     lines
+}
+
+/// Lines that name the changes of a call that were not kept.
+pub(crate) fn incidental(call: &ToolCall) -> Vec<Line> {
+    call.incidental.iter().map(|change| Line::faint(format!("not kept: {}", escape::one_line(change)))).collect()
 }
 
 /// The audit report in one line, and a line for each finding.

@@ -201,6 +201,7 @@ fn a_full_data_folder_ends_with_internal() {
     check(&world.run(&["audit"]), 0, &[torn]);
     let ran = world.run(&["--json", REQUEST]);
     check(&ran, 1, &["\"exit_code\":1", "No space left on device"]);
+    check(&world.run(&["try", "ls", "things"]), 1, &["--data-dir"]);
     fs::remove_file(small.0.join("fill")).unwrap();
     check(&world.run(&[REQUEST]), 0, &["bytes were removed"]);
     // A task of which no line could be written may be told by its evidence, but not as damage.

@@ -1,10 +1,12 @@
 //! `artoo try` as its user meets it: a question in four lines, its details, no, yes, and undo.
 
+use std::fs;
 use std::process::Command;
 
 use serde_json::Value;
 
 use crate::pty::{CTRL_C, Pty, QUESTION};
+use crate::server::{Server, running};
 use crate::world::{Ran, Snapshot, World};
 
 /// Starts `artoo try` and waits for its question, which has four lines.
@@ -51,7 +53,15 @@ fn check(world: &World, command: &[&str], what: &str, details: &[&str]) {
     }
     let undone = world.run(&["undo", "--yes"]);
     assert_eq!((undone.code, files(world)), (Some(0), before), "{undone:?}");
+    let audited = world.run(&["audit"]);
+    assert_eq!(audited.code, Some(0), "{audited:?}");
     world.check_kept();
+}
+
+/// The same without views: the question names places instead of changes.
+fn check_without_views(world: &World, command: &[&str], details: &[&str]) {
+    world.file(".config/artoo/config.toml", "views = false\n");
+    check(world, command, "may change ", details);
 }
 
 fn with_texts() -> World {
@@ -69,52 +79,90 @@ fn a_command_is_asked_about_in_four_lines_and_undone() {
 }
 
 #[test]
-
 fn a_question_about_rm_shows_what_it_deletes() {
-    check(&with_texts(), &["rm proj/*.txt"], "deletes 2 files", &["proj/a.txt", "proj/b.txt"]);
+    let names = ["proj/a.txt", "proj/b.txt"];
+    check(&with_texts(), &["rm proj/*.txt"], "deletes 2 files", &names);
+    check_without_views(&with_texts(), &["rm proj/*.txt"], &names);
 }
 
 #[test]
-
 fn a_question_about_sed_shows_the_difference() {
-    check(
-        &with_texts(),
-        &["sed -i s/old/new/ proj/*.txt"],
-        "changes 1 file",
-        &["proj/a.txt", "-old line", "+new line"],
-    );
+    let command = ["sed -i s/old/new/ proj/*.txt"];
+    check(&with_texts(), &command, "changes 1 file", &["proj/a.txt", "-old line", "+new line"]);
+    check_without_views(&with_texts(), &command, &["everything in ", "/proj"]);
 }
 
 #[test]
-
 fn a_question_about_git_checkout_shows_the_difference() {
     let world = with_texts();
     world.shell("cd proj; git init -q; git add .; git -c user.name=a -c user.email=a@b commit -qm first");
     world.file("proj/a.txt", "first\nmy work\nlast\n");
-    check(&world, &["cd proj && git checkout ."], "changes 1 file", &["proj/a.txt", "-my work", "+old line"]);
+    let command = ["cd proj && git checkout ."];
+    check(&world, &command, "changes 1 file", &["proj/a.txt", "-my work", "+old line"]);
+    check_without_views(&world, &command, &["everything in ", "/proj"]);
 }
 
 #[test]
-
 fn a_question_about_make_shows_what_its_recipes_change() {
     let world = with_texts();
     world.file("proj/Makefile", "all:\n\t@echo built > a.txt\n\t@rm b.txt\n\t@echo new > c.txt\n");
     let details = ["-old line", "+built", "proj/b.txt", "proj/c.txt"];
     check(&world, &["make", "-C", "proj"], "deletes 1 file", &details);
+    // Without a view the question names the first place that was denied: for a new file its folder.
+    world.file("proj/Makefile", "all:\n\t@echo new > c.txt\n\t@echo built > a.txt\n\t@rm b.txt\n");
+    check_without_views(&world, &["make", "-C", "proj"], &["everything in ", "/proj"]);
 }
 
 #[test]
-
 fn a_question_about_npm_install_shows_what_it_installs() {
-    if Command::new("npm").arg("--version").output().is_err() {
-        println!("skipped: npm is not there");
-        return;
-    }
     let world = World::new();
     world.file("dep/package.json", r#"{"name":"dep","version":"1.0.0"}"#);
     world.file("proj/package.json", r#"{"name":"p","version":"1.0.0","dependencies":{"dep":"file:../dep"}}"#);
-    let command = "cd proj && npm install --offline --no-audit --no-fund --no-update-notifier";
-    check(&world, &[command], "", &["package-lock.json", "node_modules"]);
+    let is_there = Command::new("npm").arg("--version").output().is_ok();
+    let npm = if is_there { "npm" } else { "sh ../npm" };
+    world.file("npm", "mkdir node_modules && ln -s ../../dep node_modules/dep && echo '{}' > package-lock.json\n");
+    let command = format!("cd proj && {npm} install --offline --no-audit --no-fund --no-update-notifier");
+    check(&world, &[&command], "", &["package-lock.json", "node_modules"]);
+    check_without_views(&world, &[&command], &["everything in ", "/proj"]);
+}
+
+#[test]
+fn tried_commands_are_in_the_audit_log() {
+    let world = with_texts();
+    let key = "sk-0123456789abcdefghij0123456789";
+    for (answer, code) in [("n\r", 6), ("y\r", 0)] {
+        let mut pty = asked(&world, &[&format!("cat proj/b.txt; rm proj/a.txt # {key}")]);
+        pty.send(answer);
+        assert_eq!(pty.ended().0, code);
+        let audited = world.run(&["audit"]);
+        assert_eq!(audited.code, Some(0), "{audited:?}");
+    }
+    let log = fs::read_to_string(world.data_dir().join("audit.jsonl")).unwrap();
+    let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let calls: Vec<&Value> = lines.iter().filter(|line| line["task_id"].is_string()).collect();
+    let events: Vec<&str> = calls.iter().map(|line| line["event"].as_str().unwrap()).collect();
+    assert_eq!(events, ["call_started", "call_asked", "call_started", "call_asked", "call_ended"], "{log}");
+    assert_eq!([&calls[1]["is_approved"], &calls[3]["is_approved"]], [false, true]);
+    assert!(calls[4]["call"]["changed"][0]["path"].as_str().unwrap().ends_with("/proj/a.txt"), "{log}");
+    assert!(log.contains("rm proj/a.txt # ") && !log.contains(key), "{log}");
+    let evidence: Value = serde_json::from_str(&world.run(&["evidence", "list", "--json"]).stdout).unwrap();
+    assert_eq!(evidence["calls"][0]["task_id"], calls[4]["task_id"], "{evidence}");
+}
+
+#[test]
+fn changes_that_are_not_kept_are_named() {
+    let world = with_texts();
+    let command = "cat proj/a.txt; touch proj/.DS_Store";
+    let path = world.home().join("proj/.DS_Store");
+    let line = format!("not kept: {} (the Finder notes how a folder is shown)\n", path.display());
+    let tried = world.run(&["try", command]);
+    assert!(tried.code == Some(0) && tried.stderr.ends_with(&line), "{tried:?}");
+    let server = Server::start(running(command));
+    for (option, count) in [("-v", 1), ("--verbose", 1), ("--deadline=5m", 0), ("-qv", 0)] {
+        let ran = Ran::of(world.with_model(&server, &[option, "look at proj"]).output().unwrap());
+        assert_eq!(ran.stderr.matches(&line).count(), count, "{option}: {ran:?}");
+    }
+    assert!(!path.exists());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Log entries are redacted, escaped and bounded.
 
 use artoo_bus::TapEvent;
-use artoo_proto::{Address, CallStatus, ExecutionStatus, Role};
+use artoo_proto::{Address, CallStatus, ExecutionStatus, Role, ToolCall};
 use serde_json::{Value, json};
 
 use super::{AuditEvent, EVENT_MAX_BYTES, Note};
@@ -85,6 +85,21 @@ fn every_kind_of_tap_event_has_an_entry() {
     }
     let note = written(&AuditEvent::note(at(0), Note::LogOpened { lines: 3 }));
     assert_eq!(note, json!({ "at": "2026-01-01T00:00:00.000Z", "event": "log_opened", "lines": 3 }));
+}
+
+#[test]
+fn notes_about_calls_are_redacted_and_bounded() {
+    let ended = |output: &str, input: Value| {
+        let call = Box::new(ToolCall { input, ..call("shell", CallStatus::Ok, output) });
+        let note = written(&AuditEvent::note(at(0), Note::CallEnded { task_id: task(1), call }));
+        assert_eq!((&note["event"], &note["task_id"]), (&json!("call_ended"), &json!(task(1))));
+        assert!(note.to_string().len() <= EVENT_MAX_BYTES + 200);
+        note
+    };
+    let note = ended(&"x".repeat(50_000), json!({"command": "env", "password": "hunter2"}));
+    assert_eq!((&note["call"]["input"]["password"], &note["call"]["status"]), (&json!("[redacted]"), &json!("ok")));
+    let wide: serde_json::Map<_, _> = (0..20_000).map(|n| (n.to_string(), json!(n))).collect();
+    assert!(ended("", wide.into())["left_out_bytes"].as_u64().unwrap() > EVENT_MAX_BYTES as u64);
 }
 
 #[test]

@@ -87,7 +87,7 @@ fn unrepaired_act<'a>(subtask: &SubTask, result: &ExecutionResult, calls: &'a [T
         return None;
     }
     let act = calls.iter().rev().find(|call| call.class != EffectClass::ReadOnly)?;
-    // A command that was only not proven harmless may itself have been a query, and a read-only call can replace it.
+    // A command of which it is not known what it changed may have been a query, which a read-only call can replace.
     let meant = act.class == EffectClass::Creating || grounding::asks_for_change(&subtask.intent);
     (act.status != CallStatus::Ok && meant).then_some(act)
 }

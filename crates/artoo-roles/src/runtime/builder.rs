@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Instant, SystemTime};
 
 use artoo_audit::{AuditConfig, AuditError, AuditService, AuditSummary, REPORT_EVERY};
-use artoo_bus::TAP_CAPACITY;
+use artoo_bus::{TAP_CAPACITY, Tap};
 use artoo_llm::Model;
 use artoo_mkct::memory::OpenError;
 use artoo_proto::{AuditReport, Environment, SessionTurn, TaskId, ToolSpec, UserRequest};
@@ -150,8 +150,8 @@ impl Builder {
     pub fn start(self) -> Result<System, RuntimeError> {
         let dir = self.data_dir.clone();
         self.try_start().map_err(|error| match dir {
-            Some(path) if is_disk_full(&error) => RuntimeError::DiskFull { path },
-            _ => error,
+            Some(dir) => or_disk_full(error, &dir),
+            None => error,
         })
     }
 
@@ -171,12 +171,7 @@ impl Builder {
         if let Some(dir) = &self.data_dir {
             tool_config = tools_in(dir, tool_config)?;
             let (sender, receiver) = artoo_bus::tap(TAP_CAPACITY);
-            let config = AuditConfig {
-                dir: dir.clone(),
-                clock: Box::new(|| SystemTime::now().into()),
-                report_every: REPORT_EVERY,
-            };
-            audit = Some(artoo_audit::spawn(receiver, config)?);
+            audit = Some(audit_in(dir, receiver)?);
             tap = Some(sender);
             let (opened, engine, found) = store::open(dir)?;
             (memory, store) = (Memory::new(engine), Some(opened));
@@ -213,6 +208,17 @@ impl Builder {
         };
         Ok(System { commands, events, runner, driver: tokio::spawn(driver.run()), audit: Mutex::new(audit), notes })
     }
+}
+
+/// The error as [`RuntimeError::DiskFull`] if the disk of the data folder is full.
+pub(super) fn or_disk_full(error: RuntimeError, dir: &Path) -> RuntimeError {
+    if is_disk_full(&error) { RuntimeError::DiskFull { path: dir.to_owned() } } else { error }
+}
+
+/// Starts the auditor, which writes the events of the tap to the audit log of a data folder.
+pub(super) fn audit_in(dir: &Path, tap: Tap) -> Result<AuditService, AuditError> {
+    let clock = Box::new(|| SystemTime::now().into());
+    artoo_audit::spawn(tap, AuditConfig { dir: dir.to_owned(), clock, report_every: REPORT_EVERY })
 }
 
 /// Whether an error, or one of its sources, is a full disk or an exceeded quota.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use artoo_audit::{AuditError, AuditService, Note};
 use artoo_proto::{
     ConsentOffers, ConsentRequest, ConsentScope, EvidenceId, SubTaskId, TaskId, ToolCall, ToolOrder, ToolOutcome,
     ToolRequest,
@@ -9,7 +10,7 @@ use artoo_proto::{
 use artoo_tools::{Registry, ToolConfig};
 use uuid::Uuid;
 
-use super::builder::{RuntimeError, tools_in};
+use super::builder::{RuntimeError, audit_in, or_disk_full, tools_in};
 use super::operator::Operator;
 
 /// How a single call ended.
@@ -26,21 +27,47 @@ pub enum SingleCall {
     NotApproved(Box<ConsentRequest>),
 }
 
-/// Makes one call and stores what undo needs in the data folder. `label` names the call in the list of tasks.
+/// Makes one call, stores what undo needs in the data folder, and records the call in the audit log there. `label`
+/// names the call in the list of tasks. The second value is the error if the end of the audit log is not on the disk.
 ///
 /// A question offers no wider approval, since no call follows that it could cover.
 ///
 /// # Errors
-/// [`RuntimeError::DataDir`] if the data folder can't be used.
+/// [`RuntimeError::DataDir`], [`RuntimeError::DiskFull`] or [`RuntimeError::Audit`] if the data folder or its audit log
+/// can't be used; then nothing ran.
 pub async fn call_once(
     tools: ToolConfig,
     data_dir: &Path,
     operator: &dyn Operator,
     request: ToolRequest,
     label: &str,
-) -> Result<SingleCall, RuntimeError> {
-    let registry = Registry::detect(tools_in(data_dir, tools)?);
+) -> Result<(SingleCall, Option<AuditError>), RuntimeError> {
+    let tools = tools_in(data_dir, tools)?;
     let task_id = TaskId::new(label, Uuid::new_v4());
+    let audit = begun(data_dir, &task_id, &request).map_err(|error| or_disk_full(error.into(), data_dir))?;
+    let ended = call(&Registry::detect(tools), operator, request, task_id, &audit).await;
+    let closed = tokio::task::spawn_blocking(|| audit.close()).await;
+    Ok((ended, closed.unwrap_or(Err(AuditError::Gone)).err()))
+}
+
+/// Opens the audit log and records that the call begins.
+fn begun(data_dir: &Path, task_id: &TaskId, request: &ToolRequest) -> Result<AuditService, AuditError> {
+    let (_bus, tap) = artoo_bus::tap(1);
+    let audit = audit_in(data_dir, tap)?;
+    audit.note(Note::CallStarted { task_id: task_id.clone(), request: request.clone() })?;
+    Ok(audit)
+}
+
+/// Makes the call and asks until it is approved or not; each answer and the end of the call are recorded.
+async fn call(
+    registry: &Registry,
+    operator: &dyn Operator,
+    request: ToolRequest,
+    task_id: TaskId,
+    audit: &AuditService,
+) -> SingleCall {
+    // If the auditor has ended, closing it reports that.
+    let note = |note| drop(audit.note(note));
     let order = ToolOrder {
         task_id: task_id.clone(),
         evidence_id: EvidenceId("e1".to_owned()),
@@ -55,7 +82,11 @@ pub async fn call_once(
     let mut grant = None;
     loop {
         let asked = match registry.call(&order, "", grant).await {
-            ToolOutcome::Called { call } => return Ok(SingleCall::Called { call: Box::new(call), task_id }),
+            ToolOutcome::Called { call } => {
+                let call = Box::new(call);
+                note(Note::CallEnded { task_id: task_id.clone(), call: call.clone() });
+                return SingleCall::Called { call, task_id };
+            }
             ToolOutcome::NeedsConsent { hash, shown, effects, details, reason, .. } => ConsentRequest {
                 task_id: task_id.clone(),
                 subtask_id: SubTaskId(Uuid::new_v4()),
@@ -67,9 +98,11 @@ pub async fn call_once(
                 offers: ConsentOffers::default(),
             },
         };
-        if !operator.is_present() || operator.consent(&asked).await.is_none() {
+        let is_approved = operator.is_present() && operator.consent(&asked).await.is_some();
+        note(Note::CallAsked { task_id: task_id.clone(), effects: asked.effects.clone(), is_approved });
+        if !is_approved {
             registry.refuse(&task_id, &asked.hash);
-            return Ok(SingleCall::NotApproved(Box::new(asked)));
+            return SingleCall::NotApproved(Box::new(asked));
         }
         grant = Some(registry.grant(&asked.hash, ConsentScope::Once));
     }

@@ -49,7 +49,7 @@ pub(super) fn call(rng: &mut Rng, weather: &Weather, errand: Option<&Errand>, or
             "shell" => target(request),
             _ => format!("{} {}\n{}", request.tool, target(request), request.input),
         };
-        let (effects, reason) = (vec!["changes something".to_owned()], "it could not be proven harmless".to_owned());
+        let (effects, reason) = (vec!["changes something".to_owned()], "it may change something".to_owned());
         let offers = ConsentOffers { task: effects.clone(), path: Vec::new() };
         return ToolOutcome::NeedsConsent { hash, shown, effects, details: Vec::new(), reason, offers };
     }

@@ -62,8 +62,10 @@ impl Run {
                 return Outcome::Done(Record { status: CallStatus::Failed, ..record });
             }
         };
+        let incidental =
+            set.incidental.iter().map(|(path, reason)| format!("{} ({reason})", paths::line(path))).collect();
         if set.is_empty() {
-            let record = unchanged(self.record, Ok(ended), machine, limit);
+            let record = Record { incidental, ..unchanged(self.record, Ok(ended), machine, limit) };
             return Outcome::Done(if stayed_inside {
                 record
             } else {
@@ -71,7 +73,7 @@ impl Run {
             });
         }
         let Self { program, allowed, source, view, record } = self;
-        let mut record = record(Ok(ended), machine, limit);
+        let mut record = Record { incidental, ..record(Ok(ended), machine, limit) };
         let fixed = view.read_only();
         if let Some(folder) = fixed.first().filter(|_| record.status == CallStatus::Failed) {
             let at = paths::line(folder);

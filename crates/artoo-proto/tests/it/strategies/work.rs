@@ -134,6 +134,7 @@ fn tool_call() -> BoxedStrategy<ToolCall> {
         environmental: any::<bool>(),
         changed: list(change),
         changes_known: any::<bool>(),
+        incidental: texts(),
         alternatives: texts(),
         leave: option(leave),
         kept: list(kept_output()),
