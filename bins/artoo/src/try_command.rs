@@ -1,5 +1,6 @@
 //! `artoo try`: runs a command without a model, shows what it would change, and asks before that is done.
 
+use std::os::unix::fs::FileTypeExt;
 use std::time::Duration;
 
 use artoo_proto::{CallStatus, EffectClass, FileChange, ToolCall, ToolRequest, escape};
@@ -33,6 +34,9 @@ const SIGNALLED: i32 = 128;
 /// Runs the command to its end, or until a signal ends artoo; returns the exit code.
 pub(crate) async fn run(words: &[String], settings: &Settings, screen: &Screen) -> Result<u8, Failure> {
     let (mut signals, command) = (Signals::listen()?, command(words));
+    if has_input() {
+        screen.insist(&[Line::warning("The command gets no input: artoo try passes none on.")]);
+    }
     leftovers::remove(&settings.data_dir);
     let mut tools = settings.tools.clone();
     // No model sees the output.
@@ -80,6 +84,12 @@ pub(crate) async fn run(words: &[String], settings: &Settings, screen: &Screen) 
     Ok(exit)
 }
 
+/// Whether standard input is a pipe or a file, from which a command without artoo would read.
+fn has_input() -> bool {
+    let input = std::fs::metadata("/dev/stdin").map(|found| found.file_type());
+    input.is_ok_and(|input| input.is_file() || input.is_fifo())
+}
+
 /// The command line: a single word as it is; of several, each stays one word.
 fn command(words: &[String]) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-+=:,./@%".contains(c);
@@ -110,11 +120,13 @@ fn changes(call: &ToolCall) -> Vec<Line> {
     undo::capped(call.changed.iter().map(line).collect())
 }
 
-/// The exit code of the command if it ran; a signal is added to 128.
+/// The exit code of the command if it ran and its changes were made; a signal is added to 128.
 fn exit(call: &ToolCall) -> u8 {
     let code = call.exit_code.or(call.signal.map(|signal| SIGNALLED + signal));
     match (call.status, code.map(u8::try_from)) {
         (CallStatus::TimedOut, _) => Exit::Deadline.code(),
+        // The program succeeded, and artoo could not make its changes.
+        (CallStatus::Failed, Some(Ok(0))) => Exit::NotAchieved.code(),
         (_, Some(Ok(code))) => code,
         _ => Exit::NotAchieved.code(),
     }

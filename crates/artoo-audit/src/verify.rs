@@ -333,7 +333,11 @@ struct ChainFields {
 
 /// Checks a line's number, content hash, and link to the hash of the line before.
 fn check_line(line: &[u8], number: u64, before: &str) -> Result<ChainFields, Damage> {
-    let line = line.strip_suffix(b"\n").ok_or(Damage::Torn)?;
+    let Some(line) = line.strip_suffix(b"\n") else {
+        // Only the beginning of a record was cut off; no record has control characters.
+        let is_begun = line.starts_with(b"{") && !line.iter().any(u8::is_ascii_control);
+        return Err(if is_begun { Damage::Torn } else { Damage::NotARecord });
+    };
     let mut fields: ChainFields = serde_json::from_slice(line).map_err(|_| Damage::NotARecord)?;
     let tail = hash_suffix(&fields.hash);
     let body = line.strip_suffix(tail.as_bytes()).ok_or(Damage::NotARecord)?;

@@ -235,6 +235,28 @@ fn what_is_refused_and_what_is_interrupted_has_its_own_code() {
     assert_eq!(world.snapshot(), before);
 }
 
+#[doc = "holds: law 0"]
+#[test]
+fn changes_that_could_not_be_made_are_no_success() {
+    let world = with_texts();
+    let mut pty = asked(&world, &["sed -i s/old/new/ proj/a.txt"]);
+    world.file("proj/a.txt", "written by another program\n");
+    pty.send("y\r");
+    let (code, screen) = pty.ended();
+    assert_eq!(code, 9, "{screen}");
+    assert_eq!(fs::read_to_string(world.home().join("proj/a.txt")).unwrap(), "written by another program\n");
+}
+
+#[test]
+fn input_that_is_not_passed_on_is_told() {
+    let world = World::new();
+    let mut command = world.command(&["try", "cat"]);
+    command.stdin(fs::File::open("/etc/passwd").unwrap());
+    let shown = command.output().unwrap();
+    let told = String::from_utf8(shown.stderr).unwrap();
+    assert!(told.contains("The command gets no input") && shown.stdout.is_empty(), "{told}");
+}
+
 #[doc = "holds: law 0.12"]
 #[test]
 fn a_hostile_name_stays_one_line() {

@@ -86,6 +86,11 @@ fn removed_bytes_and_files_are_found() {
     fs::write(&path, format!("{text}{{\"n\":8,")).unwrap();
     let verified = verify(&path).unwrap();
     assert!(verified.is_torn && verified.lines == 7, "{verified:?}");
+    for behind in ["\0".repeat(4096), "garbage".to_owned(), "{\"n\":8,\0".to_owned()] {
+        fs::write(&path, format!("{text}{behind}")).unwrap();
+        let error = verify(&path).unwrap_err();
+        assert!(matches!(error, VerifyError { line: 8, what: Damage::NotARecord }), "{error}");
+    }
     fs::remove_file(&path).unwrap();
     assert_eq!(found(), (1, 7, 0));
     fs::remove_file(path.with_file_name("audit_stats.json")).unwrap();
