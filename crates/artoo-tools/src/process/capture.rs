@@ -1,5 +1,6 @@
 //! A stream's two ends in bounded memory, with a true count of all its bytes.
 
+use std::collections::VecDeque;
 use std::io::{self, Read};
 
 use artoo_proto::KeptOutput;
@@ -18,9 +19,7 @@ const CHUNK_FIRST_BYTES: usize = 4 * 1024;
 pub(crate) struct Captured {
     end_bytes: usize,
     head: Vec<u8>,
-    /// A ring once it is full: `next` is its oldest byte.
-    tail: Vec<u8>,
-    next: usize,
+    tail: VecDeque<u8>,
     total: u64,
     /// Where all of it goes, up to the store's cap.
     spill: Option<Spill>,
@@ -29,7 +28,7 @@ pub(crate) struct Captured {
 impl Captured {
     /// Keeps at most `end_bytes` at each end.
     pub(crate) fn new(end_bytes: usize) -> Self {
-        Self { end_bytes, head: Vec::new(), tail: Vec::new(), next: 0, total: 0, spill: None }
+        Self { end_bytes, head: Vec::new(), tail: VecDeque::new(), total: 0, spill: None }
     }
 
     /// Also keeps the stream as evidence.
@@ -66,8 +65,7 @@ impl Captured {
 
     /// The last bytes, in order, without those in the head.
     pub(crate) fn tail(&self) -> Vec<u8> {
-        let (newer, older) = self.tail.split_at(self.next.min(self.tail.len()));
-        [older, newer].concat()
+        self.tail.iter().copied().collect()
     }
 
     /// Both ends as text of at most `max_chars` characters, with a mark for what is missing;
@@ -86,15 +84,9 @@ impl Captured {
         self.head.extend_from_slice(first);
         // Only the last `end_bytes` of a long piece can matter.
         let rest = rest.get(rest.len().saturating_sub(self.end_bytes)..).unwrap_or_default();
-        let growing = self.end_bytes.saturating_sub(self.tail.len()).min(rest.len());
-        let (grow, wrap) = rest.split_at(growing);
-        self.tail.extend_from_slice(grow);
-        for byte in wrap {
-            if let Some(slot) = self.tail.get_mut(self.next) {
-                *slot = *byte;
-            }
-            self.next = (self.next + 1) % self.end_bytes.max(1);
-        }
+        let over = self.tail.len().saturating_add(rest.len()).saturating_sub(self.end_bytes);
+        self.tail.drain(..over.min(self.tail.len()));
+        self.tail.extend(rest);
     }
 
     /// Reads what is there at once.

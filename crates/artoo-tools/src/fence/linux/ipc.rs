@@ -11,6 +11,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{
     CWD, FileType, FlockOperation, Mode, OFlags, ResolveFlags, fcntl_setfl, flock, fstat, fstatfs, openat2,
 };
+use rustix::io::Errno;
+use rustix::net::sockopt::{socket_domain, socket_protocol};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, netlink, socket_with};
 use rustix::process::{
     Pid, PidfdFlags, Signal, geteuid, pidfd_open, pidfd_send_signal, test_kill_process, test_kill_process_group,
 };
@@ -98,8 +101,8 @@ impl Supervisor {
 
     /// The address of a socket that only looks like one of the internet is none.
     pub(super) fn own_address(&self, caller: &Caller, socket: i32) -> Answer {
-        let domain = || kernel::socket_fact(caller.handle(socket).ok()?.as_fd(), libc::SO_DOMAIN).ok();
-        let is_stand_in = self.has_stand_in && domain() == Some(libc::AF_UNIX);
+        let domain = || socket_domain(caller.handle(socket).ok()?).ok();
+        let is_stand_in = self.has_stand_in && domain() == Some(AddressFamily::UNIX);
         if is_stand_in { self.deny(Denial::Network, Answer::NoReply) } else { Answer::Continue }
     }
 
@@ -147,7 +150,8 @@ impl Supervisor {
         }
         let Some(path) = path_of(&address) else { return Ok(self.nameless(&address)) };
         let is_granted = |path: &Path| {
-            self.reach.sockets.iter().any(|socket| socket == path) || self.stops_at_denial() && is_name_service(path)
+            self.fence.reach.sockets.iter().any(|socket| socket == path)
+                || self.stops_at_denial() && is_name_service(path)
         };
         let path = if is_granted(path) { path.to_path_buf() } else { socket_at(caller, path)? };
         if !is_granted(&path) {
@@ -160,12 +164,9 @@ impl Supervisor {
         is_socket(&target)?;
         let own = caller.flags_of(socket).ok_or(io::Error::from_raw_os_error(libc::EBADF))?;
         self.must_wait(asked)?;
-        let first = connected(&address_of(&target), libc::SOCK_STREAM);
-        let made = match first {
-            Err(error) if error.raw_os_error() == Some(libc::EPROTOTYPE) => {
-                connected(&address_of(&target), libc::SOCK_SEQPACKET)?
-            }
-            first => first?,
+        let made = match connected(&target, SocketType::STREAM) {
+            Err(Errno::PROTOTYPE) => connected(&target, SocketType::SEQPACKET)?,
+            made => made?,
         };
         fcntl_setfl(&made, own & OFlags::NONBLOCK)?;
         let closes = own.contains(OFlags::CLOEXEC);
@@ -270,7 +271,7 @@ impl Supervisor {
         if process != -1 && self.is_of_run(pid) {
             return Answer::Continue;
         }
-        if let Some(granted) = self.reach.signals.iter().find(|receiver| receiver.pid == process) {
+        if let Some(granted) = self.fence.reach.signals.iter().find(|receiver| receiver.pid == process) {
             return granted_signal(*granted, signal)
                 .map_or_else(|error| Answer::Fails(number(&error)), |()| Answer::Returns(0));
         }
@@ -390,16 +391,11 @@ fn is_socket(target: &OwnedFd) -> io::Result<()> {
     Ok(predict::writable(target)?)
 }
 
-/// The address of the very socket that was looked at, whatever has become of its path.
-fn address_of(target: &OwnedFd) -> Vec<u8> {
-    let path = format!("/proc/self/fd/{}\0", target.as_raw_fd());
-    [&u16::try_from(libc::AF_UNIX).unwrap_or_default().to_ne_bytes()[..], path.as_bytes()].concat()
-}
-
-/// A new socket of this kind, connected. Whoever is slow to accept holds up nobody.
-fn connected(address: &[u8], kind: i32) -> io::Result<OwnedFd> {
-    let socket = kernel::socket(libc::AF_UNIX, kind | libc::SOCK_NONBLOCK)?;
-    kernel::connect(socket.as_fd(), address)?;
+/// A new socket of this kind, connected to the very one that was looked at, whatever has become of its path. A server
+/// that is slow to accept holds up no other answer.
+fn connected(target: &OwnedFd, kind: SocketType) -> rustix::io::Result<OwnedFd> {
+    let socket = socket_with(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None)?;
+    connect(&socket, &SocketAddrUnix::new(format!("/proc/self/fd/{}", target.as_raw_fd()))?)?;
     Ok(socket)
 }
 
@@ -407,11 +403,11 @@ fn connected(address: &[u8], kind: i32) -> io::Result<OwnedFd> {
 /// which would not show.
 fn changes_network(caller: &Caller, socket: i32, at: u64) -> io::Result<bool> {
     let handle = caller.handle(socket)?;
-    if kernel::socket_fact(handle.as_fd(), libc::SO_DOMAIN)? != libc::AF_NETLINK {
+    if socket_domain(&handle)? != AddressFamily::NETLINK {
         return Ok(false);
     }
     let kind = u16::from_ne_bytes(caller.bytes(at + 4)?);
-    if kernel::socket_fact(handle.as_fd(), libc::SO_PROTOCOL)? == libc::NETLINK_SOCK_DIAG {
+    if socket_protocol(&handle)? == Some(netlink::SOCK_DIAG) {
         return Ok(kind == SOCKET_DESTROYED);
     }
     // It asks whether links can be made at all, and names none.

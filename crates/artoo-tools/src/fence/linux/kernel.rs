@@ -8,6 +8,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 use libc::sock_filter;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 use rustix::thread::UnshareFlags;
 
 /// Closes every file of the calling thread from `first` on.
@@ -131,25 +132,9 @@ pub(crate) fn add_file(
     request(listener, libc::SECCOMP_IOCTL_NOTIF_ADDFD, &raw mut added)
 }
 
-/// Connects a socket to an address as it lies in memory.
-pub(crate) fn connect(socket: BorrowedFd<'_>, address: &[u8]) -> io::Result<()> {
-    let length = libc::socklen_t::try_from(address.len()).map_err(io::Error::other)?;
-    // SAFETY: the kernel reads that many bytes and judges them itself.
-    let done = unsafe { libc::connect(socket.as_raw_fd(), address.as_ptr().cast(), length) };
-    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
-}
-
-/// A socket that leads nowhere yet.
-pub(crate) fn socket(family: libc::c_int, kind: libc::c_int) -> io::Result<OwnedFd> {
-    // SAFETY: the call takes three integers.
-    let socket = unsafe { libc::socket(family, kind | libc::SOCK_CLOEXEC, 0) };
-    // SAFETY: the kernel has just opened it for us.
-    if socket < 0 { Err(io::Error::last_os_error()) } else { Ok(unsafe { OwnedFd::from_raw_fd(socket) }) }
-}
-
 /// Asks for an address of the interface that is named: `struct ifreq`, before and after.
 pub(crate) fn interface_address(number: u32, of: &mut [u8; 40]) -> io::Result<()> {
-    let socket = socket(libc::AF_INET, libc::SOCK_DGRAM)?;
+    let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
     request(socket.as_fd(), number.into(), of.as_mut_ptr())
 }
 
@@ -159,17 +144,6 @@ pub(crate) fn log(request: libc::c_int, into: &mut [u8]) -> io::Result<usize> {
     // SAFETY: the kernel writes no more than that many bytes.
     let done = unsafe { libc::klogctl(request, into.as_mut_ptr().cast(), length) };
     usize::try_from(done).map_err(|_| io::Error::last_os_error())
-}
-
-/// A fact of a socket that is a number: `SO_DOMAIN`, `SO_PROTOCOL`.
-pub(crate) fn socket_fact(socket: BorrowedFd<'_>, fact: libc::c_int) -> io::Result<libc::c_int> {
-    let mut value: libc::c_int = 0;
-    let mut length = libc::socklen_t::try_from(size_of::<libc::c_int>()).map_err(io::Error::other)?;
-    // SAFETY: both pointers lead to values of ours of the size the kernel is told.
-    let done = unsafe {
-        libc::getsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, fact, (&raw mut value).cast(), &raw mut length)
-    };
-    if done == 0 { Ok(value) } else { Err(io::Error::last_os_error()) }
 }
 
 fn request<T>(listener: BorrowedFd<'_>, number: libc::Ioctl, argument: *mut T) -> io::Result<()> {

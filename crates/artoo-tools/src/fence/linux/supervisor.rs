@@ -25,7 +25,7 @@ use super::rename_folder;
 use super::syscalls::ACTING_BITS;
 use crate::fence::denial::{DENIALS_MAX, Denial};
 use crate::fence::reach::session;
-use crate::fence::{Fence, Reach, RunKind};
+use crate::fence::{Fence, RunKind};
 
 /// Renamed folders remembered; of a program that renames more, the rest is seen as deleted and new.
 const RENAMED_MAX: usize = 10_000;
@@ -88,9 +88,7 @@ pub(crate) struct Supervisor {
     pub(super) listener: OwnedFd,
     /// The program's own temporary folder.
     scratch: PathBuf,
-    granted: Vec<PathBuf>,
-    kept_back: Vec<PathBuf>,
-    pub(super) reach: Reach,
+    pub(super) fence: Fence,
     pub(super) kind: RunKind,
     most: Most,
     /// The first process.
@@ -118,7 +116,7 @@ impl Supervisor {
     /// `scratch` is the program's own temporary folder.
     pub(crate) fn new(
         Asking { listener, pid, pidfd }: Asking,
-        fence: &Fence,
+        fence: Fence,
         kind: RunKind,
         scratch: &Path,
         most: Most,
@@ -127,9 +125,7 @@ impl Supervisor {
         Self {
             listener,
             scratch: scratch.to_path_buf(),
-            granted: fence.granted.clone(),
-            kept_back: fence.kept_back.clone(),
-            reach: fence.reach.clone(),
+            fence,
             kind,
             most,
             first: pidfd,
@@ -208,7 +204,7 @@ impl Supervisor {
                 Ok(Answer::Continue)
             }
             Call::Socket { family: libc::AF_UNIX, kind, .. } => self.own_socket(asked, kind),
-            Call::Socket { .. } if self.reach.network => {
+            Call::Socket { .. } if self.fence.reach.network => {
                 self.notes.seen().reached_out = true;
                 Ok(Answer::Continue)
             }
@@ -369,11 +365,11 @@ impl Supervisor {
     }
 
     pub(super) fn access(&self, path: &Path) -> Access {
-        if self.kept_back.iter().any(|kept| path.starts_with(kept) || kept.starts_with(path)) {
+        if self.fence.kept_back.iter().any(|kept| path.starts_with(kept) || kept.starts_with(path)) {
             Access::Outside
         } else if path.starts_with(&self.scratch) {
             Access::Writable
-        } else if self.granted.iter().any(|granted| path.starts_with(granted)) {
+        } else if self.fence.granted.iter().any(|granted| path.starts_with(granted)) {
             Access::Granted
         } else {
             Access::Outside
@@ -391,7 +387,7 @@ impl Supervisor {
     }
 
     fn is_beside_granted(&self, path: &Path) -> bool {
-        self.granted.iter().any(|granted| granted.parent().is_some() && granted.parent() == path.parent())
+        self.fence.granted.iter().any(|granted| granted.parent().is_some() && granted.parent() == path.parent())
     }
 
     /// Remembers what was denied. A reading run is killed for it; any other gets this answer.

@@ -2,13 +2,15 @@
 
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
-use std::os::fd::AsFd;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::net::{SocketAddrUnix, connect, connect_unspec};
 
 use super::in_view::{TIME, also_as_user, home, python};
 use super::stopping::{Victim, is_installed};
@@ -113,20 +115,9 @@ fn socket_that_leads_nowhere_stays_unconnected() {
     listener.set_nonblocking(true).unwrap();
     let (socket, other) = UnixStream::pair().unwrap();
     drop(other);
-    let mut address = libc::sockaddr_un { sun_family: 1, sun_path: [0; 108] };
-    for (to, from) in address.sun_path.iter_mut().zip(path.to_str().unwrap().bytes()) {
-        *to = from.cast_signed();
-    }
-    let bytes: Vec<u8> = address
-        .sun_family
-        .to_ne_bytes()
-        .into_iter()
-        .chain(address.sun_path.iter().map(|byte| byte.cast_unsigned()))
-        .collect();
-    let error = crate::fence::kernel::connect(socket.as_fd(), &bytes).unwrap_err();
-    assert_eq!(error.raw_os_error(), Some(libc::EISCONN));
-    let any = [0_u8; 16];
-    assert!(crate::fence::kernel::connect(socket.as_fd(), &any).is_err(), "it can't be disconnected");
+    let address = SocketAddrUnix::new(&path).unwrap();
+    assert_eq!(connect(&socket, &address), Err(Errno::ISCONN));
+    assert!(connect_unspec(&socket).is_err(), "it can't be disconnected");
     assert_eq!(listener.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
 }
 

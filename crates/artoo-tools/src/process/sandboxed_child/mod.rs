@@ -141,7 +141,7 @@ fn outer(
                         let kind = fence.kind(view.is_some());
                         let disk = disk(&fence, view.as_deref(), scratch.path(), limits.disk_bytes);
                         let most = Most { file_bytes: limits.file_bytes, disk };
-                        let supervisor = Supervisor::new(asking, &fence, kind, scratch.path(), most, notes.clone());
+                        let supervisor = Supervisor::new(asking, fence, kind, scratch.path(), most, notes.clone());
                         scope.spawn(|| supervisor.serve(|| is_over.load(Ordering::Relaxed)));
                     }
                 }
