@@ -9,9 +9,8 @@ use libc::{c_long, sock_filter};
 use super::bpf::{Condition, Rule, compile};
 use super::kernel;
 use super::syscalls::{
-    ABSENT, ACTING_BITS, ATTRIBUTES, CLONE_NEWTIME, DENIED, ENTRIES, FACTS, FIRST_UNKNOWN, IDENTITY,
-    INTERFACE_ADDRESSES, KIND_MASK, LINKS, MAKING, NAMESPACES, NODES, ON_PROCESSES, REACHING, RENAMING, REQUESTS,
-    SOCKETS,
+    ABSENT, ATTRIBUTES, CLONE_NEWTIME, DENIED, ENTRIES, FIRST_UNKNOWN, IDENTITY, INTERFACE_ADDRESSES, KIND_MASK, LINKS,
+    MAKING, METADATA, NAMESPACES, NODES, ON_PROCESSES, REACHING, RENAMING, REQUESTS, SET_ID_BITS, SOCKETS,
 };
 use crate::fence::RunKind;
 
@@ -99,13 +98,13 @@ fn parts(kind: RunKind, network: bool, asks: bool) -> Vec<(Vec<Match>, u32)> {
         (true, true) => ([always(RENAMING), always(REACHING), locks()].concat(), is_asked),
         (true, false) => (asked(), is_asked),
         (false, _) => {
-            let files = if in_view { Vec::new() } else { always(FACTS) };
+            let files = if in_view { Vec::new() } else { always(METADATA) };
             let sockets = if network { Vec::new() } else { always(&[libc::SYS_socket]) };
             ([files, sockets].concat(), fails(libc::EPERM))
         }
     };
     vec![
-        ([denied(), acting_modes()].concat(), fails(libc::EPERM)),
+        ([denied(), set_id_modes()].concat(), fails(libc::EPERM)),
         (vec![(libc::SYS_ioctl, other_requests())], fails(libc::ENOTTY)),
         (always(ABSENT), fails(libc::ENOSYS)),
         (if in_view { Vec::new() } else { always(ATTRIBUTES) }, fails(libc::EOPNOTSUPP)),
@@ -114,7 +113,7 @@ fn parts(kind: RunKind, network: bool, asks: bool) -> Vec<(Vec<Match>, u32)> {
     ]
 }
 
-/// Acts on the machine or on other processes.
+/// Calls that act on the machine or on other processes.
 fn denied() -> Vec<Match> {
     let one_of = |call: c_long, bits: u32| {
         let set = (0..32).map(|bit| 1_u32 << bit).filter(move |bit| bits & bit != 0);
@@ -147,7 +146,8 @@ fn asked_reading() -> Vec<Match> {
 /// Metadata and entries of files, files opened to be written, what reaches other processes, and leaving the process
 /// group, which only is noted.
 fn asked() -> Vec<Match> {
-    let mut asked = [always(FACTS), always(ENTRIES), always(REACHING), always(&[libc::SYS_setpgid]), locks()].concat();
+    let mut asked =
+        [always(METADATA), always(ENTRIES), always(REACHING), always(&[libc::SYS_setpgid]), locks()].concat();
     for (call, flags) in [
         (libc::SYS_openat, 2),
         #[cfg(target_arch = "x86_64")]
@@ -184,10 +184,10 @@ fn other_requests() -> Vec<Condition> {
 }
 
 /// New files that would let others act as their owner.
-fn acting_modes() -> Vec<Match> {
+fn set_id_modes() -> Vec<Match> {
     let mut modes = Vec::new();
     for (call, mode, flags) in MAKING {
-        for acts in ACTING_BITS.map(|bit| Condition::set(*mode, bit)) {
+        for acts in SET_ID_BITS.map(|bit| Condition::set(*mode, bit)) {
             match flags {
                 None => modes.push((*call, vec![acts])),
                 Some(flags) => modes.extend(
@@ -244,7 +244,7 @@ mod tests {
 
     #[doc = "holds: law 1.17"]
     #[test]
-    fn the_joined_filter_says_what_the_strictest_of_many_would_say() {
+    fn filter_decides_as_strictest_of_its_parts() {
         for of in 0..12 {
             let (kind, [network, asks]) = (KINDS[of / 4], [1, 2].map(|bit| of & bit != 0));
             let program = program(kind, network, asks);
@@ -275,7 +275,7 @@ mod tests {
     /// Each argument has the same value: the number of a process, a request, or flags and a mode at once.
     #[doc = "holds: law 1.17"]
     #[test]
-    fn others_requests_and_set_id_bits_are_refused() {
+    fn unknown_requests_and_set_id_bits_are_refused() {
         let fails = |errno: i32| libc::SECCOMP_RET_ERRNO | errno.unsigned_abs();
         let (allowed, denied) = (libc::SECCOMP_RET_ALLOW, fails(libc::EPERM));
         let making = libc::O_CREAT.unsigned_abs().into();
@@ -330,7 +330,7 @@ mod tests {
     /// In a view files may be changed in any way but made to act as their owner; what acts on others is refused there too.
     #[doc = "holds: law 1.17"]
     #[test]
-    fn only_files_are_free_in_a_view() {
+    fn views_allow_only_file_changes() {
         let program = program(RunKind::View, false, true);
         let denied = libc::SECCOMP_RET_ERRNO | libc::EPERM.unsigned_abs();
         let (allowed, asked) = (libc::SECCOMP_RET_ALLOW, libc::SECCOMP_RET_USER_NOTIF);
@@ -365,7 +365,7 @@ mod tests {
     /// What is refused or asked about elsewhere is asked about in a reading run; what does not exist elsewhere does not there.
     #[doc = "holds: law 1.16"]
     #[test]
-    fn reading_runs_are_asked_about_every_refusal() {
+    fn reading_runs_ask_about_every_refusal() {
         let (elsewhere, reading) = (program(RunKind::Fenced, false, true), program(RunKind::Reading, false, true));
         let mut asked = 0;
         for call in 0..FIRST_UNKNOWN {
@@ -394,7 +394,7 @@ mod tests {
 
     #[doc = "holds: law 1.17"]
     #[test]
-    fn what_is_not_known_is_refused_before_anything_else() {
+    fn unknown_calls_and_architectures_are_refused() {
         let program = program(RunKind::Fenced, true, true);
         let absent = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs();
         for call in [FIRST_UNKNOWN, 464, 1000, 0x4000_0000, 0x4000_0000 + 59, u32::MAX] {

@@ -11,7 +11,7 @@ const INSIDE: &str = "ARTOO_BOMB_INSIDE";
 /// T13: it is held to its number of processes, and ends with its call to the last one.
 #[doc = "holds: law 1.27; design T13"]
 #[test]
-fn a_fork_bomb_is_held_and_ends_with_its_call() {
+fn fork_bomb_is_limited_and_killed() {
     if std::env::var_os(INSIDE).is_some() {
         return explode();
     }
@@ -27,7 +27,7 @@ fn a_fork_bomb_is_held_and_ends_with_its_call() {
     let unshare = command
         .args(["--user", "--map-user=12345", "--pid", "--fork", "--kill-child", "--mount-proc", "--mount"])
         .arg(own)
-        .args(["--exact", "fence::tests::bomb::a_fork_bomb_is_held_and_ends_with_its_call", "--nocapture"])
+        .args(["--exact", "fence::tests::bomb::fork_bomb_is_limited_and_killed", "--nocapture"])
         .env(INSIDE, "1")
         .stdin(Stdio::null())
         .output();

@@ -47,7 +47,7 @@ fn without(home: &TestHome, name: &str) -> State {
 
 #[doc = "holds: law 1.16"]
 #[test]
-fn a_reading_command_writes_only_temporary_files() {
+fn reading_command_writes_only_temporary_files() {
     let home = furnished();
     let before = without(&home, "none");
     for command in [
@@ -94,7 +94,7 @@ fn a_reading_command_writes_only_temporary_files() {
 
 #[doc = "holds: law 1.16"]
 #[test]
-fn a_creating_command_makes_its_names_alone() {
+fn creating_command_creates_only_its_names() {
     for (created, command, check) in [
         (vec!["n"], "echo x > n", "test -s n"),
         (vec!["n"], "set -C; echo x > n && cat n", "test -s n"),
@@ -144,7 +144,7 @@ fn a_creating_command_makes_its_names_alone() {
 
 #[doc = "holds: law 1.16"]
 #[test]
-fn only_an_opened_file_is_shown_though_hidden() {
+fn hidden_file_is_readable_only_if_opened() {
     let home = TestHome::new();
     let start_up = home.file(".bashrc", "start\n");
     let secrets = [".ssh/id_rsa", ".artoo/history", ".config/artoo/key", ".config/gh/hosts.yml", ".config/fish/x.fish"];

@@ -36,7 +36,7 @@ fn seen() -> TestHome {
 
 #[doc = "holds: law 1.20"]
 #[test]
-fn what_was_kept_is_found_anew_once_something_has_changed() {
+fn changes_invalidate_cached_rules() {
     type Change = fn(&TestHome);
     let changes: [(&str, Change, &str, Option<&str>); 8] = [
         ("nothing", |_| (), "cat ~/docs/a", Some("open")),
@@ -59,7 +59,7 @@ fn what_was_kept_is_found_anew_once_something_has_changed() {
 
 /// What lies in the workspace, a private folder and what was named is read although no kept rule speaks of it.
 #[test]
-fn what_is_named_is_read_beyond_what_was_kept_and_by_that_command_alone() {
+fn named_paths_are_readable_by_one_command() {
     let home = seen();
     let start_up = home.file(".bashrc", "start\n");
     thread::sleep(LONGER_THAN_A_TICK);
@@ -70,7 +70,7 @@ fn what_is_named_is_read_beyond_what_was_kept_and_by_that_command_alone() {
 }
 
 #[test]
-fn a_file_moves_and_is_linked_between_folders_that_may_be_changed() {
+fn files_move_between_writable_folders() {
     let home = seen();
     // `mv` would copy where the kernel refuses; a link can't be copied.
     let ended = home.run("cd ~/artoo_workspace && mkdir a b && echo x > a/f && ln a/f b/f && mv a/f b/g && cat b/g");

@@ -108,7 +108,7 @@ except OSError as e: print('inet',errno.errorcode[e.errno])",
 
 /// The kernel is told to go on with other addresses: what a program changes them to meanwhile must not count.
 #[test]
-fn socket_that_leads_nowhere_stays_unconnected() {
+fn substitute_socket_stays_unconnected() {
     let dir = tempfile::TempDir::new().unwrap();
     let path = dir.path().join("s");
     let listener = UnixListener::bind(&path).unwrap();
@@ -187,8 +187,8 @@ fn grants_name_exactly_what_was_denied() {
 /// The free space of a view's file system is watched, sparse files count by their blocks.
 #[doc = "holds: law 1.17"]
 #[test]
-fn run_that_fills_the_disk_is_ended() {
-    also_as_user("reach::run_that_fills_the_disk_is_ended");
+fn run_that_fills_disk_is_killed() {
+    also_as_user("reach::run_that_fills_disk_is_killed");
     let mut home = home();
     home.config.limits.file_bytes = 512 << 20;
     home.config.limits.disk_bytes = 32 << 20;

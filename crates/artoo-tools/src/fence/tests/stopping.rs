@@ -350,7 +350,7 @@ fn secrets_and_other_processes_stay_closed() {
 
 #[doc = "holds: law 1.16"]
 #[test]
-fn a_stopped_run_ends_at_once_with_all_its_processes() {
+fn stopped_run_ends_with_all_descendants() {
     let home = furnished();
     let marker = format!("61.{}", std::process::id());
     let command = format!(
@@ -384,7 +384,7 @@ fn a_stopped_run_ends_at_once_with_all_its_processes() {
 
 /// Elsewhere the program goes on, and is told of all that was denied.
 #[test]
-fn other_fences_note_every_denial() {
+fn fenced_runs_record_every_denial() {
     let home = furnished();
     let fence = Fence::of_reading(&home.protected, &[]);
     let ended =
@@ -397,7 +397,7 @@ fn other_fences_note_every_denial() {
 /// A program changes what it asks for while it is being asked about: nothing outside is changed, whoever wins.
 #[doc = "holds: law 1.17"]
 #[test]
-fn paths_swapped_meanwhile_change_nothing() {
+fn paths_swapped_during_calls_change_nothing() {
     if !is_installed("python3") {
         super::say("skipped: python3 is not installed");
         return;

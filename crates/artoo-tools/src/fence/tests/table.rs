@@ -121,7 +121,7 @@ fn everything(home: &TestHome, is_alone: bool) -> State {
 
 #[doc = "holds: law 1.17"]
 #[test]
-fn the_fence_alone_keeps_every_row_inside_the_workspace() {
+fn sandbox_alone_confines_every_row() {
     let path = std::env::var_os("ARTOO_FENCE_TABLE").map_or_else(|| PathBuf::from(OWN), PathBuf::from);
     let is_alone = std::env::var_os("ARTOO_FENCE_ALONE").is_some();
     // A control: the same rows without the fence, which must show that the rows do harm.

@@ -41,8 +41,8 @@ fn furnished() -> TestHome {
 
 #[doc = "holds: law 1.16"]
 #[test]
-fn commands_change_their_layers_alone() {
-    also_as_user("view::commands_change_their_layers_alone");
+fn commands_change_only_their_layers() {
+    also_as_user("view::commands_change_only_their_layers");
     let (home, git) = (furnished(), GIT);
     let before = home.all();
     for (command, needs) in [
@@ -100,7 +100,7 @@ fn commands_change_their_layers_alone() {
 }
 
 #[test]
-fn renamed_folders_are_told_with_all_that_is_in_them() {
+fn renamed_folders_are_recorded_with_their_content() {
     let home = home();
     home.file("artoo_workspace/d/in/f", "content");
     let from = home.path.join("artoo_workspace/d");
@@ -164,8 +164,8 @@ fn secrets_are_covered() {
 
 #[doc = "holds: law 1.17; law 1.18; law 1.20"]
 #[test]
-fn no_way_leads_out_of_a_view() {
-    also_as_user("view::no_way_leads_out_of_a_view");
+fn views_have_no_way_out() {
+    also_as_user("view::views_have_no_way_out");
     let home = home();
     let prize = home.file("work/prize", "held dear\n");
     let outside = tempfile::TempDir::new().unwrap();
@@ -212,8 +212,8 @@ fn no_way_leads_out_of_a_view() {
 
 #[doc = "holds: law 1.17; law 1.18"]
 #[test]
-fn sockets_and_threads_outside_are_out_of_reach() {
-    also_as_user("view::sockets_and_threads_outside_are_out_of_reach");
+fn sockets_and_threads_outside_are_unreachable() {
+    also_as_user("view::sockets_and_threads_outside_are_unreachable");
     let (home, own) = (home(), std::process::id());
     let path = home.path.join("socket");
     let listener = UnixListener::bind(&path).unwrap();
@@ -246,8 +246,8 @@ fn sockets_and_threads_outside_are_out_of_reach() {
 }
 
 #[test]
-fn what_is_printed_is_as_outside() {
-    also_as_user("view::what_is_printed_is_as_outside");
+fn views_print_what_bare_runs_print() {
+    also_as_user("view::views_print_what_bare_runs_print");
     let home = home();
     home.file("artoo_workspace/f", "x");
     let command = "pwd; readlink /proc/self/cwd; id; ls -la /usr | head; hostname; cat /proc/sys/kernel/ns_last_pid >/dev/null; \
@@ -267,7 +267,7 @@ fn what_is_printed_is_as_outside() {
 
 #[doc = "holds: law 1.27"]
 #[test]
-fn what_a_command_leaves_running_ends_with_it() {
+fn descendants_end_with_their_command() {
     let home = home();
     let nap = format!("60.{}", std::process::id());
     let (ended, _) =
@@ -286,7 +286,7 @@ fn running(text: &str) -> usize {
 /// A process that ends in the middle of a command takes the command along.
 #[doc = "holds: law 1.27"]
 #[test]
-fn nothing_is_left_of_a_killed_process() {
+fn killed_process_leaves_nothing() {
     let nap = inside().unwrap_or_else(|| format!("61.{}", std::process::id()));
     let command = format!("setsid sleep {nap} & sleep {nap}");
     if inside().is_some() {
@@ -295,7 +295,7 @@ fn nothing_is_left_of_a_killed_process() {
         panic!("the command ended by itself");
     }
     let own = std::env::current_exe().unwrap();
-    let test = "fence::tests::view::nothing_is_left_of_a_killed_process";
+    let test = "fence::tests::view::killed_process_leaves_nothing";
     let mut child = Command::new(own).args(["--exact", test]).env(INSIDE, &nap).stdout(Stdio::null()).spawn().unwrap();
     let until = Instant::now() + TIME;
     while running(&nap) < 2 {
@@ -379,8 +379,8 @@ fn below_mounts(path: &Path) {
 }
 
 #[test]
-fn a_machine_without_views_says_why() {
-    let test = "view::a_machine_without_views_says_why";
+fn missing_views_have_a_reason() {
+    let test = "view::missing_views_have_a_reason";
     let mut home = home();
     if inside().is_none() {
         assert!(View::prepare(&home.config, &home.protected, &[]).is_ok());
