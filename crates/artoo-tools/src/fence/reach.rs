@@ -11,7 +11,7 @@ pub(crate) struct Reach {
     pub(crate) network: bool,
     /// Unix sockets that may be connected to, by their real paths: stream and seqpacket sockets only.
     pub(crate) sockets: Vec<PathBuf>,
-    /// Processes that can be sent a signal.
+    /// Processes that may be signalled.
     pub(crate) signals: Vec<Receiver>,
 }
 

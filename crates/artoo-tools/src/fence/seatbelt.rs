@@ -19,7 +19,7 @@ pub(crate) fn program() -> Option<PathBuf> {
 /// The same order, run by `sandbox-exec` with a profile.
 pub(crate) fn wrapped(program: &Path, order: Order, scratch: &Path) -> Order {
     let profile = profile(&order.fence, order.read_allowlist.hidden(), scratch);
-    // `sandbox-exec` takes a path and no other name; a program that asks for its name sees the path.
+    // `sandbox-exec` passes the path as `argv[0]`.
     let Invocation { program: sandboxed, arguments, environment, .. } = order.invocation;
     let arguments = [OsString::from("-p"), profile.into(), sandboxed.into_os_string()].into_iter().chain(arguments);
     let (program, name, arguments) = (program.to_path_buf(), "sandbox-exec".into(), arguments.collect());

@@ -1,4 +1,4 @@
-//! Views for commands: which folders, where their changes lie, and whether this machine has views at all.
+//! Creates views for commands and reports whether this machine supports them.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -43,7 +43,7 @@ pub(crate) fn clean_views(config: &ToolConfig) {
     }
 }
 
-/// The folder of all views, where they can be made.
+/// The folder of all views, if views are supported.
 fn tried(config: &ToolConfig) -> Result<PathBuf, NoView> {
     if !config.views {
         return Err(NoView::Off);

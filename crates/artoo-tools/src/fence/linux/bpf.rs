@@ -159,7 +159,7 @@ fn instruction(code: u16, k: u32) -> sock_filter {
     sock_filter { code, jt: 0, jf: 0, k }
 }
 
-/// The kernel takes no program that is nearly as long as this could say.
+/// The kernel accepts no program of such a length.
 fn distance(instructions: usize) -> u32 {
     u32::try_from(instructions).unwrap_or(u32::MAX)
 }

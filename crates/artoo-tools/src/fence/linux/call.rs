@@ -1,4 +1,4 @@
-//! The system calls that are asked about, read from their numbers and arguments.
+//! Decodes system calls from their numbers and arguments.
 
 use libc::c_long;
 use rustix::fs::OFlags;

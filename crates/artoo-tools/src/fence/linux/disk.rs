@@ -14,7 +14,7 @@ use rustix::io::Errno;
 /// Interval between checks of the free space.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Maximum depth of folders.
+/// Maximum depth
 const DEPTH_MAX: usize = 256;
 
 /// Resolution of the clock that sets the times of changes.

@@ -126,11 +126,11 @@ fn denied() -> Vec<Match> {
         denied.push((call, vec![Condition::is_not(process, 0)]));
         denied.extend(everyone.map(|kind| (call, vec![Condition::is(0, kind)])));
     }
-    // Setting the limits of another process; a program's own are only ever lowered.
+    // Setting limits of another process. A program may set its own, which can only be lowered.
     for new_limit in [Condition::is_not(2, 0), Condition::upper_is_not(2, 0)] {
         denied.push((libc::SYS_prlimit64, vec![new_limit, Condition::is_not(0, 0)]));
     }
-    // A lease holds up whoever else opens the file.
+    // A lease blocks other programs that open the file.
     denied.push((libc::SYS_fcntl, vec![Condition::is(1, libc::F_SETLEASE.unsigned_abs())]));
     denied
 }
@@ -165,7 +165,7 @@ fn asked() -> Vec<Match> {
     asked
 }
 
-/// Exclusive locks, which hold up whoever else reads a file. Some files can't be read without a shared lock.
+/// Exclusive locks, which block other readers. Some files can't be read without a shared lock.
 fn locks() -> Vec<Match> {
     vec![(libc::SYS_flock, vec![Condition::set(1, libc::LOCK_EX.unsigned_abs())])]
 }
@@ -183,7 +183,7 @@ fn other_requests() -> Vec<Condition> {
     known.map(|request| Condition::is_not(1, request)).collect()
 }
 
-/// New files that would let others act as their owner.
+/// New files with set-id bits.
 fn set_id_modes() -> Vec<Match> {
     let mut modes = Vec::new();
     for (call, mode, flags) in MAKING {
@@ -200,9 +200,9 @@ fn set_id_modes() -> Vec<Match> {
     modes
 }
 
-/// Sockets that are refused with the network: all but those of the internet's two families and those that ask the
-/// kernel for routes, which looking up a name does. Sockets of this machine only where they are asked about: behind them
-/// stand services that act for whoever asks.
+/// Sockets that are refused although the network is allowed: all except those of IPv4 and IPv6 and those that ask the
+/// kernel for routes, which looking up a name does. Unix sockets only without a listener, since services behind them
+/// act for any client.
 fn network_allowed(asks: bool) -> Vec<Match> {
     let [inet, inet6, netlink] = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK].map(libc::c_int::unsigned_abs);
     let families = [inet, inet6, netlink, if asks { libc::AF_UNIX.unsigned_abs() } else { inet }];
@@ -236,9 +236,9 @@ mod tests {
         compile(ARCHITECTURE, FIRST_UNKNOWN, &rules(kind, network, asks))
     }
 
-    /// What the kernel does with several filters: of all they say, the strictest counts.
+    /// The kernel's choice among several filters: the strictest action.
     fn strictest(decisions: impl Iterator<Item = u32>) -> u32 {
-        // Its order of actions is that of their numbers, taken as signed.
+        // Actions are ordered by their numbers as signed integers.
         decisions.min_by_key(|made| (made & libc::SECCOMP_RET_ACTION_FULL).cast_signed()).unwrap()
     }
 
@@ -327,7 +327,7 @@ mod tests {
         }
     }
 
-    /// In a view files may be changed in any way but made to act as their owner; what acts on others is refused there too.
+    /// In a view files may be changed in any way except set-id bits, but calls on other processes are refused.
     #[doc = "holds: law 1.17"]
     #[test]
     fn views_allow_only_file_changes() {
@@ -362,7 +362,7 @@ mod tests {
         }
     }
 
-    /// What is refused or asked about elsewhere is asked about in a reading run; what does not exist elsewhere does not there.
+    /// A reading run asks about every call that other runs refuse or ask about.
     #[doc = "holds: law 1.16"]
     #[test]
     fn reading_runs_ask_about_every_refusal() {

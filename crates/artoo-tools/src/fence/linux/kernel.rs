@@ -14,14 +14,14 @@ use rustix::thread::UnshareFlags;
 /// Closes all file descriptors of the calling thread from `first` on. The thread must have its own file table and must
 /// not use one of these descriptors afterwards.
 pub(crate) fn close_from(first: u32) -> io::Result<()> {
-    // SAFETY: the call takes three integers. That the numbers are no longer used is the caller's promise, as above.
+    // SAFETY: the call takes three integers. The caller promises that the descriptors are no longer used.
     let done = unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, 0) };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// Gives the calling thread its own file table and working folder.
 pub(crate) fn unshare_files() -> io::Result<()> {
-    // SAFETY: from here on, the thread uses only files that it opens itself or copies by number.
+    // SAFETY: from here on, the thread uses only files that it opens itself or duplicates by number.
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::FILES | UnshareFlags::FS) }?;
     Ok(())
 }
@@ -29,7 +29,7 @@ pub(crate) fn unshare_files() -> io::Result<()> {
 /// Borrows a file descriptor by its number, to duplicate it at once. The number must belong to an open file of the
 /// calling thread.
 pub(crate) fn borrowed(number: RawFd) -> BorrowedFd<'static> {
-    // SAFETY: the caller's promise; the only use copies the file at once.
+    // SAFETY: the caller promises that it is open; it is duplicated at once.
     unsafe { BorrowedFd::borrow_raw(number) }
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn set_filter(program: &[sock_filter], flags: libc::c_ulong) -> io::R
 
 /// Receives the next notification.
 pub(crate) fn receive(listener: BorrowedFd<'_>) -> io::Result<Notification> {
-    // SAFETY: the kernel wants the structure zeroed, and all zeros is a value of it.
+    // SAFETY: all zeros is a valid value, and the kernel requires it.
     let mut notification: libc::seccomp_notif = unsafe { std::mem::zeroed() };
     request(listener, libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut notification)?;
     Ok(Notification {

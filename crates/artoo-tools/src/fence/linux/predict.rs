@@ -28,7 +28,7 @@ impl From<Errno> for Predicted {
     }
 }
 
-/// `Changes`, or the error that comes before it.
+/// `Changes`, unless the check fails.
 fn changes_unless(checked: Result<()>) -> Predicted {
     checked.map_or_else(Predicted::from, |()| Predicted::Changes)
 }

@@ -18,7 +18,7 @@ use rustix::io::Errno;
 
 use super::caller::DirEntry;
 
-/// Maximum depth of a copied folder.
+/// Maximum depth
 const DEPTH_MAX: usize = 128;
 
 /// Maximum number of copied entries; a larger folder is not renamed.

@@ -182,7 +182,7 @@ impl Started<'_> {
         }
     }
 
-    /// Waits for the program or a word from outside, and does as it says.
+    /// Waits for the program's end or a command, and follows the command.
     fn has_ended(&self) -> bool {
         let control = control();
         let mut files = [PollFd::new(&self.pidfd, PollFlags::IN), PollFd::new(&control, PollFlags::IN)];
@@ -196,7 +196,7 @@ impl Started<'_> {
                 Some(Command::Kill) => self.kill_all(),
                 None => {
                     self.kill_all();
-                    // Nobody will say anything any more; the program is gone or sits in the kernel.
+                    // No command can follow; the program has ended or is blocked in the kernel.
                     return true;
                 }
             }
@@ -204,22 +204,23 @@ impl Started<'_> {
         ended
     }
 
-    /// Whether nobody can be left: none has asked to leave the group of the first process, which has been fetched, and
-    /// the kernel finds nobody in it. Who is about to start another is in it.
+    /// Whether no descendant can be left: none has asked to leave the group of the first process, and the kernel finds
+    /// no process in that group. A process that is being started is in it.
     fn has_no_descendants(&self) -> bool {
         let none_left_it = self.observed.is_some_and(|observed| !observed.lock().left_group);
         none_left_it && test_kill_process_group(self.pid) == Err(Errno::SRCH)
     }
 
-    /// Whether the whole run is to be killed for what it was denied or has written.
+    /// Whether the run is being killed for a denial or its disk space.
     fn is_stopped(&self) -> bool {
         self.observed.is_some_and(|observed| observed.lock().is_being_killed())
     }
 
-    /// Waits for those who are left and kills them in the end; whether they went by themselves.
+    /// Waits for remaining descendants and then kills them; returns whether they ended by themselves.
     fn end_descendants(&self, grace: Duration) -> bool {
         let by_themselves = self.end_within(grace);
-        // Also where nobody was seen: a list that is read while processes start each other may miss the newest.
+        // Also if none was found: the newest process may be missing in a process table that is read while processes
+        // start.
         self.kill_all();
         by_themselves
     }
@@ -229,7 +230,7 @@ impl Started<'_> {
         let mut pause = LOOK_FIRST;
         let mut was_empty = false;
         loop {
-            // One that started another and went may have hidden it from the first look.
+            // A process that started another one and ended may have hidden it from the first check.
             let is_empty = self.descendants.inside().is_empty();
             if is_empty && was_empty {
                 return true;
@@ -249,7 +250,7 @@ impl Started<'_> {
         self.descendants.signal(Signal::CONT);
     }
 
-    /// Kills every process until none is left.
+    /// Kills all descendants until none is left.
     fn kill_all(&self) {
         let until = Instant::now() + GONE_GRACE;
         let mut pause = LOOK_FIRST;
@@ -274,7 +275,7 @@ fn is_command_waiting() -> bool {
     poll(&mut [PollFd::new(&control, PollFlags::IN)], Some(&now)).is_ok_and(|ready| ready > 0)
 }
 
-/// The next word; `None` at the end of the pipe.
+/// The next command; `None` at the end of the pipe.
 fn read_command() -> Option<Command> {
     let mut byte = [0_u8];
     match rustix::io::read(control(), &mut byte) {
