@@ -1,4 +1,4 @@
-//! What each class of command may write and read: a reading one, one that makes names, and what is left to a person.
+//! What each kind of command may read and write.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,11 +36,11 @@ fn creating(home: &TestHome, created: &[&str], command: &str) -> Ended {
     home.run_in(fence, command, TIME).unwrap()
 }
 
-/// The workspace but one name in it.
+/// The state of the workspace without one name.
 fn without(home: &TestHome, name: &str) -> State {
     let [workspace, name] = [".", name].map(|name| at(home, &[name]).remove(0));
     let mut found = state(&[&workspace], &name);
-    // The folder itself changes with the name that was allowed in it.
+    // The folder's own times change with the name.
     found.times.retain(|path, _| *path != workspace);
     found
 }

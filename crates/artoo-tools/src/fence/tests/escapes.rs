@@ -1,4 +1,4 @@
-//! Ways out of the fence that somebody might think of, each tried.
+//! Attempts to escape from the sandbox.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -22,7 +22,7 @@ fn has(program: &str) -> bool {
     found
 }
 
-/// Each of these would change something outside the workspace if the fence had a hole there.
+/// Each command would change something outside the workspace if the sandbox allowed it.
 #[doc = "holds: law 1.17"]
 #[test]
 fn workarounds_change_nothing_outside() {
@@ -52,7 +52,7 @@ fn workarounds_change_nothing_outside() {
         "tee prize < /dev/null",
         "dd if=/dev/zero of=prize bs=1 count=1 conv=notrunc",
         "truncate -s 0 prize",
-        // facts no Landlock right covers
+        // metadata, which Landlock does not restrict
         "chmod 777 prize",
         "chmod -R 000 ~/work",
         "chown 12345 prize",
@@ -91,7 +91,7 @@ fn workarounds_change_nothing_outside() {
     }
 }
 
-/// A script for programs that speak to the kernel more directly than a shell does.
+/// A script that makes system calls directly.
 #[doc = "holds: law 1.17"]
 #[test]
 fn system_calls_do_not_escape() {
@@ -193,7 +193,7 @@ fn unix_sockets_and_foreign_pipes_are_unreachable() {
         mail = mail.to_str().unwrap(),
         pipe = home.path.join("pipe").to_str().unwrap(),
     );
-    // Who was allowed the network was not allowed the services of this machine.
+    // Approval of the network does not include the services of this machine.
     for network in [false, true] {
         let ended = home
             .run_in(Fence { reach: Reach::of_network(network), ..home.fence() }, &script, Duration::from_secs(20))
@@ -224,7 +224,7 @@ fn every_protected_place_is_closed() {
     }
 }
 
-/// System V objects outlive their makers, and their numbers are easily guessed; a program of the same user may have more.
+/// System V objects outlive their processes and have guessable IDs; another program of the same user may own some.
 #[doc = "holds: law 1.17"]
 #[test]
 fn other_processes_stay_unchanged() {
@@ -302,7 +302,7 @@ fn processes_outside_get_no_signal() {
     assert!(alive, "{}", ended.text(SHOWN_CHARS).0);
 }
 
-/// A file that another thread of this process has open without close-on-exec is not the program's to write to.
+/// A file that another thread has open without close-on-exec must not be writable by the program.
 #[doc = "holds: design T18"]
 #[test]
 fn inheritable_files_are_not_inherited() {

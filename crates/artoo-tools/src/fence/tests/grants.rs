@@ -1,4 +1,4 @@
-//! What a person allowed by name can be done, and nothing beside it.
+//! An approval of one path allows changes to that path only.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -16,7 +16,7 @@ fn allowed(home: &TestHome, shown: &[&str], command: &str) -> Ended {
     home.run_in(fence, command, Duration::from_secs(20)).unwrap()
 }
 
-/// Each command changes what it was allowed to by name, and `kept` is there afterwards as it was.
+/// Each command changes the approved path, and the other one stays unchanged.
 #[doc = "holds: law 1.17"]
 #[test]
 fn approval_of_one_path_excludes_its_neighbours() {

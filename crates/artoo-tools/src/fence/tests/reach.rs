@@ -1,4 +1,4 @@
-//! What was granted beyond files is reached, and nothing beside it.
+//! Granted access beyond files works, and no other.
 
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
@@ -106,7 +106,7 @@ except OSError as e: print('inet',errno.errorcode[e.errno])",
     }
 }
 
-/// The kernel is told to go on with other addresses: what a program changes them to meanwhile must not count.
+/// Calls with other addresses continue in the kernel: a change of the address meanwhile must have no effect.
 #[test]
 fn substitute_socket_stays_unconnected() {
     let dir = tempfile::TempDir::new().unwrap();
@@ -151,7 +151,7 @@ fn granted_process_is_signalled() {
         std::thread::sleep(Duration::from_millis(50));
         assert!(granted.0.try_wait().unwrap().is_some(), "it was signalled");
         assert!(other.0.try_wait().unwrap().is_none(), "it was not");
-        // Gone: another process that gets its number is not the one that was granted.
+        // After its end, another process that gets its number is not granted.
         let gone = Reach::of(&denials);
         assert_eq!(gone, Reach::default(), "nobody is there to be granted");
     }
@@ -184,7 +184,7 @@ fn grants_name_exactly_what_was_denied() {
     }
 }
 
-/// The free space of a view's file system is watched, sparse files count by their blocks.
+/// The free space of a view's file system is checked; sparse files count by their blocks.
 #[doc = "holds: law 1.17"]
 #[test]
 fn run_that_fills_disk_is_killed() {

@@ -1,4 +1,4 @@
-//! Programs in a view: they do what they like, and the real files stay as they are.
+//! Programs in a view may change any file, and the real files stay unchanged.
 
 use std::fs;
 use std::os::linux::net::SocketAddrExt;
@@ -114,7 +114,7 @@ fn renamed_folders_are_recorded_with_their_content() {
     assert_eq!(ended.text(SHOWN_CHARS), plain.text(SHOWN_CHARS));
     let at = |name: &str| home.path.join("artoo_workspace").join(name);
     assert_eq!(view.renamed(), [(at("d"), at("e")), (at("n"), at("o")), (at("e"), at("x"))]);
-    // Only what rename(2) does.
+    // Without the copy that `mv` falls back to.
     for (command, expected) in [
         (
             "mkdir full && touch full/f && python3 -c 'import os; os.rename(\"d\", \"full\")' 2>&1 | grep -o 'not empty'",
@@ -257,7 +257,7 @@ fn views_print_what_bare_runs_print() {
     let plain = home.run(command);
     let (mut seen, mut expected) = (ended.text(SHOWN_CHARS).0, plain.text(SHOWN_CHARS).0);
     if !rustix::process::getuid().is_root() {
-        // Other users have no number in a user namespace.
+        // Other users have no ID in a user namespace.
         for text in [&mut seen, &mut expected] {
             *text = text.replace("nobody nogroup", "root root").replace("644 nobody", "644 root");
         }
@@ -276,14 +276,14 @@ fn descendants_end_with_their_command() {
     assert_eq!(running(&nap), 0);
 }
 
-/// Processes with this text among their words.
+/// Processes with this text in their command line.
 fn running(text: &str) -> usize {
     let all = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
     let words = all.filter_map(|path| fs::read(path.join("cmdline")).ok());
     words.filter(|words| String::from_utf8_lossy(words).contains(text) && words.starts_with(b"sleep")).count()
 }
 
-/// A process that ends in the middle of a command takes the command along.
+/// If artoo is killed during a command, the command is killed too.
 #[doc = "holds: law 1.27"]
 #[test]
 fn killed_process_leaves_nothing() {
@@ -318,7 +318,7 @@ fn killed_process_leaves_nothing() {
     assert!(views.is_empty(), "{views:?}");
 }
 
-/// The first process of a test of its own mounts file systems below the home, where it may.
+/// Run as its own process, this test mounts file systems below the home, if possible.
 #[test]
 fn folders_with_mounts_below_are_divided() {
     let test = "view::folders_with_mounts_below_are_divided";
@@ -342,7 +342,7 @@ fn folders_with_mounts_below_are_divided() {
         return say("skipped: no file system can be mounted here");
     }
     fs::write(disk.join("f"), "held dear").unwrap();
-    // An overlay can't copy what belongs to a user without a number in the namespace.
+    // An overlay can't copy files of a user without an ID in the namespace.
     let _ = std::os::unix::fs::chown(disk.join("f"), Some(USER), Some(USER));
     fs::write(home.path.join("beside"), "held dear").unwrap();
     let everyone = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
@@ -350,7 +350,7 @@ fn folders_with_mounts_below_are_divided() {
         everyone(path, 0o777);
     }
     below_mounts(&home.path);
-    // It is the administrator's.
+    // It belongs to root.
     fs::remove_dir_all(home.path.join(".artoo/views")).unwrap();
     let path = home.path.to_str().unwrap();
     // Locked mounts: in a user namespace the kernel refuses more.
@@ -388,7 +388,7 @@ fn missing_views_have_a_reason() {
         home.config.views = false;
         assert!(matches!(View::prepare(&home.config, &home.protected, &[]), Err(NoView::Off)));
         assert!(views_in_words(&home.config).contains("views = false"), "{}", views_in_words(&home.config));
-        // In a user namespace of its own no other process is concerned.
+        // In its own user namespace no other process is affected.
         let script =
             "echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all --bounding-set=-all \"$@\"";
         again(test, &["unshare", "--user", "--map-root-user", "sh", "-c", script, "sh"], "none");
@@ -413,7 +413,7 @@ fn kept_changes_outlive_their_view() {
     assert_eq!(fs::read_to_string(home.path.join("artoo_workspace/old")).unwrap(), "old");
 }
 
-/// The kernel's own copy of a file that is changed is held to the limit as well.
+/// The limit also applies to the kernel's copy of a changed file.
 #[test]
 fn limits_hold_in_a_view() {
     let mut home = home();
