@@ -175,7 +175,7 @@ pub(super) mod testing {
 
     /// Whether a call meets a condition if every argument has the same value.
     pub(in super::super) fn is_met(condition: Condition, argument: u64) -> bool {
-        let half = if condition.at % 8 == 0 { argument & u64::from(u32::MAX) } else { argument >> 32 };
+        let half = if condition.at.is_multiple_of(8) { argument & u64::from(u32::MAX) } else { argument >> 32 };
         (half & u64::from(condition.mask) == u64::from(condition.value)) == condition.is_equal
     }
 
