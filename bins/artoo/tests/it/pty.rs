@@ -19,7 +19,7 @@ const ROWS: u16 = 150;
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// How the last line of a question for approval begins.
-pub(crate) const QUESTION: &str = "Allow it? y";
+pub(crate) const QUESTION: &str = "Allow it? [y";
 
 pub(crate) const CTRL_C: &str = "\u{3}";
 pub(crate) const CTRL_D: &str = "\u{4}";
