@@ -40,7 +40,7 @@ async fn check(command: &str, expected: Option<&[&str]>) -> ToolCall {
 
 #[doc = "holds: law 1.2"]
 #[tokio::test]
-async fn a_command_that_changed_nothing_is_known_to_have_changed_nothing() {
+async fn unchanged_files_are_known_after_a_command() {
     for command in [
         "cp a.txt no/such/folder 2>/dev/null || true",
         "rm -f gone.txt",
@@ -57,7 +57,7 @@ async fn a_command_that_changed_nothing_is_known_to_have_changed_nothing() {
 
 #[doc = "holds: law 1.2"]
 #[tokio::test]
-async fn what_a_command_changed_is_told_however_it_was_spelled() {
+async fn changes_are_reported_in_any_spelling() {
     check("echo new > a.txt", Some(&["work/a.txt"])).await;
     check("touch \"$(dirname \"$PWD\")/stray\" 2>/dev/null; echo created a.txt", Some(&["home/stray"])).await;
     check("rm a.txt sub/b.txt; rmdir sub", Some(&["work/a.txt", "work/sub", "work/sub/b.txt"])).await;
@@ -78,7 +78,7 @@ async fn what_a_command_changed_is_told_however_it_was_spelled() {
 
 #[doc = "holds: law 1.2"]
 #[tokio::test]
-async fn a_command_that_could_reach_further_is_not_known_to_have_done_nothing() {
+async fn wider_reach_leaves_effects_unknown() {
     check("curl http://127.0.0.1:9/upload; true", None).await;
     check("exec 5<>/dev/udp/127.0.0.1/9; true", None).await;
     // A secret that was read after a question, and nothing changed.

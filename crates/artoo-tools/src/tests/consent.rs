@@ -20,7 +20,7 @@ async fn asked(house: &House, context: &ToolOrder) -> (ConsentHash, Vec<String>,
 
 #[doc = "holds: law 1.1"]
 #[tokio::test]
-async fn nothing_runs_before_a_yes_and_the_effects_are_named() {
+async fn nothing_changes_before_approval() {
     let house = House::new();
     house.file("work/keep.txt", "12345");
     let before = snapshot(&house.home.join("work"));
@@ -40,7 +40,7 @@ async fn nothing_runs_before_a_yes_and_the_effects_are_named() {
 
 #[doc = "holds: law 1.3; design H11"]
 #[tokio::test]
-async fn a_yes_to_one_command_is_none_to_another() {
+async fn approval_covers_one_command_only() {
     let house = House::new();
     house.file("work/a", "");
     house.file("work/b", "");
@@ -56,7 +56,7 @@ async fn a_yes_to_one_command_is_none_to_another() {
 
 #[doc = "holds: law 1.3; design H11"]
 #[tokio::test]
-async fn a_yes_in_one_folder_is_none_in_another() {
+async fn approval_covers_one_folder_only() {
     let here = House::new();
     let there = House::new();
     here.file("work/a", "");
@@ -68,7 +68,7 @@ async fn a_yes_in_one_folder_is_none_in_another() {
 
 #[doc = "holds: law 1.3; design H12"]
 #[tokio::test]
-async fn a_script_edited_after_the_yes_does_not_run() {
+async fn script_edited_after_approval_does_not_run() {
     let house = House::with(|config| config.views = false);
     let script = house.file("work/run.sh", "echo first > out\n");
     let context = command("sh run.sh; true");
@@ -87,7 +87,7 @@ async fn a_script_edited_after_the_yes_does_not_run() {
 /// What is committed is what was looked at, whatever has become of the script.
 #[doc = "holds: law 1.3; design H12"]
 #[tokio::test]
-async fn what_was_looked_at_is_committed_though_a_script_was_edited() {
+async fn reviewed_changes_are_committed_after_script_edit() {
     for text in ["cd d && bash x.sh", "cd d; cd in && sh ../x.sh", "f=d/x; bash $f.sh", "bash -c 'cd d; ./x.sh'"] {
         let house = House::new();
         let script = house.file("work/d/x.sh", "#!/bin/sh\necho first > ~/work/out\n");
@@ -106,7 +106,7 @@ async fn what_was_looked_at_is_committed_though_a_script_was_edited() {
 }
 
 #[tokio::test]
-async fn a_quoted_name_with_blanks_and_a_protected_place_are_named_among_the_effects() {
+async fn quoted_and_protected_names_are_shown() {
     let house = House::new();
     house.file("work/my file.txt", "1");
     house.file(".ssh/id", "");
@@ -121,7 +121,7 @@ async fn a_quoted_name_with_blanks_and_a_protected_place_are_named_among_the_eff
 /// the first run has changed what the command names.
 #[doc = "holds: law 1.3; design H11"]
 #[tokio::test]
-async fn the_second_run_needs_a_new_yes_when_the_first_changed_its_files() {
+async fn second_run_needs_new_approval_after_changes() {
     let house = House::new();
     house.file("work/count", "");
     let context = command("echo x >> count");
@@ -137,7 +137,7 @@ async fn the_second_run_needs_a_new_yes_when_the_first_changed_its_files() {
 
 #[doc = "holds: law 1.15; design D22"]
 #[tokio::test]
-async fn under_caution_creating_asks_and_reading_does_not() {
+async fn caution_asks_before_creating_not_reading() {
     let house = House::new();
     let cautious = |tool: &str, input| ToolOrder { confirm: true, ..House::context(tool, input) };
     let write = cautious("write_file", json!({"path": "n", "text": "hello"}));

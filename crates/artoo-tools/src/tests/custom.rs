@@ -49,7 +49,7 @@ fn names(registry: &Registry) -> Vec<String> {
 
 #[doc = "holds: law 1.25"]
 #[tokio::test]
-async fn an_argument_stays_one_argument_whatever_is_in_it() {
+async fn arguments_are_passed_unsplit() {
     let house = house(&[GREET]);
     assert_eq!(house.registry.problems().len(), 0, "{:?}", house.registry.problems());
     for who in ["Ada", "a b", "$(touch x)", "; rm -rf ~", "`id`", "'\"\\", "-rf", "{who}", "a\nb", "*", "größe"] {
@@ -63,7 +63,7 @@ async fn an_argument_stays_one_argument_whatever_is_in_it() {
 #[cfg(target_os = "linux")]
 #[doc = "holds: law 1.19"]
 #[tokio::test]
-async fn a_write_of_a_reading_tool_is_asked_about() {
+async fn writes_of_reading_tools_need_approval() {
     for (effect, is_asked) in [("read_only", true), ("creating", false)] {
         let house = House::with(|config| {
             let folder = Path::new(&config.environment.home).join("tools");
@@ -144,7 +144,7 @@ minLength = 2
 }
 
 #[test]
-fn a_manifest_is_understood_whole_or_refused_with_the_reason() {
+fn invalid_manifests_are_refused_with_the_reason() {
     let check = |change: &[(&str, &str)], expected: &str| {
         let manifest = change.iter().fold(GREET.to_owned(), |text, (from, to)| {
             assert!(text.contains(from), "{from}");
@@ -187,7 +187,7 @@ fn a_manifest_is_understood_whole_or_refused_with_the_reason() {
 
 #[doc = "holds: law 1.25"]
 #[test]
-fn a_manifest_or_program_that_others_can_change_is_refused() {
+fn manifests_writable_by_others_are_refused() {
     let check = |change: &dyn Fn(&Path), expected: &str| {
         let house = house(&[GREET]);
         change(&house.home.join("tools"));
@@ -210,7 +210,7 @@ fn a_manifest_or_program_that_others_can_change_is_refused() {
 
 /// A program that came out of the workspace is a model's own work.
 #[test]
-fn a_program_in_the_workspace_is_no_tool() {
+fn programs_in_the_workspace_are_refused() {
     let house = house(&[]);
     let program = house.workspace().join("made");
     put(&program, SHOW, 0o755);
@@ -221,7 +221,7 @@ fn a_program_in_the_workspace_is_no_tool() {
 
 #[doc = "holds: law 1.25"]
 #[tokio::test]
-async fn what_changes_something_asks_with_the_very_arguments_and_what_it_would_change() {
+async fn questions_show_exact_arguments_and_changes() {
     let changing = GREET.replace("read_only", "changing");
     let house = house(&[&changing]);
     let wanted = context("greet", json!({"who": "a b"}));
@@ -253,7 +253,7 @@ async fn what_changes_something_asks_with_the_very_arguments_and_what_it_would_c
 }
 
 #[tokio::test]
-async fn a_call_is_held_to_time_blocks_and_protected_places() {
+async fn own_tools_obey_timeouts_and_blocks() {
     let slow =
         GREET.replace("./show\", \"--\"", "./slow\", \"--\"").replace("read_only\"", "read_only\"\ntimeout_s = 1");
     let house = house(&[GREET]);
@@ -278,7 +278,7 @@ async fn a_call_is_held_to_time_blocks_and_protected_places() {
 }
 
 #[tokio::test]
-async fn a_manifest_takes_documents_markup_and_its_own_reason_to_ask() {
+async fn manifests_support_documents_markup_and_ask() {
     let house = house(&[r#"
 name = "view"
 description = "views"

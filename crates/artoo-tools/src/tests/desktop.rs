@@ -46,7 +46,7 @@ async fn asked(house: &House, tool: &str, input: Value) -> (String, ToolCall) {
 
 #[doc = "holds: design D14"]
 #[test]
-fn an_act_is_offered_only_where_its_program_and_a_session_are() {
+fn actions_need_a_program_and_a_session() {
     let check = |programs: &[&str], session: &[(&str, &str)], expected: &str| {
         let script = noting("");
         let programs: Vec<(&str, &str)> = programs.iter().map(|name| (*name, script.as_str())).collect();
@@ -72,7 +72,7 @@ fn an_act_is_offered_only_where_its_program_and_a_session_are() {
 }
 
 #[tokio::test]
-async fn what_is_seen_at_once_does_not_ask_and_its_text_is_only_text() {
+async fn notifications_need_no_approval_and_escape_text() {
     let house = house(&[("notify-send", &noting(""))], &WAYLAND);
     let input = json!({"action": "notify", "title": "-x <b>", "text": "<a href='x'>1 & 2</a>"});
     let call = house.call("desktop", input.clone()).await;
@@ -94,7 +94,7 @@ async fn what_is_seen_at_once_does_not_ask_and_its_text_is_only_text() {
 }
 
 #[tokio::test]
-async fn opening_and_the_clipboard_ask_and_outlive_the_call() {
+async fn opening_and_clipboard_need_approval() {
     let house = house(
         &[
             ("systemd-run", &noting("")),
@@ -123,7 +123,7 @@ async fn opening_and_the_clipboard_ask_and_outlive_the_call() {
 }
 
 #[tokio::test]
-async fn a_program_a_launcher_and_a_protected_file_are_not_opened() {
+async fn programs_launchers_and_protected_files_are_refused() {
     let house = house(&[("systemd-run", &noting("")), ("xdg-open", &noting(""))], &WAYLAND);
     house.file(".ssh/id", "");
     house.file("evil.desktop", "[Desktop Entry]");
@@ -145,7 +145,7 @@ async fn a_program_a_launcher_and_a_protected_file_are_not_opened() {
 }
 
 #[tokio::test]
-async fn a_player_is_told_and_what_it_does_then_is_read_back() {
+async fn player_status_is_read_back() {
     let bus = noting(
         "case \"$*\" in *ListNames) echo \"(['org.freedesktop.DBus', 'org.mpris.MediaPlayer2.vlc'],)\";; \
          *PlaybackStatus) echo \"(<'Paused'>,)\";; *Next) echo no next >&2; exit 1;; esac",
@@ -171,7 +171,7 @@ async fn a_player_is_told_and_what_it_does_then_is_read_back() {
 
 /// The real `gdbus` on a real bus without a player.
 #[tokio::test]
-async fn a_real_bus_without_a_player_is_told_apart_from_none() {
+async fn bus_without_player_differs_from_no_bus() {
     let [gdbus, daemon] = ["/usr/bin/gdbus", "/usr/bin/dbus-daemon"].map(std::path::PathBuf::from);
     if !gdbus.exists() || !daemon.exists() {
         eprintln!("skipped: gdbus or dbus-daemon is not installed");
@@ -198,7 +198,7 @@ async fn a_real_bus_without_a_player_is_told_apart_from_none() {
 
 #[doc = "holds: design D14"]
 #[tokio::test]
-async fn applescript_always_asks_and_runs_exactly_what_was_shown() {
+async fn applescript_always_needs_approval() {
     assert!(!has(&house(&[], &[]), "applescript"));
     let house = house(&[("osascript", &noting("echo '3 messages'"))], &[]);
     let script = "tell application \"Mail\"\n  count messages of inbox\nend tell";
@@ -219,7 +219,7 @@ async fn applescript_always_asks_and_runs_exactly_what_was_shown() {
 
 #[doc = "holds: design D14"]
 #[tokio::test]
-async fn shortcuts_of_macos_are_listed_and_run_by_name_after_a_yes() {
+async fn macos_shortcuts_run_by_name_after_approval() {
     assert!(!has(&house(&[], &[]), "shortcuts"));
     let house = house(&[("shortcuts", &noting("[ \"$1\" = list ] && echo 'Water plants'; exit 0"))], &[]);
     let call = house.call("shortcuts", json!({"list": true})).await;
@@ -237,7 +237,7 @@ async fn shortcuts_of_macos_are_listed_and_run_by_name_after_a_yes() {
 
 #[doc = "holds: design D14"]
 #[tokio::test]
-async fn elsewhere_shortcuts_are_the_person_s_own_programs_in_a_folder() {
+async fn shortcuts_elsewhere_are_own_programs() {
     let manifest = "name = \"lights\"\ndescription = \"lights on or off\"\ncommand = [\"./lights\", \"{state}\"]\n\
         effect = \"changing\"\n[input.state]\ntype = \"string\"\nenum = [\"on\", \"off\"]\n";
     let house = House::with(|config| {

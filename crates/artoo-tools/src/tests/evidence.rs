@@ -39,7 +39,7 @@ fn packs(house: &House) -> Vec<PathBuf> {
 
 #[doc = "holds: design D5"]
 #[tokio::test]
-async fn what_a_program_said_is_kept_whole_and_what_a_model_sees_says_what_is_missing() {
+async fn program_output_is_stored_whole() {
     let house = with_data();
     house.file("work/long", "ä line\n".repeat(1_000));
     let call = shell(&house, "cat long; cat gone").await;
@@ -61,7 +61,7 @@ async fn what_a_program_said_is_kept_whole_and_what_a_model_sees_says_what_is_mi
 }
 
 #[tokio::test]
-async fn other_tools_are_kept_as_well_and_refusals_are_not() {
+async fn denied_calls_store_no_evidence() {
     let house = with_data();
     house.file("work/a", "hello");
     let call = house.call("read_file", json!({"path": "a"})).await;
@@ -72,7 +72,7 @@ async fn other_tools_are_kept_as_well_and_refusals_are_not() {
 }
 
 #[tokio::test]
-async fn a_long_file_is_kept_whole_and_a_part_is_never_called_the_whole() {
+async fn long_files_are_stored_whole() {
     let house = with_data();
     let line = "a line of a long log, ä\n";
     for size in [262_143, 262_145, 5_000_000] {
@@ -103,7 +103,7 @@ async fn a_long_file_is_kept_whole_and_a_part_is_never_called_the_whole() {
 }
 
 #[tokio::test]
-async fn the_same_output_is_one_item_private_and_mended_where_it_was_damaged() {
+async fn equal_outputs_share_one_private_item() {
     let house = with_data();
     house.file("work/a", "the same\n");
     let first = shell(&house, "cat a").await;
@@ -126,7 +126,7 @@ async fn the_same_output_is_one_item_private_and_mended_where_it_was_damaged() {
 
 #[doc = "holds: design T6"]
 #[tokio::test]
-async fn a_flood_keeps_its_beginning_and_its_end_and_counts_the_rest() {
+async fn large_output_keeps_both_ends_in_evidence() {
     let house = with_data();
     let call = house.allowed("yes 0123456 | head -c 140000000; printf THE-END").await;
     let kept = &call.kept[0];
@@ -140,7 +140,7 @@ async fn a_flood_keeps_its_beginning_and_its_end_and_counts_the_rest() {
 }
 
 #[test]
-fn any_stream_is_kept_as_far_as_it_is_known() {
+fn random_streams_are_stored_as_known() {
     let dir = tempfile::TempDir::new().unwrap();
     let store = EvidenceStore::new(dir.path());
     store.prepare(super::now()).unwrap();
@@ -168,7 +168,7 @@ fn any_stream_is_kept_as_far_as_it_is_known() {
 }
 
 #[tokio::test]
-async fn what_is_too_old_or_too_much_goes_oldest_first_and_nothing_else() {
+async fn sweep_removes_expired_and_oldest_packs() {
     let house = with_data();
     house.file("work/a", "x".repeat(1_000));
     let kept = shell(&house, "cat a").await.kept.remove(0).sha256;
@@ -207,7 +207,7 @@ async fn keeping_evidence_changes_no_count_of_files() {
 
 #[doc = "holds: design S2"]
 #[tokio::test]
-async fn a_torn_end_is_cut_off_and_what_came_before_it_stays() {
+async fn incomplete_frames_are_truncated() {
     let house = with_data();
     house.file("work/a", "first\n");
     house.file("work/b", "second\n");
@@ -251,7 +251,7 @@ fn writers_beside_each_other_lose_nothing() {
 
 #[doc = "holds: design T12"]
 #[tokio::test]
-async fn a_store_that_can_not_be_written_stops_no_call_and_no_record_claims_it() {
+async fn unwritable_store_stops_no_call() {
     let house = House::with(|config| {
         let data = Path::new(&config.environment.home).join(".artoo");
         fs::create_dir_all(&data).unwrap();

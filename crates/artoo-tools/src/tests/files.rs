@@ -49,7 +49,7 @@ fn ok(call: &ToolCall) {
 }
 
 #[tokio::test]
-async fn files_move_with_their_content_and_both_sides_are_told() {
+async fn moves_record_source_and_target() {
     let house = House::new();
     house.file("a/one.txt", "1");
     house.file("a/deep/two.txt", "22");
@@ -93,7 +93,7 @@ async fn copies_keep_their_time_and_the_original() {
 
 #[doc = "holds: law 1.8"]
 #[tokio::test]
-async fn what_is_thrown_away_lies_in_the_trash_with_the_way_back() {
+async fn deleted_files_can_be_restored_from_trash() {
     let house = House::new();
     for round in ["first", "second"] {
         let path = house.file("a b%.txt", round);
@@ -109,7 +109,7 @@ async fn what_is_thrown_away_lies_in_the_trash_with_the_way_back() {
 }
 
 #[tokio::test]
-async fn renaming_follows_a_template_and_collisions_are_seen_before_anything_moves() {
+async fn rename_detects_collisions_before_moving() {
     let house = House::new();
     let (one, two) = (house.file("d/one.JPG", "1"), house.file("d/two.JPG", "2"));
     let call = house.files(json!({"act": "rename", "paths": [&one, &two], "template": "trip_{n:2}.{ext|lower}"})).await;
@@ -152,7 +152,7 @@ async fn nothing_is_overwritten_by_any_act() {
 
 #[doc = "holds: law 1.8"]
 #[tokio::test]
-async fn keys_the_home_folder_and_its_parents_stay_where_they_are() {
+async fn keys_home_and_parents_are_not_moved() {
     let house = House::new();
     let key = house.file(".ssh/id", "secret");
     house.file("plain.txt", "x");
@@ -175,21 +175,21 @@ async fn keys_the_home_folder_and_its_parents_stay_where_they_are() {
 }
 
 #[tokio::test]
-async fn a_question_names_paths_count_bytes_and_newest_change() {
+async fn questions_show_paths_counts_and_sizes() {
     let house = House::new();
     let (a, b) = (house.file("a", "123"), house.file("b\u{1b}[2J", "4567"));
     let (shown, effects) = house
         .question(json!({"act": "delete", "paths": [&a, artoo_proto::escape::path_line(
         std::os::unix::ffi::OsStrExt::as_bytes(b.as_os_str()))]}))
         .await;
-    assert!(shown.starts_with("files: throws away 2 files, 7 bytes, newest change 20"), "{shown}");
+    assert!(shown.starts_with("files: moves to the trash 2 files, 7 bytes, newest change 20"), "{shown}");
     let all = effects.join("\n");
     assert!(all.contains(a.to_str().unwrap()) && all.contains("b\\u{1b}[2J") && all.contains("taken back"), "{all}");
 }
 
 #[doc = "holds: law 1.8"]
 #[tokio::test]
-async fn a_yes_holds_only_for_what_was_there_when_it_was_given() {
+async fn approval_covers_only_the_surveyed_files() {
     let house = House::new();
     let path = house.file("a", "123");
     let mut context = House::context("files", json!({"act": "delete", "paths": [&path]}));
@@ -202,7 +202,7 @@ async fn a_yes_holds_only_for_what_was_there_when_it_was_given() {
 }
 
 #[tokio::test]
-async fn only_new_things_in_the_workspace_need_nobody() {
+async fn only_new_workspace_files_need_no_approval() {
     let house = House::new();
     let from = house.file("notes.txt", "x");
     let input = json!({"act": "copy", "paths": [&from], "to": house.workspace().join("copy.txt")});
@@ -238,7 +238,7 @@ async fn archives_come_back_as_they_were() {
 
 #[doc = "holds: law 1.8"]
 #[tokio::test]
-async fn an_archive_can_not_lead_out_of_its_folder() {
+async fn archives_stay_inside_their_folder() {
     let house = House::new();
     let entry = |name: &str, kind: tar::EntryType| {
         let mut header = tar::Header::new_gnu();
@@ -271,7 +271,7 @@ async fn an_archive_can_not_lead_out_of_its_folder() {
 }
 
 #[tokio::test]
-async fn a_link_on_the_way_that_appears_later_leads_nowhere() {
+async fn links_made_after_planning_are_refused() {
     let house = House::new();
     let from = house.file("a/file", "x");
     fs::create_dir(house.home.join("target")).unwrap();
@@ -287,7 +287,7 @@ async fn a_link_on_the_way_that_appears_later_leads_nowhere() {
 }
 
 #[tokio::test]
-async fn what_is_no_file_folder_or_link_is_left_alone() {
+async fn special_files_are_not_acted_on() {
     let house = House::new();
     let pipe = house.home.join("pipe");
     make_fifo(&pipe);
@@ -297,7 +297,7 @@ async fn what_is_no_file_folder_or_link_is_left_alone() {
 }
 
 #[tokio::test]
-async fn what_lies_below_another_source_goes_with_it_once() {
+async fn nested_sources_are_moved_once() {
     let house = House::new();
     let inner = house.file("d/inner/x", "x");
     let paths = json!([house.home.join("d/inner"), &inner, house.home.join("d/inner")]);
@@ -307,7 +307,7 @@ async fn what_lies_below_another_source_goes_with_it_once() {
 }
 
 #[tokio::test]
-async fn a_copy_with_a_text_replaced_leaves_the_first_as_it_is() {
+async fn replace_leaves_the_source_unchanged() {
     let house = House::new();
     let path = house.file("a.txt", "cat and cat");
     let to = house.home.join("b.txt");
@@ -339,7 +339,7 @@ async fn bad_input_names_the_field() {
 
 #[doc = "holds: law 1.8"]
 #[tokio::test]
-async fn trash_is_a_tool_of_its_own_with_the_rules_of_a_deletion() {
+async fn trash_tool_follows_deletion_rules() {
     let house = House::new();
     let path = house.file("a", "123");
     let mut context = House::context("trash", json!({"paths": [&path]}));
@@ -359,7 +359,7 @@ async fn trash_is_a_tool_of_its_own_with_the_rules_of_a_deletion() {
 
 #[doc = "holds: law 1.8; design H4"]
 #[tokio::test]
-async fn no_spelling_throws_away_what_was_not_meant() {
+async fn deletion_resolves_each_spelling_exactly() {
     let house = House::new();
     let outside = house.file("outside/keep", "keep");
     house.file("Case", "upper");

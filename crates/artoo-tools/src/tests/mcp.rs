@@ -80,7 +80,7 @@ fn names(house: &House) -> Vec<String> {
 /// What a server says of itself decides nothing: its tool claims to be read-only, and this one is.
 #[doc = "holds: law 1.26"]
 #[tokio::test]
-async fn reading_calls_are_answered_unasked_by_one_process() {
+async fn reading_calls_share_one_server_process() {
     for views in [true, false] {
         let Some(house) = house_with(views, "good", "") else { return };
         let tools = "echo fail slow die variables big pid read write connect leave".to_owned();
@@ -111,7 +111,7 @@ async fn reading_calls_are_answered_unasked_by_one_process() {
 }
 
 #[tokio::test]
-async fn changes_of_a_server_are_asked_about_made_and_undone() {
+async fn server_changes_are_approved_committed_and_undone() {
     for views in [true, false] {
         let Some(house) = house_with(views, "good", "") else { return };
         let before = snapshot(&house.home.join("work"));
@@ -154,7 +154,7 @@ async fn parallel_calls_are_told_apart() {
 
 #[doc = "holds: law 1.26"]
 #[tokio::test]
-async fn only_new_files_and_granted_changes_are_unasked() {
+async fn only_new_or_granted_changes_run_unasked() {
     let Some(plain) = house("good", "") else { return };
     let new = || json!({"path": "artoo_workspace/new", "text": "x"});
     let call = unasked(&plain, "test.write", new()).await;
@@ -219,7 +219,7 @@ async fn a_server_reaches_only_what_was_allowed() {
 
 /// It can't be started where nothing may be changed; what it changes for the list of its tools is thrown away.
 #[tokio::test]
-async fn a_server_that_writes_as_it_starts_is_offered_and_asked_about() {
+async fn server_that_writes_at_start_needs_approval() {
     let Some(house) = house("noting", "") else { return };
     assert!(problems(&house).is_empty() && !names(&house).is_empty(), "{}", problems(&house));
     assert!(!house.home.join("work/log").exists());
@@ -230,7 +230,7 @@ async fn a_server_that_writes_as_it_starts_is_offered_and_asked_about() {
 }
 
 #[tokio::test]
-async fn inputs_are_bounded_shown_as_they_are_and_kept_from_protected_places() {
+async fn server_inputs_are_checked() {
     let Some(house) = house("good", "granted = [\"echo\"]") else { return };
     house.file(".ssh/id", "");
     for (input, status, expected) in [
@@ -252,7 +252,7 @@ async fn inputs_are_bounded_shown_as_they_are_and_kept_from_protected_places() {
 /// What a server says of itself enters prompts: names, descriptions and schemas are cut, stripped, or refused.
 #[doc = "holds: law 1.26; design H8"]
 #[tokio::test]
-async fn a_hostile_server_s_words_are_cut_and_stripped() {
+async fn hostile_server_descriptions_are_sanitised() {
     let Some(house) = house("hostile", "") else { return };
     assert_eq!(names(&house), ["evil"]);
     let spec = house.registry.specs().into_iter().find(|spec| spec.name == "test.evil").unwrap();
@@ -271,7 +271,7 @@ async fn a_hostile_server_s_words_are_cut_and_stripped() {
 }
 
 #[tokio::test]
-async fn a_server_that_fails_is_told_and_the_others_stay() {
+async fn failing_servers_are_reported() {
     let Some(garbage) = house("garbage", "") else { return };
     assert!(problems(&garbage).contains("does not speak the protocol"), "{}", problems(&garbage));
     assert!(garbage.registry.specs().iter().any(|spec| spec.name == "glob"));
@@ -290,7 +290,7 @@ async fn a_server_that_fails_is_told_and_the_others_stay() {
 }
 
 #[tokio::test]
-async fn a_server_gets_only_the_variables_its_manifest_passes() {
+async fn server_gets_only_passed_variables() {
     let usual =
         ["USER", "LOGNAME", "TZ", "TMPDIR", "SHELL", "LANG", "HOME", "PATH", "LC_ALL", "LC_CTYPE", "TERM", "PWD"];
     let is_plain = |name: &String| name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
@@ -308,7 +308,7 @@ async fn a_server_gets_only_the_variables_its_manifest_passes() {
 /// A server that never answers holds the start no longer than its time, and nothing of it is left.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_silent_server_ends_with_all_it_started() {
+async fn silent_server_ends_with_its_descendants() {
     let begun = Instant::now();
     let Some(house) = house("silent", "") else { return };
     assert!(problems(&house).contains("in time"), "{}", problems(&house));

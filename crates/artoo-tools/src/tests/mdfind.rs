@@ -9,7 +9,7 @@ use super::{House, put, with_programs};
 
 #[doc = "holds: design D14"]
 #[tokio::test]
-async fn without_an_index_names_are_walked_and_completeness_is_said() {
+async fn walk_without_index_reports_completeness() {
     let house = House::new();
     house.file("Documents/Tax Report 2025.pdf", "");
     house.file("Documents/report.txt", "");
@@ -38,7 +38,7 @@ async fn without_an_index_names_are_walked_and_completeness_is_said() {
 }
 
 #[tokio::test]
-async fn queries_that_could_be_options_and_missing_roots_are_told() {
+async fn option_like_queries_and_missing_roots_fail() {
     let house = House::new();
     for query in ["-live", " -0 x", "a\nb", "  "] {
         let call = house.call("mdfind", json!({"query": query})).await;
@@ -52,7 +52,7 @@ async fn queries_that_could_be_options_and_missing_roots_are_told() {
 
 #[doc = "holds: design D14"]
 #[tokio::test]
-async fn an_installed_index_is_asked_and_its_answer_checked() {
+async fn index_answers_are_checked() {
     let house = with_programs(&[(
         "mdfind",
         "#!/bin/sh\n[ \"$1 $2\" = '-0 -onlyin' ] || exit 9\n\
@@ -82,19 +82,19 @@ async fn the_walk_answers_where_no_index_does() {
     let broken = "#!/bin/sh\necho broken >&2\nexit 1\n";
     let empty = "#!/bin/sh\nexit 0\n";
     check(&[], &["complete", "1 of 1 matches shown]"]).await;
-    check(&[("mdfind", broken)], &["the Spotlight index was of no use", "broken"]).await;
-    check(&[("mdfind", empty)], &["the Spotlight index knows of none"]).await;
-    check(&[("locate", "#!/bin/sh\nexit 1\n")], &["locate's database knows of none"]).await;
-    check(&[("plocate", broken)], &["locate's database was of no use", "broken"]).await;
+    check(&[("mdfind", broken)], &["the Spotlight index failed", "broken"]).await;
+    check(&[("mdfind", empty)], &["the Spotlight index has no match"]).await;
+    check(&[("locate", "#!/bin/sh\nexit 1\n")], &["locate's database has no match"]).await;
+    check(&[("plocate", broken)], &["locate's database failed", "broken"]).await;
     check(&[("tracker3", "#!/bin/sh\nyes | head -c 9000000\n")], &["LocalSearch", "no complete answer"]).await;
     let both = [("localsearch", empty), ("plocate", broken)];
-    check(&both, &["the LocalSearch index knows of none; locate's database was of no use"]).await;
+    check(&both, &["the LocalSearch index has no match; locate's database failed"]).await;
     check(&[("localsearch", "not even a program")], &["could not be started"]).await;
 }
 
 #[doc = "holds: design D14"]
 #[tokio::test]
-async fn localsearch_and_locate_are_asked_in_their_own_ways() {
+async fn localsearch_and_locate_get_their_own_arguments() {
     let local = "#!/bin/sh\n[ \"$1\" = search ] && [ \"$6 $7 $8\" = '-- my tax' ] || exit 9\n\
         echo Results:; echo \"  file://$HOME/my%20tax.txt\"; echo '  file:///etc/passwd'\n";
     let locate = "#!/bin/sh\n[ \"$4 $5 $6 $7\" = '--all -- *my* *tax*' ] || exit 9\n\
@@ -123,7 +123,7 @@ async fn localsearch_and_locate_are_asked_in_their_own_ways() {
 /// The real thing, where it is installed: a database of its own over a folder of its own.
 #[doc = "holds: design D14"]
 #[tokio::test]
-async fn the_installed_plocate_understands_what_it_is_asked() {
+async fn installed_plocate_accepts_the_query() {
     let Some(updatedb) = ["/usr/sbin/updatedb.plocate", "/usr/bin/updatedb.plocate", "/usr/sbin/updatedb"]
         .into_iter()
         .find(|path| std::path::Path::new(path).exists())

@@ -28,7 +28,7 @@ async fn only_exact_names_are_tools() {
 
 #[doc = "holds: invariant 9; design D4"]
 #[tokio::test]
-async fn blocked_and_unplanned_tools_are_refused_at_the_hand() {
+async fn blocked_and_unplanned_tools_are_refused() {
     let house = House::new();
     for (blocked, allowed, refused) in [
         (vec!["shell"], vec!["shell"], true),
@@ -47,7 +47,7 @@ async fn blocked_and_unplanned_tools_are_refused_at_the_hand() {
 
 #[doc = "holds: law 1.14; invariant 9; fault L28"]
 #[tokio::test]
-async fn blocked_targets_are_refused_however_they_are_spelled() {
+async fn blocked_targets_are_refused_in_any_spelling() {
     let house = House::new();
     house.file("work/a.txt", "a");
     house.file("work/sub/b.txt", "b");
@@ -112,7 +112,7 @@ async fn a_refusal_is_marked_and_says_why() {
 }
 
 #[test]
-fn tools_come_in_the_order_of_the_design_with_strict_schemas() {
+fn tools_are_ordered_with_strict_schemas() {
     let specs = House::new().registry.specs();
     let order: Vec<(&str, u8)> = specs.iter().map(|spec| (spec.name.as_str(), spec.priority)).collect();
     let read = [("mdfind", 1), ("glob", 2), ("read_file", 3)];

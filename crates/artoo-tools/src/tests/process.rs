@@ -50,7 +50,7 @@ const LONG: Duration = Duration::from_secs(60);
 
 #[doc = "holds: law 1.27; design T1, T2"]
 #[tokio::test]
-async fn a_hang_is_ended_even_when_it_ignores_being_asked() {
+async fn hanging_program_ignoring_sigterm_is_killed() {
     let nap = mark(71);
     // Whoever is asked gets time to go; whoever ignores it gets little.
     let grace = [LONG, Duration::from_millis(200)];
@@ -97,7 +97,7 @@ async fn a_signal_is_told() {
 
 #[doc = "holds: law 0.11; design T6, T7"]
 #[tokio::test]
-async fn a_flood_is_counted_and_its_ends_are_kept() {
+async fn large_output_is_counted_with_both_ends() {
     let house = House::new();
     let call = house.allowed("printf START; head -c 200000000 /dev/zero | tr '\\0' x; printf END").await;
     assert_eq!((call.status, call.output_bytes, call.truncated), (CallStatus::Ok, 200_000_008, true));
@@ -114,7 +114,7 @@ async fn binary_output_is_marked() {
 
 #[doc = "holds: law 1.27; design T9"]
 #[tokio::test]
-async fn a_daemon_that_holds_the_pipe_open_does_not_hold_the_call() {
+async fn daemon_with_open_pipe_does_not_block() {
     let house = House::new();
     let started = Instant::now();
     let nap = mark(72);
@@ -172,7 +172,7 @@ async fn the_environment_is_an_allow_list() {
 #[cfg(target_os = "linux")]
 #[doc = "holds: law 1.27; design T3"]
 #[tokio::test]
-async fn what_leaves_its_session_and_its_parents_ends_with_the_call() {
+async fn detached_descendants_end_with_the_call() {
     let house = House::new();
     for (number, escape) in [
         "setsid sleep NAP & true",
@@ -238,7 +238,7 @@ async fn nobody_is_alive_after_200_killed_commands() {
 #[cfg(target_os = "linux")]
 #[doc = "holds: design T12"]
 #[tokio::test]
-async fn a_file_past_the_limit_ends_the_program_and_is_told() {
+async fn file_size_limit_ends_the_program() {
     let house = House::with(|config| config.limits.file_bytes = 1024 * 1024);
     let call = house.allowed("exec head -c 5000000 /dev/zero > ~/artoo_workspace/fill").await;
     assert_eq!((call.status, call.signal), (CallStatus::Failed, Some(25)), "{call:?}");
@@ -272,7 +272,7 @@ async fn memory_and_processor_time_are_limited() {
 #[cfg(target_os = "linux")]
 #[doc = "holds: design T13"]
 #[tokio::test]
-async fn a_tree_of_sessions_ends_with_its_call() {
+async fn tree_of_sessions_ends_with_call() {
     let house = House::with(|config| {
         config.call_timeout = Duration::from_millis(1500);
         config.limits.processes = 300;
@@ -289,7 +289,7 @@ async fn a_tree_of_sessions_ends_with_its_call() {
 #[cfg(target_os = "linux")]
 #[doc = "holds: design T11"]
 #[tokio::test]
-async fn there_is_no_terminal_to_ask_for_a_password_at() {
+async fn programs_have_no_terminal_for_passwords() {
     let house = House::new();
     let call = house.allowed("echo password? > /dev/tty; stty -a < /dev/tty; ps -o tty= -p $$; ps -o sid= -p $$ | grep -qw $$ && echo own").await;
     assert!(call.output.contains("/dev/tty") && call.output.contains("own"), "{call:?}");
@@ -299,7 +299,7 @@ async fn there_is_no_terminal_to_ask_for_a_password_at() {
 #[cfg(target_os = "linux")]
 #[doc = "holds: law 1.19"]
 #[tokio::test]
-async fn a_change_that_no_word_names_is_shown_and_needs_an_approval() {
+async fn unnamed_changes_are_shown_and_need_approval() {
     let house = House::new();
     let outside = tempfile::TempDir::new().unwrap();
     for folder in ["out", outside.path().join("out").to_str().unwrap()] {
@@ -319,7 +319,7 @@ async fn a_change_that_no_word_names_is_shown_and_needs_an_approval() {
 #[cfg(target_os = "linux")]
 #[doc = "holds: law 1.19"]
 #[tokio::test]
-async fn git_reads_without_a_question_and_changes_its_own_data_after_one() {
+async fn git_reads_unasked_and_writes_after_approval() {
     let house = House::with(|config| config.environment.cwd.clone_from(&config.environment.workspace));
     house.file("artoo_workspace/f", "one\n");
     let setup = "git init -q && git add f && git -c user.name=a -c user.email=a@b commit -qm one";
@@ -338,7 +338,7 @@ async fn git_reads_without_a_question_and_changes_its_own_data_after_one() {
 #[cfg(target_os = "linux")]
 #[doc = "holds: law 1.18"]
 #[tokio::test]
-async fn the_network_is_there_only_when_the_question_said_so() {
+async fn network_needs_the_question_to_name_it() {
     let house = House::new();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
@@ -347,7 +347,7 @@ async fn the_network_is_there_only_when_the_question_said_so() {
     let hidden = format!("exec 5<>/dev/t\"\"cp/127.0.0.1/{port}");
     let context = House::context("shell", json!({"command": hidden}));
     let ToolOutcome::NeedsConsent { effects, reason, .. } = house.outcome(&context, None).await else { panic!() };
-    assert!(effects.iter().any(|line| line.starts_with("may reach the network")), "{effects:?}");
+    assert!(effects.iter().any(|line| line.starts_with("may use the network")), "{effects:?}");
     assert_eq!(reason, format!("it tried to connect to 127.0.0.1:{port}"));
     assert!(listener.accept().is_err());
     let call = house.allowed(&hidden).await;

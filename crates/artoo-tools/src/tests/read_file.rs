@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{House, make_fifo};
 
 #[tokio::test]
-async fn every_way_of_reading_says_what_is_there() {
+async fn read_modes_return_the_content() {
     let house = House::new();
     house.file("work/f", "one\ntwo\nThree\nfour");
     house.file("work/ends", "a\nb\n");
@@ -92,7 +92,7 @@ async fn a_missing_file_names_its_neighbours() {
 /// Each of these must end at once; opening some of them would wait for ever or act on a device.
 #[doc = "holds: law 3.13; design H6"]
 #[tokio::test]
-async fn pipes_devices_and_folders_are_refused_and_a_huge_file_is_capped() {
+async fn special_files_are_refused_huge_files_capped() {
     let house = House::new();
     make_fifo(&house.home.join("work/pipe"));
     fs::create_dir_all(house.home.join("work/folder")).unwrap();
@@ -113,7 +113,7 @@ async fn pipes_devices_and_folders_are_refused_and_a_huge_file_is_capped() {
 
 #[doc = "holds: law 1.20"]
 #[tokio::test]
-async fn keys_and_process_memory_are_denied_however_they_are_spelled() {
+async fn keys_and_process_memory_are_denied() {
     let house = House::with(|config| config.protected = vec![format!("{}/data", config.environment.home).into()]);
     for path in
         [".ssh/id_rsa", ".artoo/audit.jsonl", ".aws/credentials", ".gnupg/x", "data/memory", ".netrc", ".bash_history"]
@@ -161,7 +161,7 @@ async fn bytes_that_are_no_text_are_marked() {
 }
 
 #[tokio::test]
-async fn a_long_text_keeps_head_and_tail_on_characters() {
+async fn long_text_keeps_head_and_tail() {
     let house = House::new();
     let text = format!("START{}END", "ä".repeat(3_000_000));
     house.file("work/long", &text);

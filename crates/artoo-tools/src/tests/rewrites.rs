@@ -55,7 +55,7 @@ proptest! {
 
     #[doc = "holds: design D20"]
     #[test]
-    fn a_find_runs_as_it_was_written_and_loses_nothing(tree in tree(), command in find()) {
+    fn find_runs_as_written(tree in tree(), command in find()) {
         let house = House::new();
         grow(&house, &tree);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

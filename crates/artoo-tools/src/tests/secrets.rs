@@ -79,7 +79,7 @@ async fn asked(house: &House, tool: &str, input: Value) -> (String, Vec<String>)
 
 #[doc = "holds: law 1.21"]
 #[tokio::test]
-async fn read_file_asks_for_each_kind_of_secret_by_name() {
+async fn read_file_asks_about_secrets_by_name() {
     let house = project(&SECRETS);
     for (path, _) in SECRETS {
         let (reason, _) = asked(&house, "read_file", json!({"path": path})).await;
@@ -93,7 +93,7 @@ async fn read_file_asks_for_each_kind_of_secret_by_name() {
 
 #[doc = "holds: law 1.21"]
 #[tokio::test]
-async fn a_secret_is_shown_after_approval_and_to_a_trusted_model() {
+async fn secrets_need_approval_or_a_trusted_model() {
     let house = project(&SECRETS);
     std::os::unix::fs::symlink(house.home.join("work/.env"), house.home.join("work/plain.txt")).unwrap();
     let (reason, _) = asked(&house, "read_file", json!({"path": "plain.txt"})).await;
@@ -115,7 +115,7 @@ async fn a_secret_is_shown_after_approval_and_to_a_trusted_model() {
 
 #[doc = "holds: law 1.21"]
 #[tokio::test]
-async fn a_search_by_content_leaves_secrets_out_and_says_so() {
+async fn content_search_skips_secrets_and_reports_it() {
     let house =
         project(&[(".env", "needle"), ("a.txt", "needle"), ("sub/b.txt", "needle"), ("deep/er/x.pem", "needle")]);
     let call = house.call("glob", json!({"recursive": true, "hidden": true, "contains": "needle"})).await;
@@ -136,7 +136,7 @@ async fn a_search_by_content_leaves_secrets_out_and_says_so() {
 
 #[doc = "holds: law 1.21"]
 #[tokio::test]
-async fn a_command_that_names_a_secret_asks_with_its_name() {
+async fn command_naming_a_secret_needs_approval() {
     let house = project(&SECRETS);
     for (path, _) in SECRETS {
         let (reason, _) = asked(&house, "shell", json!({"command": format!("cat '{path}'")})).await;
@@ -171,7 +171,7 @@ fn told(call: &ToolCall) -> bool {
 
 #[doc = "holds: law 1.21"]
 #[tokio::test]
-async fn a_command_that_reads_a_folder_finds_its_secrets_closed_and_says_so() {
+async fn secrets_in_a_read_folder_are_denied() {
     let house = project(&[
         (".env", "needle S3CR3T"),
         ("a.txt", "needle"),
@@ -204,7 +204,7 @@ async fn a_command_that_reads_a_folder_finds_its_secrets_closed_and_says_so() {
 
 #[doc = "holds: law 1.21"]
 #[tokio::test]
-async fn a_script_reads_no_secret_that_nobody_allowed() {
+async fn scripts_read_no_unapproved_secrets() {
     let house = project(&[(".env", "needle"), (".env.example", "sample"), ("run.sh", "cat .en* ~/work/.e*; true")]);
     for command in ["bash run.sh", "bash run.sh > ../artoo_workspace/out; cat ../artoo_workspace/out"] {
         let call = house.call("shell", json!({"command": command})).await;
@@ -220,7 +220,7 @@ fn git(folder: &Path, arguments: &[&str]) {
 
 #[doc = "holds: law 1.21"]
 #[tokio::test]
-async fn git_shows_no_password_of_its_settings_and_no_secret_of_its_history() {
+async fn git_output_has_no_passwords_or_secrets() {
     let house = project(&[(".env", "DB=needle"), ("a.txt", "one\n")]);
     let work = house.home.join("work");
     git(&work, &["init", "-q"]);
@@ -242,7 +242,7 @@ async fn git_shows_no_password_of_its_settings_and_no_secret_of_its_history() {
 
 #[doc = "holds: law 1.21"]
 #[tokio::test]
-async fn a_key_that_nobody_asked_about_is_taken_out_of_an_output() {
+async fn unapproved_keys_are_redacted_in_output() {
     let key = "sk-proj-abcDEF0123456789xyz";
     let house = project(&[("long.log", &format!("{}{key}\n", "line\n".repeat(2000))), ("a.txt", "sk-notes\n")]);
     for (tool, input) in [
@@ -257,7 +257,7 @@ async fn a_key_that_nobody_asked_about_is_taken_out_of_an_output() {
 
 #[doc = "holds: law 1.21"]
 #[tokio::test]
-async fn files_copies_a_secret_after_a_question_and_moves_or_deletes_it_as_before() {
+async fn copying_a_secret_needs_approval() {
     let house = project(&[(".env", "needle"), ("a.txt", "x"), ("sub/.env", "needle")]);
     let tools = |act: Value| {
         let mut context = House::context("files", act);

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{House, called};
 
 #[tokio::test]
-async fn proven_commands_run_without_a_shell_and_say_whether_they_measure() {
+async fn pipelines_run_and_say_whether_they_measure() {
     let house = House::new();
     house.file("work/a b.txt", "one\ntwo\n");
     for (command, output, measures) in [
@@ -61,7 +61,7 @@ async fn exit_codes_mean_what_the_program_means() {
 }
 
 #[tokio::test]
-async fn a_missing_operand_is_environmental_and_a_bad_approach_is_not() {
+async fn missing_operands_are_environmental_bad_commands_not() {
     let house = House::new();
     house.file("work/notes.md", "x");
     for command in ["cat note.md", "wc -l notes.txt", "diff notes.md note.md"] {
@@ -78,7 +78,7 @@ async fn a_missing_operand_is_environmental_and_a_bad_approach_is_not() {
 
 #[doc = "holds: design T16"]
 #[tokio::test]
-async fn programs_that_are_missing_or_not_executable_have_their_codes() {
+async fn missing_and_unexecutable_programs_have_exit_codes() {
     let house = House::new();
     let file = house.file("work/plain", "#!/bin/sh\n");
     fs::set_permissions(file, fs::Permissions::from_mode(0o644)).unwrap();
@@ -98,7 +98,7 @@ async fn programs_that_are_missing_or_not_executable_have_their_codes() {
 
 #[doc = "holds: design T17"]
 #[tokio::test]
-async fn a_working_folder_that_is_gone_is_named() {
+async fn removed_working_folder_is_named() {
     let house = House::new();
     fs::remove_dir_all(house.home.join("work")).unwrap();
     let call = house.call("shell", json!({"command": "uname"})).await;
@@ -107,7 +107,7 @@ async fn a_working_folder_that_is_gone_is_named() {
 }
 
 #[tokio::test]
-async fn creating_commands_create_only_what_is_absent_and_in_the_workspace() {
+async fn commands_create_new_workspace_files_only() {
     let house = House::new();
     house.file("work/src.txt", "abc");
     fs::create_dir_all(house.workspace()).unwrap();
@@ -155,7 +155,7 @@ async fn a_pipeline_runs_as_its_text_does() {
 
 /// What runs after approval are the words, whatever they hold.
 #[tokio::test]
-async fn an_approved_pipeline_touches_only_what_its_words_name() {
+async fn approved_pipeline_changes_only_named_files() {
     let house = House::new();
     for name in ["*", "a", "$(rm a)", "b\nc"] {
         house.file(&format!("work/{name}"), "x\n");

@@ -54,7 +54,7 @@ async fn a_command_that_changes_nothing_runs_unasked() {
 }
 
 #[tokio::test]
-async fn new_files_in_the_workspace_are_made_unasked_and_undone() {
+async fn new_workspace_files_are_committed_and_undone() {
     let house = house(true);
     let call =
         called(house.outcome(&order("cd ~/artoo_workspace && mkdir n && echo x > n/f && ln -s f n/l"), None).await);
@@ -70,7 +70,7 @@ async fn new_files_in_the_workspace_are_made_unasked_and_undone() {
 }
 
 #[tokio::test]
-async fn changes_are_asked_about_with_what_would_change_and_made_after_a_yes() {
+async fn questions_show_changes_committed_after_approval() {
     for views in [true, false] {
         let house = house(views);
         let work = house.home.join("work");
@@ -101,7 +101,7 @@ async fn changes_are_asked_about_with_what_would_change_and_made_after_a_yes() {
 }
 
 #[tokio::test]
-async fn what_changed_since_the_question_is_left_alone() {
+async fn files_changed_since_the_question_stay() {
     let house = house(true);
     let question = asked(&house, "sed -i s/one/1/ a.txt").await;
     house.file("work/a.txt", "mine\n");

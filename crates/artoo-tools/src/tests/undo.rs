@@ -152,7 +152,7 @@ async fn what_shell_commands_change_comes_back() {
 }
 
 #[tokio::test]
-async fn a_file_with_a_name_elsewhere_comes_back_under_both() {
+async fn hard_links_are_restored_under_both_names() {
     let house = House::keeping_directly(|_| {});
     furnish(&house);
     let outside = house.home.join("elsewhere");
@@ -166,7 +166,7 @@ async fn a_file_with_a_name_elsewhere_comes_back_under_both() {
 }
 
 #[tokio::test]
-async fn an_act_that_found_something_in_its_place_owns_nothing_of_it() {
+async fn failed_creation_records_no_existing_file() {
     let house = House::keeping();
     let there = house.workspace().join("there/f");
     fs::create_dir_all(there.parent().unwrap()).unwrap();

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{House, make_fifo, snapshot};
 
 #[tokio::test]
-async fn a_new_file_leaves_its_digest_as_evidence() {
+async fn new_files_are_recorded_with_their_digest() {
     let house = House::new();
     let home = house.home.display().to_string();
     for (path, lands_at) in [
@@ -108,7 +108,7 @@ async fn no_spelling_leaves_the_workspace() {
 
 #[doc = "holds: design F5"]
 #[tokio::test]
-async fn a_workspace_that_is_a_link_of_the_users_own_works() {
+async fn workspace_may_be_a_symlink() {
     let house = House::new();
     fs::create_dir_all(house.home.join("elsewhere")).unwrap();
     symlink(house.home.join("elsewhere"), house.workspace()).unwrap();
@@ -121,7 +121,7 @@ async fn a_workspace_that_is_a_link_of_the_users_own_works() {
 #[cfg(target_os = "linux")]
 #[doc = "holds: law 1.9; design H5"]
 #[test]
-fn a_parent_swapped_for_a_link_lets_nothing_out() {
+fn parent_replaced_by_link_is_refused() {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let house = House::in_memory();

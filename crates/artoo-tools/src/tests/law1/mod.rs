@@ -214,8 +214,8 @@ fn labelled_rows_do_no_harm_unasked() {
 
 #[doc = "holds: law 1.1; law 1.16"]
 #[test]
-fn rows_of_other_tables_do_no_harm_unasked() {
-    world::apart("rows_of_other_tables_do_no_harm_unasked", || {
+fn other_rows_do_no_harm_unasked() {
+    world::apart("other_rows_do_no_harm_unasked", || {
         let all = std::env::var_os("ARTOO_LAW1_ALL").is_some();
         let (ways, part) = if all { (&WAYS[..], 1) } else { (&WAYS[2..], PART) };
         let rows: Vec<Row> = rows::others().into_iter().step_by(part).collect();

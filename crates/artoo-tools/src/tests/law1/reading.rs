@@ -66,8 +66,8 @@ fn without_scratch(bytes: Vec<u8>) -> Vec<u8> {
 
 #[doc = "holds: law 1.16"]
 #[test]
-fn read_only_rows_print_what_they_print_without_artoo() {
-    world::apart("reading::read_only_rows_print_what_they_print_without_artoo", || {
+fn read_only_rows_print_the_same_bytes() {
+    world::apart("reading::read_only_rows_print_the_same_bytes", || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let house = House::with(|config| config.call_timeout = Duration::from_secs(20));
         furnish(&house);

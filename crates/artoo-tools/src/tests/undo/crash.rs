@@ -144,7 +144,7 @@ fn check(house: &House, before: &super::Tree, reports: &[Report], moment: &str) 
 
 #[doc = "holds: law 1.12"]
 #[test]
-fn a_kill_at_any_step_of_an_act_leaves_all_that_undo_needs() {
+fn kill_during_an_act_keeps_undo_complete() {
     let mut told = 0;
     for moment in 0..MOMENTS_MAX {
         let house = fresh();
@@ -164,7 +164,7 @@ fn a_kill_at_any_step_of_an_act_leaves_all_that_undo_needs() {
 
 #[doc = "holds: law 1.12"]
 #[test]
-fn a_kill_at_any_step_of_an_undo_is_gone_on_from() {
+fn killed_undo_can_be_resumed() {
     for moment in 0..MOMENTS_MAX {
         let house = fresh();
         let before = tree(&house.home);

@@ -23,7 +23,7 @@ impl House {
 
 #[doc = "holds: law 1.10"]
 #[tokio::test]
-async fn what_is_too_much_is_said_before_and_named_after() {
+async fn too_large_changes_are_announced_and_named() {
     let house = House::keeping_directly(|undo| (undo.max_bytes, undo.max_entries) = (10_000, 50));
     furnish(&house);
     let ws = house.workspace();
@@ -50,7 +50,7 @@ async fn what_is_too_much_is_said_before_and_named_after() {
 
 #[doc = "holds: law 1.10"]
 #[tokio::test]
-async fn a_yes_to_what_can_be_undone_is_none_to_what_can_not() {
+async fn approval_of_undoable_change_covers_no_other() {
     let house = House::keeping_directly(|undo| undo.max_bytes = 10_000);
     furnish(&house);
     let ws = house.workspace();
@@ -81,7 +81,7 @@ async fn patterns_and_the_home_variable_are_covered() {
 }
 
 #[tokio::test]
-async fn keys_in_the_way_are_not_copied_into_the_journal() {
+async fn keys_are_not_copied_into_the_journal() {
     let house = House::keeping_directly(|_| {});
     house.file(".ssh/id", "the very secret key");
     house.file("plain", "x");
@@ -121,7 +121,7 @@ async fn the_oldest_tasks_are_forgotten_and_counted() {
 
 #[doc = "holds: law 1.12"]
 #[tokio::test]
-async fn a_journal_cut_short_anywhere_still_undoes_what_it_holds() {
+async fn truncated_journal_undoes_its_complete_entries() {
     let whole = {
         let house = House::keeping();
         interrupted(&house).await;
@@ -192,7 +192,7 @@ async fn full() {
 
 #[doc = "holds: law 1.10"]
 #[test]
-fn where_nothing_more_can_be_written_nothing_is_done() {
+fn unwritable_journal_prevents_changes() {
     let script = "trap '' XFSZ; ulimit -f 128; exec \"$0\" --exact tests::undo::limits::full --test-threads=1";
     let me = std::env::current_exe().unwrap();
     // bash counts in units of 1024 bytes.

@@ -123,7 +123,7 @@ async fn act(house: &House, numbers: &mut Numbers) -> String {
 
 #[doc = "holds: law 1.10"]
 #[tokio::test]
-async fn any_sequence_of_acts_is_undone_byte_for_byte_and_redone() {
+async fn random_acts_are_undone_and_redone_exactly() {
     for seed in 1..=SEEDS {
         let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let house = House::keeping();

@@ -18,7 +18,7 @@ fn outcome<'a>(report: &'a Report, name: &str) -> &'a ItemOutcome {
 
 #[doc = "holds: law 1.11"]
 #[tokio::test]
-async fn what_was_changed_since_is_left_and_named_and_the_rest_comes_back() {
+async fn undo_skips_and_names_files_modified_since() {
     let house = House::keeping();
     furnish(&house);
     let ws = house.workspace();
@@ -58,7 +58,7 @@ async fn what_was_changed_since_is_left_and_named_and_the_rest_comes_back() {
 
 #[doc = "holds: law 1.11"]
 #[tokio::test]
-async fn a_moved_or_thrown_away_thing_that_changed_or_whose_place_is_taken_stays() {
+async fn undo_skips_changed_or_blocked_moves() {
     let house = House::keeping();
     let (one, two, three) = (house.file("d/one", "1"), house.file("d/two", "2"), house.file("d/three", "3"));
     let home = house.home.clone();
@@ -79,7 +79,7 @@ async fn a_moved_or_thrown_away_thing_that_changed_or_whose_place_is_taken_stays
 
 #[doc = "holds: law 1.11"]
 #[tokio::test]
-async fn undone_is_undone_and_its_undo_is_the_other_way_round() {
+async fn undo_of_an_undo_restores_the_change() {
     let house = House::keeping();
     house.act(json!({"act": "create_file", "to": house.home.join("f"), "text": "t"})).await;
     let store = house.store();
@@ -107,7 +107,7 @@ async fn undone_is_undone_and_its_undo_is_the_other_way_round() {
 
 #[doc = "holds: law 1.12"]
 #[tokio::test]
-async fn an_act_that_was_cut_off_counts_until_it_is_looked_at() {
+async fn interrupted_act_is_recorded_until_compared() {
     let house = House::keeping_directly(|_| {});
     furnish(&house);
     let before = tree(&house.home);
@@ -136,7 +136,7 @@ async fn an_act_that_was_cut_off_counts_until_it_is_looked_at() {
 }
 
 #[tokio::test]
-async fn while_an_act_goes_on_nothing_is_undone() {
+async fn no_undo_during_an_act() {
     let house = House::keeping_directly(|_| {});
     house.act(json!({"act": "create_file", "to": house.home.join("f"), "text": "t"})).await;
     let command = format!("touch {0}/started; while [ ! -e {0}/go ]; do sleep 0.01; done", house.home.display());
@@ -160,7 +160,7 @@ async fn while_an_act_goes_on_nothing_is_undone() {
 
 #[doc = "holds: law 1.11"]
 #[tokio::test]
-async fn a_folder_that_became_a_link_is_not_followed() {
+async fn folder_replaced_by_link_is_not_followed() {
     let house = House::keeping();
     house.file("ws/d/f", "old");
     fs::create_dir(house.workspace()).unwrap();
@@ -174,7 +174,7 @@ async fn a_folder_that_became_a_link_is_not_followed() {
 }
 
 #[tokio::test]
-async fn what_somebody_writes_at_the_last_moment_is_not_lost() {
+async fn concurrent_writes_are_not_lost() {
     for (command, moment, name) in [
         // Changed: the exchange finds what it did not expect, and is taken back.
         ("echo x > a.txt", "the new stands aside", "a.txt"),
@@ -208,7 +208,7 @@ async fn what_somebody_writes_at_the_last_moment_is_not_lost() {
 }
 
 #[tokio::test]
-async fn every_task_has_an_entry_of_its_own() {
+async fn each_task_has_its_own_entry() {
     let house = House::keeping();
     let other = TaskId::try_from("other-00000000-0000-4000-8000-000000000002".to_owned()).unwrap();
     house.call("write_file", json!({"path": "one", "text": "1"})).await;
@@ -226,7 +226,7 @@ async fn every_task_has_an_entry_of_its_own() {
 
 #[doc = "holds: law 1.8"]
 #[tokio::test]
-async fn what_lies_on_another_disk_goes_to_that_disks_trash_and_comes_back() {
+async fn other_disks_use_their_own_trash() {
     use std::os::unix::fs::MetadataExt;
     let house = House::keeping();
     let Ok(dir) = tempfile::TempDir::new_in("/dev/shm") else {
@@ -255,7 +255,7 @@ async fn what_lies_on_another_disk_goes_to_that_disks_trash_and_comes_back() {
 }
 
 #[tokio::test]
-async fn folders_that_are_closed_before_or_after_are_no_loss() {
+async fn unreadable_folders_are_restored() {
     let house = House::keeping();
     furnish(&house);
     let ws = house.workspace();

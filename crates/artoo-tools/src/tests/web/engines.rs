@@ -20,7 +20,7 @@ const DUCK: &str = r#"<html><body><div class="result results_links"><h2>
 
 #[doc = "holds: law 1.22"]
 #[tokio::test]
-async fn own_words_go_out_unasked_to_a_chosen_engine_and_others_do_not() {
+async fn own_words_need_no_approval_others_do() {
     let server = Server::start(vec![("/search", as_json(SEARXNG))]);
     let house = with_searxng(&server);
     let said = "what is the population of Lisbon?";
@@ -48,7 +48,7 @@ async fn own_words_go_out_unasked_to_a_chosen_engine_and_others_do_not() {
 
 #[doc = "holds: law 1.22"]
 #[tokio::test]
-async fn an_engine_that_nobody_chose_is_asked_about_even_for_own_words() {
+async fn fallback_engine_always_needs_approval() {
     let server = Server::start(vec![("/html/", html(DUCK))]);
     let duck = || Engine::duckduckgo(false).unwrap().at(&format!("http://site.test:{}/html/", server.address.port()));
     let house = house(vec![Engine::searxng(&server.url("/")).unwrap(), duck()], &server);
@@ -68,7 +68,7 @@ async fn an_engine_that_nobody_chose_is_asked_about_even_for_own_words() {
 /// person, an engine that is down and an answer that can't be read are none.
 #[doc = "holds: law 0.10; design D7"]
 #[tokio::test]
-async fn an_empty_answer_is_told_from_no_answer() {
+async fn empty_answers_differ_from_no_answer() {
     let check = async |engine: &str, reply: Reply, status: CallStatus, expected: &str| {
         let server = Server::start(vec![("/search", reply.clone()), ("/", reply)]);
         let site = format!("http://site.test:{}/", server.address.port());
@@ -112,7 +112,7 @@ async fn an_empty_answer_is_told_from_no_answer() {
 
 #[doc = "holds: law 0.10; design D15"]
 #[tokio::test]
-async fn the_chain_goes_on_where_an_engine_gives_no_answer_and_says_so() {
+async fn next_engine_is_asked_after_no_answer() {
     let down = Server::start(vec![("/search", Reply::Plain("503 Busy", vec![], vec![]))]);
     let up = Server::start(vec![("/", as_json(r#"{"type":"search","web":{"results":[]}}"#))]);
     let site = format!("http://site.test:{}/", up.address.port());
@@ -135,7 +135,7 @@ async fn the_chain_goes_on_where_an_engine_gives_no_answer_and_says_so() {
 /// A key goes into a header and nowhere else, whatever the server does with it.
 #[doc = "holds: design H7"]
 #[tokio::test]
-async fn no_key_is_in_an_address_or_an_error() {
+async fn keys_are_in_no_url_or_error() {
     for status in ["200 OK", "401 Unauthorized", "500 Oops"] {
         let echo = Reply::Plain(status, vec![], b"your key canary-4f9a is bad".to_vec());
         let server = Server::start(vec![("/", echo)]);
@@ -153,7 +153,7 @@ async fn no_key_is_in_an_address_or_an_error() {
 }
 
 #[test]
-fn an_address_of_an_instance_is_a_plain_one() {
+fn instance_urls_are_checked() {
     let check = |url: &str, expected: bool| assert_eq!(Engine::searxng(url).is_ok(), expected, "{url}");
     check("http://localhost:8888", true);
     check("https://searx.example/sub", true);

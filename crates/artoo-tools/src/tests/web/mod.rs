@@ -53,7 +53,7 @@ fn without_an_engine_there_is_no_search() {
 }
 
 #[tokio::test]
-async fn inputs_that_mean_nothing_are_refused_by_name() {
+async fn invalid_search_inputs_are_refused_by_field() {
     let server = Server::start(vec![]);
     let house = with_searxng(&server);
     let check = async |input: serde_json::Value, status: CallStatus, expected: &str| {

@@ -14,7 +14,7 @@ const PAGE: &str = "<html><head><title>A  page</title><style>p{}</style><script>
     <table><tr><td>1</td><td>2</td></tr></table><p hidden>open-ended<p>end\u{202e}\u{1b}[2J</body></html>";
 
 #[tokio::test]
-async fn a_page_is_read_as_a_person_reads_it() {
+async fn pages_are_read_as_visible_text() {
     let server = Server::start(vec![("/a", html(PAGE))]);
     let call = allowed(&with_searxng(&server), json!({"url": server.url("/a")})).await;
     assert_eq!(call.status, CallStatus::Ok, "{call:?}");
@@ -39,7 +39,7 @@ async fn a_page_is_read_as_a_person_reads_it() {
 
 #[doc = "holds: law 1.22"]
 #[tokio::test]
-async fn a_page_goes_out_unasked_only_if_the_person_or_an_engine_named_it() {
+async fn only_named_pages_need_no_approval() {
     let found = as_json(r#"{"results":[{"url":"http://site.test/found","title":"t"}]}"#);
     let server = Server::start(vec![("/search", found), ("/found", html("found it")), ("/other", html("other"))]);
     let house = with_searxng(&server);
@@ -65,7 +65,7 @@ async fn a_page_goes_out_unasked_only_if_the_person_or_an_engine_named_it() {
 /// Every hop is checked like the first, by its letters and by the address it resolves to.
 #[doc = "holds: law 1.24; design T21"]
 #[tokio::test]
-async fn a_page_that_leads_inside_is_not_followed() {
+async fn redirects_to_private_addresses_are_refused() {
     let inside = Server::start(vec![("/secret", html("secret"))]);
     let secret = inside.url("/secret");
     for (location, expected) in [
@@ -90,7 +90,7 @@ async fn a_page_that_leads_inside_is_not_followed() {
 /// A name of the outside that leads inside (rebinding): the addresses that are connected to are the checked ones.
 #[doc = "holds: law 1.24; design T21"]
 #[tokio::test]
-async fn a_name_that_leads_inside_is_not_asked() {
+async fn names_resolving_to_private_addresses_are_refused() {
     let server = Server::start(vec![("/", html("inside"))]);
     let port = server.address.port();
     let house = with_searxng(&server);
@@ -139,7 +139,7 @@ async fn size_time_and_hops_are_bounded() {
 
 #[doc = "holds: design T21"]
 #[tokio::test]
-async fn a_network_that_is_down_is_an_environmental_failure() {
+async fn network_failures_are_environmental() {
     let server = Server::start(vec![]);
     let house = with_searxng(&server);
     // Nobody listens on a port that was just given back.
@@ -155,7 +155,7 @@ async fn a_network_that_is_down_is_an_environmental_failure() {
 
 #[doc = "holds: law 0.10; design D7"]
 #[tokio::test]
-async fn a_page_that_turns_programs_away_is_no_page() {
+async fn captcha_pages_are_failures() {
     let status = |status, text: &str| Reply::Plain(status, vec![("content-type", "text/html".to_owned())], text.into());
     let article = format!("<p>How to solve the captcha: are you a robot? {}</p>", "word ".repeat(400));
     let server = Server::start(vec![
@@ -181,7 +181,7 @@ async fn a_page_that_turns_programs_away_is_no_page() {
 }
 
 #[tokio::test]
-async fn a_long_page_is_read_in_parts_and_says_how_much_there_is() {
+async fn long_pages_are_read_in_parts() {
     let text: String = (0..3000).map(|n| format!("word{n} ")).collect();
     let server = Server::start(vec![("/long", html(&text))]);
     let house = with_searxng(&server);
