@@ -2,7 +2,7 @@
 
 use artoo_proto::{CallStatus, FOLDER, ToolCall};
 
-use super::House;
+use super::Fixture;
 
 fn has_changed(call: &ToolCall) -> bool {
     call.changed.iter().any(|change| change.before != change.after)
@@ -15,14 +15,14 @@ fn known(call: &ToolCall) -> Option<Vec<&str>> {
 
 /// Runs it with a yes; `expected`: the ends of all paths it changed, `None` where that is not known.
 async fn check(command: &str, expected: Option<&[&str]>) -> ToolCall {
-    let house = House::keeping();
-    if !house.registry.fence_report().holds {
+    let fixture = Fixture::keeping();
+    if !fixture.registry.fence_report().holds {
         eprintln!("SKIPPED: nothing on this machine holds a command, so what it changes is never known");
-        return house.allowed(command).await;
+        return fixture.allowed(command).await;
     }
-    house.file("work/a.txt", "one\n");
-    house.file("work/sub/b.txt", "two\n");
-    let call = house.allowed(command).await;
+    fixture.file("work/a.txt", "one\n");
+    fixture.file("work/sub/b.txt", "two\n");
+    let call = fixture.allowed(command).await;
     let Some(expected) = expected else {
         assert_eq!(known(&call), None, "{command}: {call:?}");
         return call;
