@@ -128,14 +128,11 @@ fn entry(place: &Place, name: &Path, limit: &Limit, depth: usize, add: &mut Add<
         return Err(io::Error::other("folders are nested too deep"));
     }
     let kind = FileType::from_raw_mode(statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW)?.st_mode);
-    let open = match kind {
-        _ if kind.is_dir() => File::from(place.open_folder()?),
-        _ if kind.is_file() => place.open_file()?,
-        _ => {
-            let name = paths::line(name);
-            return Err(io::Error::other(format!("{name} is not a file or folder; it can't be packed")));
-        }
-    };
+    if !kind.is_file() && !kind.is_dir() {
+        let name = paths::line(name);
+        return Err(io::Error::other(format!("{name} is not a file or folder; it can't be packed")));
+    }
+    let open = if kind.is_dir() { File::from(place.open_folder()?) } else { place.open_file()? };
     let found = open.metadata()?;
     add(open, &found, name)?;
     let mut entries = 1;

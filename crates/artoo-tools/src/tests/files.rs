@@ -186,7 +186,12 @@ async fn questions_show_paths_counts_and_sizes() {
         .await;
     assert!(shown.starts_with("files: moves to the trash 2 files, 7 bytes, newest change 20"), "{shown}");
     let all = effects.join("\n");
-    assert!(all.contains(a.to_str().unwrap()) && all.contains("b\\u{1b}[2J") && all.contains("taken back"), "{all}");
+    assert!(
+        all.contains(a.to_str().unwrap())
+            && all.contains("b\\u{1b}[2J")
+            && all.contains("can be restored from the trash"),
+        "{all}"
+    );
 }
 
 #[doc = "holds: law 1.8"]
