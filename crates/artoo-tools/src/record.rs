@@ -108,8 +108,9 @@ impl Record {
     }
 
     /// The same of a request that could not be read.
-    pub(crate) fn of_class(self: Box<Self>, class: EffectClass) -> Box<Self> {
-        Box::new(Self { class, ..*self })
+    pub(crate) fn of_class(mut self: Box<Self>, class: EffectClass) -> Box<Self> {
+        self.class = class;
+        self
     }
 
     pub(crate) fn class(self, class: EffectClass) -> Self {

@@ -168,7 +168,7 @@ fn shown_by_git(commands: &[Vec<String>]) -> Option<String> {
     let of_git = commands.iter().filter(|words| words.first().is_some_and(|program| program.ends_with("git")));
     let named = of_git.flat_map(|words| words.iter().skip(1)).filter_map(|word| word.rsplit(':').next());
     let file = named.map(Path::new).find(|file| secret::is_named_so(file))?;
-    Some(format!("{} may hold secrets, and what git says of it goes to the model", paths::line(file)))
+    Some(format!("{} may hold secrets, and what git prints of it would be sent to the model", paths::line(file)))
 }
 
 /// The schema for models.
@@ -178,7 +178,7 @@ fn schema() -> Value {
         json!({
             "command": {"type": "string", "minLength": 1, "maxLength": COMMAND_MAX_CHARS,
                 "description": "a command for bash, with pipelines, lists and loops"},
-            "network": {"type": "boolean", "description": "true if it must reach the network; asks a person"},
+            "network": {"type": "boolean", "description": "true if it needs the network; needs approval"},
             "writes": {"type": "array", "maxItems": WRITES_MAX, "items": {"type": "string", "minLength": 1, "maxLength": PATH_MAX_BYTES},
                 "description": "folders outside the home folder that it must change"}
         }),
