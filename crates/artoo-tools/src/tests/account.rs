@@ -98,14 +98,14 @@ fn commands_run_under_another_supervisor() {
         let _listener = crate::fence::kernel::listen(&[allow]).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let house = House::keeping();
-            let letter = house.file("work/a.txt", "one\n");
-            let order = |command: &str| House::context("shell", serde_json::json!({"command": command}));
-            let read = super::called(house.outcome(&order("cat a.txt"), None).await);
-            let asked = house.outcome(&order("rm a.txt"), None).await;
+            let fixture = Fixture::keeping();
+            let letter = fixture.file("work/a.txt", "one\n");
+            let order = |command: &str| Fixture::context("shell", serde_json::json!({"command": command}));
+            let read = super::called(fixture.outcome(&order("cat a.txt"), None).await);
+            let asked = fixture.outcome(&order("rm a.txt"), None).await;
             assert!(matches!(asked, ToolOutcome::NeedsConsent { .. }), "{asked:?}");
             assert!(letter.exists());
-            (read, house.allowed("rm a.txt").await, letter.exists())
+            (read, fixture.allowed("rm a.txt").await, letter.exists())
         })
     });
     let (read, removed, exists) = ran.join().unwrap();
