@@ -235,7 +235,7 @@ fn what_is_refused_and_what_is_interrupted_has_its_own_code() {
     assert_eq!(world.snapshot(), before);
 }
 
-#[doc = "holds: law 0"]
+#[doc = "holds: law 1.19"]
 #[test]
 fn changes_that_could_not_be_made_are_no_success() {
     let world = with_texts();
