@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{House, called, snapshot, task};
 use crate::undo::UndoConfig;
 
-fn house(views: bool) -> House {
+pub(super) fn house(views: bool) -> House {
     let house = House::with(|config| {
         config.views = views;
         let data = std::path::Path::new(&config.environment.home).join(".artoo");
@@ -20,7 +20,7 @@ fn house(views: bool) -> House {
     house
 }
 
-fn order(command: &str) -> ToolOrder {
+pub(super) fn order(command: &str) -> ToolOrder {
     ToolOrder { task_id: task(), ..House::context("shell", json!({"command": command})) }
 }
 
