@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::names::run_by;
 use super::set::{ChangeSet, Entry, Kind};
@@ -60,6 +60,15 @@ pub(crate) enum Reason {
     LeadsOut,
     /// It belongs to another user or group than before, or than the folder's other files would.
     OtherOwner,
+    /// Its times alone are set, where that is asked about.
+    Times,
+}
+
+impl Reason {
+    /// Whether it is a reason that any file can have.
+    pub(crate) fn is_plain(self) -> bool {
+        matches!(self, Self::Existing | Self::OutsideWorkspace | Self::Times)
+    }
 }
 
 impl std::fmt::Display for Reason {
@@ -76,6 +85,7 @@ impl std::fmt::Display for Reason {
             Self::SetId => write!(to, "it runs as its owner or group, whoever starts it"),
             Self::LeadsOut => write!(to, "the link leads out of the workspace"),
             Self::OtherOwner => write!(to, "its owner or group changes"),
+            Self::Times => write!(to, "its times are set"),
         }
     }
 }
@@ -100,7 +110,7 @@ impl Class {
     /// Whether an approval for more than this one change set may cover it: all its entries are plain files and folders
     /// that no other program runs.
     pub(crate) fn is_ordinary(&self) -> bool {
-        let is_plain = |reason: &Reason| matches!(reason, Reason::Existing | Reason::OutsideWorkspace);
+        let is_plain = |reason: &Reason| reason.is_plain();
         match self {
             Self::Committable => true,
             Self::Asks(entries) => entries.iter().all(|(_, reasons)| reasons.iter().all(is_plain)),
@@ -120,6 +130,15 @@ fn reasons(entry: &Entry, places: &Places<'_>, bare: &BTreeSet<PathBuf>) -> Vec<
     let path = entry.path.as_path();
     let is_folder = matches!(entry.after, State::Folder(_));
     let mut reasons = Vec::new();
+    if entry.kind == Kind::Times {
+        let is_protected = places.protected.holds(path);
+        return match entry.names_before() {
+            Some(names) => vec![Reason::Times, Reason::SeveralNames(names)],
+            None if is_protected => vec![Reason::Times, Reason::Protected],
+            None if !path.starts_with(places.workspace) => vec![Reason::Times, Reason::OutsideWorkspace],
+            None => reasons,
+        };
+    }
     let mut add = |holds: bool, reason: Reason| {
         if holds {
             reasons.push(reason);
@@ -138,7 +157,7 @@ fn reasons(entry: &Entry, places: &Places<'_>, bare: &BTreeSet<PathBuf>) -> Vec<
     add(entry.has_other_names || entry.link_of.is_some(), Reason::OtherNames);
     let special = |state: &State| matches!(state, State::Pipe(_) | State::Odd { .. });
     add(special(&entry.after) || special(&entry.before), Reason::SpecialFile);
-    add(has_new_set_id(entry), Reason::SetId);
+    add(has_new_set_id(entry) || entry.gains_capability, Reason::SetId);
     add(leads_out(entry, places.workspace), Reason::LeadsOut);
     let owner = |state: &State| state.facts().map(|facts| (facts.owner, facts.group));
     let is_given_away = owner(&entry.before).zip(owner(&entry.after)).is_some_and(|(was, is)| was != is);
@@ -221,6 +240,11 @@ fn leads_out(entry: &Entry, workspace: &Path) -> bool {
     let State::Link { target } = &entry.after else { return false };
     let target = artoo_proto::escape::path_from_line(target).unwrap_or_default();
     let target = Path::new(std::ffi::OsStr::from_bytes(&target));
+    // What stands behind a name may be a link: `..` leads from where that leads to.
+    let mut behind = target.components().skip_while(|part| !matches!(part, Component::Normal(_)));
+    if behind.any(|part| part == Component::ParentDir) {
+        return true;
+    }
     let written = entry.path.parent().unwrap_or(Path::new("/")).join(target);
     let by_letters = paths::normalise(&written);
     // Letters tell where it leads once all is made, the disk where links that are there lead on.

@@ -1,9 +1,11 @@
 //! Reading the change set: the upper layers of a view beside the real folders they lie on.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fd::OwnedFd;
 use rustix::fs::{FileType, OFlags, Stat, fstat};
@@ -23,7 +25,7 @@ use crate::{digest, paths};
 pub(crate) const ENTRIES_MAX: usize = 400_000;
 
 /// Folders inside folders; deeper ones are made to exhaust whoever follows them.
-const DEPTH_MAX: usize = 128;
+const DEPTH_MAX: usize = 256;
 
 /// Bytes of deleted files that are read for the record; of the rest only facts are told.
 const DELETED_READ_MAX: u64 = 64 * 1024 * 1024;
@@ -35,6 +37,8 @@ pub(crate) enum LookError {
     TooMany,
     #[error("{path} lies deeper than {DEPTH_MAX} folders, which is not committed")]
     TooDeep { path: String },
+    #[error("{path} was changed by another program while the command ran")]
+    Conflict { path: String },
     #[error("what the command changed could not be looked at in time")]
     TimedOut,
     #[error("{path} could not be looked at: {source}")]
@@ -45,14 +49,25 @@ pub(crate) enum LookError {
     },
 }
 
-/// Reads what differs. `renames`: folders that were renamed in the view by copying, oldest first.
+/// Reads what differs. `renames`: folders that were renamed in the view by copying, oldest first. `started`: when the
+/// command was started.
 ///
 /// # Errors
-/// [`LookError`] where the layers can't be read whole: then nothing of them may be committed.
-pub(crate) fn look(layers: &[Layer], renames: &[(PathBuf, PathBuf)], limit: &Limit) -> Result<ChangeSet, LookError> {
+/// [`LookError`] where the layers can't be read whole, or something that differs is no longer what the command found:
+/// then nothing of them may be committed.
+pub(crate) fn look(
+    layers: &[Layer],
+    renames: &[(PathBuf, PathBuf)],
+    started: SystemTime,
+    limit: &Limit,
+) -> Result<ChangeSet, LookError> {
     let all = joined(renames);
     let renames = all.iter().filter(|(from, to)| is_whole(layers, &all, from, to)).cloned().collect();
-    let mut look = Look { limit, set: ChangeSet::default(), renames, shared: SharedNames::default(), deleted_bytes: 0 };
+    let since = started.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let started = (since.as_secs().cast_signed(), i64::from(since.subsec_nanos()));
+    let set = ChangeSet { started, ..ChangeSet::default() };
+    let mut look =
+        Look { limit, set, renames, shared: SharedNames::default(), deleted_bytes: 0, late: BTreeSet::new() };
     for layer in layers {
         look.layer(layer)?;
     }
@@ -60,7 +75,10 @@ pub(crate) fn look(layers: &[Layer], renames: &[(PathBuf, PathBuf)], limit: &Lim
     look.shared.tell(&mut set.entries);
     set.entries.sort_by(|one, two| one.path.cmp(&two.path));
     incidental::set_aside(&mut set, limit);
-    Ok(set)
+    match set.entries.iter().find(|entry| look.late.contains(&entry.path)) {
+        Some(entry) => Err(LookError::Conflict { path: paths::line(&entry.path) }),
+        None => Ok(set),
+    }
 }
 
 struct Look<'a> {
@@ -69,6 +87,8 @@ struct Look<'a> {
     renames: Vec<(PathBuf, PathBuf)>,
     shared: SharedNames,
     deleted_bytes: u64,
+    /// What really changed after the command was started.
+    late: BTreeSet<PathBuf>,
 }
 
 /// A folder of a layer and the real one it lies on.
@@ -165,6 +185,7 @@ impl Look<'_> {
             kind: Kind::Created,
             after,
             attributes: (None, attributes.digest()),
+            gains_capability: attributes.capability().is_some(),
             is_inside,
             new: Some(Identity::of(&name.new)),
             ..blank(&name.path, &name.source)
@@ -192,6 +213,7 @@ impl Look<'_> {
             entry.kind = Kind::Replaced;
             entry.after = after;
             entry.attributes.1 = attributes.digest();
+            entry.gains_capability = attributes.capability().is_some();
             entry.new = Some(Identity::of(&name.new));
             entry.source.clone_from(&name.source);
         }
@@ -230,7 +252,7 @@ impl Look<'_> {
             FileType::Symlink => {
                 let before = of_stat(real, name.name, old).map_err(failed)?;
                 let (after, _) = self.new_state(name).map_err(failed)?;
-                if before == after { Ok(()) } else { self.push_both(name, Kind::Changed, before, after, old, None) }
+                if before == after { Ok(()) } else { self.push_both(name, (before, after), old, None) }
             }
             FileType::Fifo | FileType::Socket | FileType::CharacterDevice | FileType::BlockDevice => {
                 let before = of_stat(real, name.name, old).map_err(failed)?;
@@ -256,6 +278,7 @@ impl Look<'_> {
         let attributes = (was_attached.and_then(|attached| attached.digest()), attached.digest());
         if let Some((was, is)) = before.facts().zip(after.facts()) {
             if (was.mode, was.owner, was.group) != (is.mode, is.owner, is.group) || attributes.0 != attributes.1 {
+                self.note_late(path, old);
                 let (before, after, old) = (before.clone(), after.clone(), Some(Identity::of(old)));
                 let kind = Kind::Mode;
                 self.set.entries.push(Entry { kind, before, after, attributes, old, ..blank(path, source) });
@@ -286,32 +309,35 @@ impl Look<'_> {
         let is_same_content = was.digest.is_some() && was.digest == is.digest;
         let is_same_owner = (was.facts.owner, was.facts.group) == (is.facts.owner, is.facts.group);
         if !is_same_content || !is_same_owner || attributes.0 != attributes.1 {
-            return self.push_both(name, Kind::Changed, before, after, old, Some(attributes));
+            let capability = attached.capability().filter(|_| attached.capability() != was_attached.capability());
+            let attributes = Some((attributes, capability.is_some()));
+            return self.push_both(name, (before, after), old, attributes);
         }
         self.shared.note(&name.new, None, Some(&name.path));
-        if !was.facts.same_time(&is.facts) {
+        let is_retimed = !was.facts.same_time(&is.facts);
+        if is_retimed {
             let touched = Touched { path: name.path.clone(), facts: is.facts.clone(), old: Identity::of(old) };
             self.set.touched.push(touched);
         }
-        if was.facts.mode == is.facts.mode {
+        let kind = if was.facts.mode == is.facts.mode { Kind::Times } else { Kind::Mode };
+        if kind == Kind::Times && !is_retimed {
             return Ok(());
         }
+        self.note_late(&name.path, old);
         let (old, new) = (Some(Identity::of(old)), Some(Identity::of(&name.new)));
-        let kind = Kind::Mode;
         self.push(Entry { kind, before, after, attributes, old, new, ..blank(&name.path, &name.source) })
     }
 
     fn push_both(
         &mut self,
         name: &Name<'_>,
-        kind: Kind,
-        before: State,
-        after: State,
+        (before, after): (State, State),
         old: &Stat,
-        attributes: Option<set::AttributeDigests>,
+        attributes: Option<(set::AttributeDigests, bool)>,
     ) -> Result<(), LookError> {
+        self.note_late(&name.path, old);
         // What the state does not tell, or what has other names, is stored as it is.
-        let attributes = attributes.unwrap_or_default();
+        let (attributes, gains_capability) = attributes.unwrap_or_default();
         let is_plain =
             before.file().is_none_or(|file| file.digest.is_some() && file.links <= 1 && attributes.0.is_none());
         let same_owner =
@@ -320,7 +346,17 @@ impl Look<'_> {
         let tree = (!is_plain || !same_owner || attributes.1.is_some()).then(|| fingerprint(&name.path, &all));
         let (old, new) = (Some(Identity::of(old)), Some(Identity::of(&name.new)));
         self.shared.note(&name.new, Some(self.set.entries.len()), None);
-        self.push(Entry { kind, before, after, attributes, old, new, tree, ..blank(&name.path, &name.source) })
+        self.push(Entry {
+            kind: Kind::Changed,
+            before,
+            after,
+            attributes,
+            gains_capability,
+            old,
+            new,
+            tree,
+            ..blank(&name.path, &name.source)
+        })
     }
 
     fn renamed(&mut self, name: &Name<'_>, from: PathBuf) -> Result<(), LookError> {
@@ -358,8 +394,10 @@ impl Look<'_> {
         let failed = |error| problem(path, error);
         let folder = rustix::io::dup(real).map_err(|error| failed(error.into()))?;
         let place = Place { folder, name: name.to_owned() };
-        let (limit, bytes) = (self.limit, &mut self.deleted_bytes);
+        let (limit, bytes, started) = (self.limit, &mut self.deleted_bytes, self.set.started);
+        let mut late = Vec::new();
         let mut read = |place: &Place, state: &mut State| {
+            late.push(stat(&place.folder, &place.name)?.is_none_or(|found| is_late(&found, started)));
             let State::File(file) = state else { return Ok(()) };
             *bytes = bytes.saturating_add(file.bytes);
             if *bytes <= DELETED_READ_MAX
@@ -370,10 +408,11 @@ impl Look<'_> {
             Ok(())
         };
         let all = list(&place, path, limit, &mut read).map_err(failed)?;
+        self.late.extend(all.iter().zip(late).filter(|(_, is_late)| *is_late).map(|((path, _), _)| path.clone()));
         let tree = fingerprint(path, &all);
         // A small file or a link that something else replaces can be made again from what is known of it.
         let is_plain = match all.first() {
-            Some((_, State::File(file))) => file.digest.is_some() && file.links <= 1,
+            Some((_, State::File(file))) => file.digest.is_some() && file.links <= 1 && !is_attached(&place),
             Some((_, State::Link { .. })) => true,
             _ => false,
         };
@@ -412,6 +451,12 @@ impl Look<'_> {
         Ok((state, attributes))
     }
 
+    fn note_late(&mut self, path: &Path, old: &Stat) {
+        if is_late(old, self.set.started) {
+            self.late.insert(path.to_path_buf());
+        }
+    }
+
     fn read_into(&mut self, state: &mut State, opened: OwnedFd) -> io::Result<()> {
         if let State::File(file) = state {
             file.digest = Some(digest::of_whole(&mut File::from(opened), self.limit)?);
@@ -430,6 +475,19 @@ impl Look<'_> {
 
 fn blank(path: &Path, source: &Path) -> Entry {
     Entry { path: path.to_path_buf(), source: source.to_path_buf(), ..Entry::default() }
+}
+
+/// Whether it was changed after that, as far as its file system tells: some keep whole seconds alone. The clock of file
+/// times stands still for some milliseconds, in which no command starts and changes something.
+#[expect(clippy::useless_conversion, reason = "the widths differ between systems")]
+fn is_late(found: &Stat, (seconds, nanoseconds): (i64, i64)) -> bool {
+    let (s, ns) = (found.st_ctime, i64::try_from(found.st_ctime_nsec).unwrap_or(0));
+    (s, ns) > (seconds, nanoseconds) || (s == seconds && ns == 0)
+}
+
+/// Whether a file has attributes, or may have some.
+fn is_attached(place: &Place) -> bool {
+    place.open_file().and_then(Attributes::of).map_or(true, |attributes| attributes.digest().is_some())
 }
 
 fn problem(path: &Path, source: io::Error) -> LookError {

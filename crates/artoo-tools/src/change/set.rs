@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use artoo_proto::Timestamp;
+
 use crate::digest;
 use crate::paths;
 use crate::undo::{Identity, RecordedChanges, State, Touched};
@@ -19,8 +21,10 @@ pub(crate) enum Kind {
     /// The same kind of thing, with other content.
     #[default]
     Changed,
-    /// The same content; mode, owner or user attributes differ.
+    /// The same content; mode, owner or attributes differ.
     Mode,
+    /// A file of which the times alone differ.
+    Times,
     Deleted,
     /// Another kind of thing.
     Replaced,
@@ -40,6 +44,8 @@ pub(crate) struct Entry {
     pub(crate) attributes: AttributeDigests,
     /// Whether it lies in a folder that was created or deleted as a whole.
     pub(crate) is_inside: bool,
+    /// Whether whoever runs the file has rights by it that it did not give before.
+    pub(crate) gains_capability: bool,
     /// A file whose new name this is: both names stay one file.
     pub(crate) link_of: Option<PathBuf>,
     /// Whether the new file has names that are not in this list.
@@ -59,6 +65,8 @@ pub(crate) struct ChangeSet {
     pub(crate) entries: Vec<Entry>,
     /// Paths whose changes are thrown away, each with the reason.
     pub(crate) incidental: Vec<(PathBuf, &'static str)>,
+    /// When the command was started: seconds and nanoseconds since 1970.
+    pub(super) started: (i64, i64),
     /// Times that differ.
     pub(super) touched: Vec<Touched>,
     /// Times of the other folders in the layers: what is committed in them must not change these.
@@ -76,6 +84,7 @@ impl Kind {
             Self::Created => "created",
             Self::Changed => "changed",
             Self::Mode => "mode",
+            Self::Times => "times",
             Self::Deleted => "deleted",
             Self::Replaced => "replaced",
             Self::Renamed { .. } => "renamed",
@@ -94,6 +103,12 @@ impl Entry {
         if let Kind::Renamed { from } = &self.kind { Some(from) } else { None }
     }
 
+    /// Whether undo can't bring back what it changes: owner or attributes of something that stays where it is.
+    pub(crate) fn is_left_out(&self) -> bool {
+        let owner = |state: &State| state.facts().map(|facts| (facts.owner, facts.group));
+        self.kind == Kind::Mode && (owner(&self.before) != owner(&self.after) || self.attributes.0 != self.attributes.1)
+    }
+
     /// Bytes of the new content.
     pub(crate) fn bytes(&self) -> u64 {
         self.after.file().map_or(0, |file| file.bytes)
@@ -108,7 +123,8 @@ impl ChangeSet {
 
     /// Paths of which the times alone differ, without folders that hold something else that does.
     fn retimed(&self) -> impl Iterator<Item = &Path> {
-        let folders: BTreeSet<&Path> = self.entries.iter().flat_map(|entry| entry.path.ancestors().skip(1)).collect();
+        let entries = self.entries.iter().filter(|entry| entry.kind != Kind::Times);
+        let folders: BTreeSet<&Path> = entries.flat_map(|entry| entry.path.ancestors().skip(1)).collect();
         let paths = self.touched.iter().map(|touched| touched.path.as_path());
         paths.filter(move |path| !folders.contains(path))
     }
@@ -116,6 +132,12 @@ impl ChangeSet {
     /// Whether nothing is to be committed, not even a time.
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty() && self.touched.is_empty()
+    }
+
+    /// The time that a file was given; one that it got while the command ran is only that.
+    pub(crate) fn time(&self, entry: &Entry) -> String {
+        let given = entry.after.facts().map_or(0, |facts| facts.modified_s);
+        if given >= self.started.0 { "now".to_owned() } else { Timestamp::from_millis(given * 1000).to_string() }
     }
 
     /// What an approval is for: the same changes have the same digest, whenever and in whichever layer they were made.
@@ -127,6 +149,9 @@ impl ChangeSet {
             let attributes = format!("{:?}", entry.attributes);
             parts.extend([paths::line(&entry.path), entry.kind.name().to_owned(), from, link_of, attributes]);
             parts.extend([content(&entry.before), content(&entry.after)]);
+            if entry.kind == Kind::Times {
+                parts.push(self.time(entry));
+            }
         }
         digest::of_parts(parts.iter().map(String::as_bytes))
     }
@@ -134,7 +159,7 @@ impl ChangeSet {
     /// The changes as a record lists them.
     pub(crate) fn changes(&self) -> RecordedChanges {
         let nothing = &State::Absent;
-        let changes = self.entries.iter().flat_map(move |entry| {
+        let changes = self.entries.iter().filter(|entry| entry.kind != Kind::Times).flat_map(move |entry| {
             let gone = entry.renamed_from().map(|from| (from, &entry.before, nothing));
             let before = if gone.is_some() { nothing } else { &entry.before };
             gone.into_iter().chain([(entry.path.as_path(), before, &entry.after)])

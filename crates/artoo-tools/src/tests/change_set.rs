@@ -108,7 +108,7 @@ async fn what_tools_keep_for_themselves_is_incidental() {
     assert!(!house.workspace().join(".ruff_cache").exists());
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn edits_of_others_during_a_run_stay() {
     let house = house(true);
     let work = house.home.join("work");
@@ -163,22 +163,6 @@ async fn access_lists_survive_a_change_undone() {
         assert_eq!(attribute(&path, ACCESS), Some(acl()), "{command}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "one\ntwo\n", "{command}");
     }
-}
-
-#[tokio::test]
-async fn capabilities_of_a_new_file_ask() {
-    if !rustix::process::geteuid().is_root() {
-        return;
-    }
-    let house = house(true);
-    fs::create_dir_all(house.workspace()).unwrap();
-    let capability = hex(&[1, 0, 0, 2, 0, 0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-    let command = format!(
-        "cd ~/artoo_workspace; cp /bin/true t; python3 -c \"import os; os.setxattr('t', 'security.capability', \
-         bytes.fromhex('{capability}'))\""
-    );
-    let said = question(&house, &command).await;
-    assert!(said.contains("whoever starts it"), "{said}");
 }
 
 #[tokio::test]

@@ -1,19 +1,28 @@
-//! User attributes of files and folders, told apart from those an overlay writes for itself.
+//! Attributes, access lists and capabilities of files and folders, told apart from what an overlay writes for itself.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use rustix::fd::AsFd;
 use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fremovexattr, fsetxattr};
 use rustix::io::Errno;
 
+use super::state::State;
+use super::walk::{Seen, walk_place};
 use crate::digest;
+use crate::limit::Limit;
 use crate::openat::Place;
 
 /// Attributes of this kind need no rights beyond those on the file.
 const USER: &[u8] = b"user.";
+
+/// Rights beside those of the mode: who else may reach a file, and what it may do when it runs.
+const RIGHTS: [&[u8]; 3] = [b"system.posix_acl_access", b"system.posix_acl_default", CAPABILITY];
+
+const CAPABILITY: &[u8] = b"security.capability";
 
 /// The overlay's own; what a program sets below this name is escaped by the name once more.
 const OVERLAY: &[u8] = b"user.overlay.";
@@ -25,7 +34,7 @@ const VALUE_MAX: usize = 64 * 1024;
 /// What is attached to one file or folder.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Attributes {
-    /// The programs' own.
+    /// The programs' own, and the rights.
     user: BTreeMap<Vec<u8>, Vec<u8>>,
     /// Names that the overlay wrote, with what each stands for where it is an escaped one.
     overlay: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
@@ -61,7 +70,12 @@ impl Attributes {
         Ok(all)
     }
 
-    /// A digest of the programs' own; `None` where there are none.
+    /// Rights that a program has which runs this file, whoever starts it.
+    pub(crate) fn capability(&self) -> Option<&[u8]> {
+        self.user.get(CAPABILITY).map(Vec::as_slice)
+    }
+
+    /// A digest of the programs' own and the rights; `None` where there are none.
     pub(crate) fn digest(&self) -> Option<String> {
         let parts = self.user.iter().flat_map(|(name, value)| [name.as_slice(), value.as_slice()]);
         (!self.user.is_empty()).then(|| digest::of_parts(parts))
@@ -86,7 +100,34 @@ impl Attributes {
     }
 }
 
-/// Gives one folder the user attributes of another, which lies in a layer.
+/// Gives a copy on another file system the attributes of what it is a copy of, all in it likewise.
+pub(super) fn copied(from: &Place, to: &Place, limit: &Limit) -> io::Result<()> {
+    let mut carry = |seen: Seen<'_>| {
+        let below = seen.path.strip_prefix("/").unwrap_or(seen.path);
+        let found = match &seen.state {
+            State::File(_) => Attributes::of_layer(seen.place.open_file()?)?.user,
+            State::Folder(_) => Attributes::of_layer(seen.place.open_folder()?)?.user,
+            State::Absent | State::Link { .. } | State::Pipe(_) | State::Odd { .. } => return Ok(()),
+        };
+        if found.is_empty() {
+            return Ok(());
+        }
+        let mut target = to.again()?;
+        for name in below {
+            target = target.inside(name)?;
+        }
+        let target =
+            if matches!(seen.state, State::File(_)) { target.open_file()?.into() } else { target.open_folder()? };
+        found.iter().try_for_each(|(name, value)| match set(&target, name, value) {
+            // Not every file system has them, and a closed file takes none.
+            Err(_) if name.starts_with(USER) => Ok(()),
+            done => done,
+        })
+    };
+    walk_place(from, Path::new("/"), &|_| false, limit, &mut carry)
+}
+
+/// Gives one folder the attributes of another, which lies in a layer.
 pub(super) fn transfer(source: &Place, target: &Place) -> io::Result<()> {
     let wanted = Attributes::of_layer(source.open_folder()?)?.user;
     let target = target.open_folder()?;
@@ -119,7 +160,8 @@ fn names(file: impl AsFd) -> io::Result<Vec<Vec<u8>>> {
 }
 
 fn split(names: &[u8]) -> Vec<Vec<u8>> {
-    names.split(|byte| *byte == 0).filter(|name| name.starts_with(USER)).map(<[u8]>::to_vec).collect()
+    let is_kept = |name: &&[u8]| name.starts_with(USER) || RIGHTS.contains(name);
+    names.split(|byte| *byte == 0).filter(is_kept).map(<[u8]>::to_vec).collect()
 }
 
 fn value(file: impl AsFd, name: &[u8]) -> io::Result<Vec<u8>> {

@@ -8,7 +8,7 @@ use super::restore::Told;
 use super::resumed::Resumed;
 use super::state::{self, State};
 use super::store::{Item, ItemOutcome, items};
-use super::verdict::{judge, moved_from};
+use super::verdict::{has_other_time, judge, moved_from};
 use crate::limit::Limit;
 use crate::paths;
 
@@ -31,7 +31,9 @@ impl Preview {
                         ItemOutcome::Done
                     } else {
                         match state::at(&change.path, limit) {
-                            Ok(present) => judge(change, &present, resumed).unwrap_or(ItemOutcome::Done),
+                            Ok(present) => judge(change, &present, resumed)
+                                .filter(|told| *told != ItemOutcome::Already || !has_other_time(change, &present))
+                                .unwrap_or(ItemOutcome::Done),
                             Err(error) => ItemOutcome::Impossible { reason: error.to_string() },
                         }
                     };

@@ -20,7 +20,7 @@ use super::resumed::Resumed;
 use super::state::{self, FileState, State, stands};
 use super::store::ItemOutcome;
 use super::tree::{fingerprint_at, is_fingerprint};
-use super::verdict::{changed_meanwhile, conflict_or, is_left, judge, moved_from, told, too_large};
+use super::verdict::{changed_meanwhile, conflict_or, has_other_time, is_left, judge, moved_from, told, too_large};
 use crate::digest;
 use crate::files;
 use crate::limit::Limit;
@@ -153,10 +153,11 @@ impl Restoring<'_> {
                 self.tell_shared(change)?;
             }
             if outcome == ItemOutcome::Already
-                && let (State::File(before), State::File(file)) = (&change.before, &present)
-                && !before.facts.same_time(&file.facts)
+                && has_other_time(change, &present)
+                && let Some(facts) = change.before.facts()
             {
-                set_time(&place, &before.facts)?;
+                set_time(&place, facts)?;
+                return Ok(ItemOutcome::Done);
             }
             return Ok(outcome);
         }

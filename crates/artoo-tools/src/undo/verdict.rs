@@ -29,6 +29,11 @@ pub(super) fn judge(change: &Change, present: &State, resumed: &Resumed) -> Opti
     }
 }
 
+/// Whether a file that is as it was has another time than it had.
+pub(super) fn has_other_time(change: &Change, present: &State) -> bool {
+    change.before.file().zip(present.file()).is_some_and(|(was, is)| !was.facts.same_time(&is.facts))
+}
+
 /// What taking a thing back from there is called.
 pub(super) fn moved_from(to: &Path) -> &'static str {
     if super::blobs::is_stored(to) {

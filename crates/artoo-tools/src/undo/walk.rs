@@ -12,7 +12,7 @@ use crate::limit::Limit;
 use crate::openat::Place;
 
 /// Folders inside folders; deeper ones are made to exhaust whoever follows them.
-pub(super) const DEPTH_MAX: usize = 128;
+pub(super) const DEPTH_MAX: usize = 256;
 
 /// One thing that was come by; a file's content has not been read.
 pub(super) struct Seen<'a> {
