@@ -1,5 +1,5 @@
-//! Changes that programs make for themselves on the way: told by content and place, thrown away, and listed apart with
-//! the reason.
+//! Incidental changes, such as caches, recognised by content and place: not committed, and listed separately with the
+//! reason.
 
 use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
@@ -10,22 +10,22 @@ use crate::limit::Limit;
 use crate::openat::Place;
 use crate::undo::State;
 
-/// Largest index that is compared.
+/// Maximum size of a git index that is compared.
 const INDEX_MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// What a change must be to be thrown away.
+/// A pattern of incidental changes.
 #[derive(Debug, Clone, Copy)]
 enum Which {
-    /// A file in a folder of this name whose name ends so and whose content begins like what the tool writes; the folder
-    /// too, if it is new and holds nothing else.
+    /// A file with this suffix and this beginning in a folder of this name, and the folder if it is new and has no other
+    /// files.
     In { folder: &'static str, end: &'static str, begins: fn(&[u8]) -> bool },
-    /// A new folder of this name that holds the mark by which tools tell caches.
+    /// A new folder of this name with the file that marks caches.
     Cache(&'static str),
     /// A git index that lists the same entries as before.
     Index,
 }
 
-/// The reviewed list. None of these is a person's own work, and each is made again when it is missed.
+/// The reviewed list. None of these is a person's own work, and programs create each again.
 const TABLE: [(Which, &str); 7] = [
     (Which::Index, "git refreshed the times in its index; the entries are the same"),
     (
@@ -39,13 +39,13 @@ const TABLE: [(Which, &str); 7] = [
     (Which::In { folder: "_logs", end: "-debug-0.log", begins: is_npm_log }, "npm logs each run"),
 ];
 
-/// What the file `CACHEDIR.TAG` begins with.
+/// How the file `CACHEDIR.TAG` begins.
 const MARK: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
 
-/// Bytes by which contents are told.
+/// Bytes of a file that are compared with what a program writes.
 const BEGINNING: u64 = 64;
 
-/// The version of the compiler, whose last bytes are always these, and the flags.
+/// Whether a file begins with the version of a Python compiler and its flags.
 fn is_bytecode(bytes: &[u8]) -> bool {
     bytes.len() > 16 && bytes.get(2..4) == Some(b"\r\n") && matches!(bytes.get(4..8), Some([0..=3, 0, 0, 0]))
 }
@@ -58,7 +58,7 @@ fn is_npm_log(bytes: &[u8]) -> bool {
     bytes.starts_with(b"0 verbose cli ") || bytes.starts_with(b"0 info it worked if it ends with ok")
 }
 
-/// Takes incidental changes out of the set.
+/// Moves incidental changes out of the entries.
 pub(super) fn set_aside(set: &mut ChangeSet, limit: &Limit) {
     let is_outer = |entry: &&Entry| !entry.is_inside && matches!(entry.kind, Kind::Created | Kind::Changed);
     let gone = Gone::of(set);
@@ -85,10 +85,10 @@ pub(super) fn set_aside(set: &mut ChangeSet, limit: &Limit) {
     set.incidental = found;
 }
 
-/// Contents that are no longer where they were: what holds one of them now may be all that is left of it.
+/// Contents that are no longer in their place. A file with one of them may be the only copy.
 struct Gone<'a> {
     digests: BTreeSet<&'a str>,
-    /// Lengths of files that were not read.
+    /// Sizes of files whose content was not read.
     unread: BTreeSet<u64>,
 }
 
@@ -120,7 +120,7 @@ impl Which {
         }
     }
 
-    /// `all`: the entry and what lies below it.
+    /// `all`: the entry and everything below it.
     fn is(self, entry: &Entry, all: &[&Entry], limit: &Limit) -> bool {
         let is_plain = |entry: &&Entry| match &entry.after {
             State::File(file) => !entry.gains_capability && file.facts.mode & 0o7111 == 0 && file.links == 1,
@@ -190,7 +190,7 @@ fn same_index(entry: &Entry, limit: &Limit) -> bool {
     index_entries(&before).is_some_and(|before| Some(before) == index_entries(&after))
 }
 
-/// What an index of version 2 or 3 with SHA-1 names says of each entry, without times and inodes; `None` for any other.
+/// Mode, object and name of each entry of a git index of version 2 or 3 with SHA-1; `None` for any other index.
 pub(super) fn index_entries(bytes: &[u8]) -> Option<Vec<[&[u8]; 3]>> {
     const FIXED: usize = 62;
     let number = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));

@@ -1,4 +1,4 @@
-//! Reading the change set: the upper layers of a view beside the real folders they lie on.
+//! Reading the change set: compares the upper layers of a view with the real folders.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rustix::fd::OwnedFd;
 use rustix::fs::{FileType, OFlags, Stat, fstat};
 
-use super::content::{LayerFolder, Side, open};
+use super::content::{LayerFolder, open, open_in_layer};
 use super::renames::{is_whiteout, is_whole, joined};
 use super::set::{ChangeSet, Entry, Kind, Layer};
 use super::shared::SharedNames;
@@ -20,14 +20,14 @@ use crate::openat::Place;
 use crate::undo::{Attributes, Identity, State, Touched, fingerprint, list, names, of_stat, stat};
 use crate::{digest, paths};
 
-/// Files and folders that one command may change in a view, those in deleted folders counted.
+/// Maximum number of files and folders that one command may change in a view, including those in deleted folders.
 #[doc(alias = "limit")]
 pub(crate) const ENTRIES_MAX: usize = 400_000;
 
-/// Folders inside folders; deeper ones are made to exhaust whoever follows them.
+/// Maximum depth of folders.
 const DEPTH_MAX: usize = 256;
 
-/// Bytes of deleted files that are read for the record; of the rest only facts are told.
+/// Maximum bytes of deleted files whose digest is read for the record.
 const DELETED_READ_MAX: u64 = 64 * 1024 * 1024;
 
 /// Why a change set could not be read.
@@ -49,12 +49,12 @@ pub(crate) enum LookError {
     },
 }
 
-/// Reads what differs. `renames`: folders that were renamed in the view by copying, oldest first. `started`: when the
+/// Reads the changes. `renames`: folders that were renamed in the view by copying, oldest first. `started`: when the
 /// command was started.
 ///
 /// # Errors
-/// [`LookError`] where the layers can't be read whole, or something that differs is no longer what the command found:
-/// then nothing of them may be committed.
+/// [`LookError`] if the layers can't be read completely, or another program changed the same files during the run; then
+/// nothing may be committed.
 pub(crate) fn look(
     layers: &[Layer],
     renames: &[(PathBuf, PathBuf)],
@@ -69,7 +69,7 @@ pub(crate) fn look(
     let mut look =
         Look { limit, set, renames, shared: SharedNames::default(), deleted_bytes: 0, late: BTreeSet::new() };
     for layer in layers {
-        look.layer(layer)?;
+        look.layer(layer).map_err(|error| problem(&layer.lower, error))?;
     }
     let mut set = look.set;
     look.shared.tell(&mut set.entries);
@@ -87,11 +87,11 @@ struct Look<'a> {
     renames: Vec<(PathBuf, PathBuf)>,
     shared: SharedNames,
     deleted_bytes: u64,
-    /// What really changed after the command was started.
+    /// Real files and folders that were changed after the command was started.
     late: BTreeSet<PathBuf>,
 }
 
-/// A folder of a layer and the real one it lies on.
+/// A folder of a layer and the real one below it.
 struct Here<'a> {
     upper: &'a OwnedFd,
     real: Option<&'a OwnedFd>,
@@ -106,44 +106,33 @@ struct Name<'a> {
     name: &'a OsStr,
     path: PathBuf,
     source: PathBuf,
-    /// What stands in the layer.
+    /// The `stat` of the name in the layer.
     new: Stat,
 }
 
 impl Look<'_> {
-    fn layer(&mut self, layer: &Layer) -> Result<(), LookError> {
-        let failed = |path: &Path| {
-            let path = path.to_path_buf();
-            move |error: io::Error| problem(&path, error)
-        };
-        let reach = |path: &Path| Place::of(path).and_then(|place| place.open_folder());
-        let upper = reach(&layer.upper).map_err(failed(&layer.upper))?;
-        let real = reach(&layer.lower).map_err(failed(&layer.lower))?;
-        let (new, old) = (
-            fstat(&upper).map_err(|error| problem(&layer.upper, error.into()))?,
-            fstat(&real).map_err(|error| problem(&layer.lower, error.into()))?,
-        );
+    fn layer(&mut self, layer: &Layer) -> io::Result<()> {
         let (path, source) = (layer.lower.as_path(), layer.upper.as_path());
-        self.folder_itself((&upper, &new), (Some(&real), &old), path, source).map_err(failed(path))?;
+        let (upper, real) = (Place::of(source)?.open_folder()?, Place::of(path)?.open_folder()?);
+        self.folder_itself((&upper, &fstat(&upper)?), (Some(&real), &fstat(&real)?), path, source)?;
         self.folder(&Here { upper: &upper, real: Some(&real), path, source, depth: 0 }, false)
     }
 
-    /// Everything in a folder of a layer. `hides`: what the layer does not hold of it is deleted.
-    fn folder(&mut self, here: &Here<'_>, hides: bool) -> Result<(), LookError> {
+    /// Reads a folder of a layer. `hides`: real entries that are not in the layer are deleted.
+    fn folder(&mut self, here: &Here<'_>, hides: bool) -> io::Result<()> {
         if here.depth > DEPTH_MAX {
-            return Err(LookError::TooDeep { path: paths::line(here.path) });
+            return Err(io::Error::other(LookError::TooDeep { path: paths::line(here.path) }));
         }
-        let failed = |error| problem(here.path, error);
-        let inside = names(here.upper).map_err(failed)?;
+        let inside = names(here.upper)?;
         for name in &inside {
             let path = here.path.join(name);
-            let Some(new) = stat(here.upper, name).map_err(failed)? else { continue };
+            let Some(new) = stat(here.upper, name)? else { continue };
             let name = Name { here, name, source: here.source.join(name), path, new };
-            self.name(&name)?;
+            self.name(&name).map_err(|error| io::Error::other(problem(&name.path, error)))?;
         }
         if let Some(real) = here.real.filter(|_| hides) {
-            for name in names(real).map_err(failed)?.iter().filter(|name| inside.binary_search(name).is_err()) {
-                if let Some(old) = stat(real, name).map_err(failed)? {
+            for name in names(real)?.iter().filter(|name| inside.binary_search(name).is_err()) {
+                if let Some(old) = stat(real, name)? {
                     self.deleted(real, name, &here.path.join(name), &old, false)?;
                 }
             }
@@ -151,34 +140,32 @@ impl Look<'_> {
         Ok(())
     }
 
-    fn name(&mut self, name: &Name<'_>) -> Result<(), LookError> {
+    fn name(&mut self, name: &Name<'_>) -> io::Result<()> {
         if self.limit.reached() {
-            return Err(LookError::TimedOut);
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        if let Some((from, _)) = self.renames.iter().find(|(_, to)| *to == name.path) {
+            let from = from.clone();
+            return self.renamed(name, &from);
         }
         let is_gone = self.renames.iter().any(|(from, _)| *from == name.path);
         let real = name.here.real.filter(|_| !is_gone);
-        let old = match real {
-            Some(real) => stat(real, name.name).map_err(|error| problem(&name.path, error))?,
-            None => None,
-        };
-        let arrived = self.renames.iter().find(|(_, to)| *to == name.path).map(|(from, _)| from.clone());
+        let old = real.map(|real| stat(real, name.name)).transpose()?.flatten();
         let kind = |found: &Stat| FileType::from_raw_mode(found.st_mode);
-        match (old, real) {
-            _ if arrived.is_some() => self.renamed(name, arrived.unwrap_or_default()),
-            (Some(old), Some(real)) if is_whiteout(&name.new) => self.deleted(real, name.name, &name.path, &old, false),
-            _ if is_whiteout(&name.new) => {
+        match old.zip(real) {
+            Some((old, real)) if is_whiteout(&name.new) => self.deleted(real, name.name, &name.path, &old, false),
+            None if is_whiteout(&name.new) => {
                 self.set.residue.push(name.source.clone());
                 Ok(())
             }
-            (Some(old), Some(real)) if kind(&name.new) == kind(&old) => self.both(name, real, &old),
-            (Some(old), Some(real)) => self.replaced(name, real, &old),
-            _ => self.created(name),
+            Some((old, real)) if kind(&name.new) == kind(&old) => self.both(name, real, &old),
+            Some((old, real)) => self.replaced(name, real, &old),
+            None => self.created(name),
         }
     }
 
-    fn created(&mut self, name: &Name<'_>) -> Result<(), LookError> {
-        let failed = |error| problem(&name.path, error);
-        let (after, attributes) = self.new_state(name).map_err(failed)?;
+    fn created(&mut self, name: &Name<'_>) -> io::Result<()> {
+        let (after, attributes) = self.new_state(name)?;
         let is_inside = name.here.real.is_none();
         self.shared.note(&name.new, Some(self.set.entries.len()), None);
         let entry = Entry {
@@ -194,19 +181,18 @@ impl Look<'_> {
         self.inside_new(name)
     }
 
-    /// What a new folder holds.
-    fn inside_new(&mut self, name: &Name<'_>) -> Result<(), LookError> {
+    /// Reads the entries of a new folder.
+    fn inside_new(&mut self, name: &Name<'_>) -> io::Result<()> {
         if !FileType::from_raw_mode(name.new.st_mode).is_dir() {
             return Ok(());
         }
-        let opened = LayerFolder::open(name.here.upper, name.name).map_err(|error| problem(&name.path, error))?;
+        let opened = LayerFolder::open(name.here.upper, name.name)?;
         let (path, source, upper) = (name.path.as_path(), name.source.as_path(), &opened.folder);
         self.folder(&Here { upper, real: None, path, source, depth: name.here.depth + 1 }, false)
     }
 
-    fn replaced(&mut self, name: &Name<'_>, real: &OwnedFd, old: &Stat) -> Result<(), LookError> {
-        let failed = |error| problem(&name.path, error);
-        let (after, attributes) = self.new_state(name).map_err(failed)?;
+    fn replaced(&mut self, name: &Name<'_>, real: &OwnedFd, old: &Stat) -> io::Result<()> {
+        let (after, attributes) = self.new_state(name)?;
         let at = self.set.entries.len();
         self.deleted(real, name.name, &name.path, old, true)?;
         if let Some(entry) = self.set.entries.get_mut(at) {
@@ -221,50 +207,39 @@ impl Look<'_> {
         self.inside_new(name)
     }
 
-    /// The same kind of thing stands at both sides.
-    fn both(&mut self, name: &Name<'_>, real: &OwnedFd, old: &Stat) -> Result<(), LookError> {
-        let failed = |error| problem(&name.path, error);
+    /// Compares two of the same kind.
+    fn both(&mut self, name: &Name<'_>, real: &OwnedFd, old: &Stat) -> io::Result<()> {
         match FileType::from_raw_mode(old.st_mode) {
             FileType::Directory => {
                 let flags = OFlags::DIRECTORY | OFlags::RDONLY;
-                let opened = LayerFolder::open(name.here.upper, name.name).map_err(failed)?;
+                let opened = LayerFolder::open(name.here.upper, name.name)?;
                 let upper = &opened.folder;
                 let (path, source) = (name.path.as_path(), name.source.as_path());
-                let below = match open(real, name.name, flags, Side::Real) {
+                let below = match open(real, name.name, flags) {
                     // One that its own mode keeps shut may be given another; what is in it stays unknown.
-                    Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                        if !names(upper).map_err(failed)?.is_empty() {
-                            return Err(failed(error));
-                        }
-                        return self
-                            .folder_itself((upper, &name.new), (None, old), path, source)
-                            .map(drop)
-                            .map_err(failed);
+                    Err(error) if is_denied(&error) && names(upper)?.is_empty() => {
+                        return self.folder_itself((upper, &name.new), (None, old), path, source).map(drop);
                     }
-                    opened => opened.map_err(failed)?,
+                    opened => opened?,
                 };
-                let is_opaque =
-                    self.folder_itself((upper, &name.new), (Some(&below), old), path, source).map_err(failed)?;
+                let is_opaque = self.folder_itself((upper, &name.new), (Some(&below), old), path, source)?;
                 let depth = name.here.depth + 1;
                 self.folder(&Here { upper, real: Some(&below), path, source, depth }, is_opaque)
             }
             FileType::RegularFile => self.file(name, real, old),
             FileType::Symlink => {
-                let before = of_stat(real, name.name, old).map_err(failed)?;
-                let (after, _) = self.new_state(name).map_err(failed)?;
-                if before == after { Ok(()) } else { self.push_both(name, (before, after), old, None) }
+                let (before, after) = (of_stat(real, name.name, old)?, self.new_state(name)?.0);
+                if before == after { Ok(()) } else { self.changed(name, (before, after), old, (None, None), false) }
             }
             FileType::Fifo | FileType::Socket | FileType::CharacterDevice | FileType::BlockDevice => {
-                let before = of_stat(real, name.name, old).map_err(failed)?;
-                let (after, _) = self.new_state(name).map_err(failed)?;
-                let is_same = before.same(&after) && old.st_rdev == name.new.st_rdev;
-                if is_same { Ok(()) } else { self.replaced(name, real, old) }
+                let is_same = of_stat(real, name.name, old)?.same(&self.new_state(name)?.0);
+                if is_same && old.st_rdev == name.new.st_rdev { Ok(()) } else { self.replaced(name, real, old) }
             }
             FileType::Unknown => self.replaced(name, real, old),
         }
     }
 
-    /// A folder's own mode, owner and attributes; whether it hides what it lies on.
+    /// Compares a folder's mode, owner and attributes; returns whether it hides the real entries.
     fn folder_itself(
         &mut self,
         (upper, new): (&OwnedFd, &Stat),
@@ -277,7 +252,7 @@ impl Look<'_> {
         let was_attached = real.map(Attributes::of).transpose()?;
         let attributes = (was_attached.and_then(|attached| attached.digest()), attached.digest());
         if let Some((was, is)) = before.facts().zip(after.facts()) {
-            if (was.mode, was.owner, was.group) != (is.mode, is.owner, is.group) || attributes.0 != attributes.1 {
+            if was.mode != is.mode || !before.same_owner(&after) || attributes.0 != attributes.1 {
                 self.note_late(path, old);
                 let (before, after, old) = (before.clone(), after.clone(), Some(Identity::of(old)));
                 let kind = Kind::Mode;
@@ -290,28 +265,25 @@ impl Look<'_> {
         Ok(attached.is_opaque)
     }
 
-    fn file(&mut self, name: &Name<'_>, real: &OwnedFd, old: &Stat) -> Result<(), LookError> {
-        let failed = |error| problem(&name.path, error);
-        let (after, attached) = self.new_state(name).map_err(failed)?;
-        let mut before = of_stat(real, name.name, old).map_err(failed)?;
-        let was_attached = match open(real, name.name, OFlags::RDONLY, Side::Real) {
+    fn file(&mut self, name: &Name<'_>, real: &OwnedFd, old: &Stat) -> io::Result<()> {
+        let (after, attached) = self.new_state(name)?;
+        let mut before = of_stat(real, name.name, old)?;
+        let was_attached = match open(real, name.name, OFlags::RDONLY) {
             Ok(opened) => {
-                let attached = Attributes::of(&opened).map_err(failed)?;
-                self.read_into(&mut before, opened).map_err(failed)?;
+                let attached = Attributes::of(&opened)?;
+                self.read_into(&mut before, opened)?;
                 attached
             }
             // Its mode keeps it shut: it is known by its facts alone.
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Attributes::default(),
-            Err(error) => return Err(failed(error)),
+            Err(error) if is_denied(&error) => Attributes::default(),
+            Err(error) => return Err(error),
         };
         let attributes = (was_attached.digest(), attached.digest());
         let (State::File(was), State::File(is)) = (&before, &after) else { return Ok(()) };
         let is_same_content = was.digest.is_some() && was.digest == is.digest;
-        let is_same_owner = (was.facts.owner, was.facts.group) == (is.facts.owner, is.facts.group);
-        if !is_same_content || !is_same_owner || attributes.0 != attributes.1 {
-            let capability = attached.capability().filter(|_| attached.capability() != was_attached.capability());
-            let attributes = Some((attributes, capability.is_some()));
-            return self.push_both(name, (before, after), old, attributes);
+        if !is_same_content || !before.same_owner(&after) || attributes.0 != attributes.1 {
+            let gains = attached.capability().is_some() && attached.capability() != was_attached.capability();
+            return self.changed(name, (before, after), old, attributes, gains);
         }
         self.shared.note(&name.new, None, Some(&name.path));
         let is_retimed = !was.facts.same_time(&is.facts);
@@ -328,72 +300,49 @@ impl Look<'_> {
         self.push(Entry { kind, before, after, attributes, old, new, ..blank(&name.path, &name.source) })
     }
 
-    fn push_both(
+    /// A file or link with other content, owner or attributes.
+    fn changed(
         &mut self,
         name: &Name<'_>,
         (before, after): (State, State),
         old: &Stat,
-        attributes: Option<(set::AttributeDigests, bool)>,
-    ) -> Result<(), LookError> {
+        attributes: set::AttributeDigests,
+        gains_capability: bool,
+    ) -> io::Result<()> {
         self.note_late(&name.path, old);
         // What the state does not tell, or what has other names, is stored as it is.
-        let (attributes, gains_capability) = attributes.unwrap_or_default();
-        let is_plain =
-            before.file().is_none_or(|file| file.digest.is_some() && file.links <= 1 && attributes.0.is_none());
-        let same_owner =
-            before.facts().zip(after.facts()).is_none_or(|(was, is)| (was.owner, was.group) == (is.owner, is.group));
-        let all = [(name.path.clone(), before.clone())];
-        let tree = (!is_plain || !same_owner || attributes.1.is_some()).then(|| fingerprint(&name.path, &all));
+        let is_plain = before.file().is_none_or(|file| file.digest.is_some() && file.links <= 1);
+        let is_told = is_plain && attributes == (None, None) && before.same_owner(&after);
+        let tree = (!is_told).then(|| fingerprint(&name.path, &[(name.path.clone(), before.clone())]));
         let (old, new) = (Some(Identity::of(old)), Some(Identity::of(&name.new)));
         self.shared.note(&name.new, Some(self.set.entries.len()), None);
-        self.push(Entry {
-            kind: Kind::Changed,
-            before,
-            after,
-            attributes,
-            gains_capability,
-            old,
-            new,
-            tree,
-            ..blank(&name.path, &name.source)
-        })
+        let entry = Entry { before, after, attributes, gains_capability, ..blank(&name.path, &name.source) };
+        self.push(Entry { old, new, tree, ..entry })
     }
 
-    fn renamed(&mut self, name: &Name<'_>, from: PathBuf) -> Result<(), LookError> {
-        let failed = |error| problem(&name.path, error);
-        let place = Place::of(&from).map_err(failed)?;
-        let old = stat(&place.folder, &place.name).map_err(failed)?.ok_or(io::ErrorKind::NotFound);
-        let old = old.map_err(|error| failed(error.into()))?;
-        let all = list(&place, &from, self.limit, &mut |_, _| Ok(())).map_err(failed)?;
-        let opened = LayerFolder::open(name.here.upper, name.name).map_err(failed)?;
-        let upper = &opened.folder;
-        let real = place.open_folder().map_err(failed)?;
-        let before = of_stat(&place.folder, &place.name, &old).map_err(failed)?;
+    fn renamed(&mut self, name: &Name<'_>, from: &Path) -> io::Result<()> {
+        let place = Place::of(from)?;
+        let old = stat(&place.folder, &place.name)?.ok_or(io::ErrorKind::NotFound)?;
+        let all = list(&place, from, self.limit, &mut |_, _| Ok(()))?;
+        let opened = LayerFolder::open(name.here.upper, name.name)?;
+        let (upper, real) = (&opened.folder, place.open_folder()?);
+        let before = of_stat(&place.folder, &place.name, &old)?;
         self.push(Entry {
-            kind: Kind::Renamed { from: from.clone() },
+            kind: Kind::Renamed { from: from.to_path_buf() },
             after: before.clone(),
             before,
             old: Some(Identity::of(&old)),
-            tree: Some(fingerprint(&from, &all)),
+            tree: Some(fingerprint(from, &all)),
             ..blank(&name.path, &name.source)
         })?;
         let (path, source) = (name.path.as_path(), name.source.as_path());
-        self.folder_itself((upper, &name.new), (Some(&real), &old), path, source).map_err(failed)?;
+        self.folder_itself((upper, &name.new), (Some(&real), &old), path, source)?;
         self.folder(&Here { upper, real: Some(&real), path, source, depth: name.here.depth + 1 }, true)
     }
 
-    /// What was really there and is no more, a folder with all in it. `is_replaced`: something else is there now.
-    fn deleted(
-        &mut self,
-        real: &OwnedFd,
-        name: &OsStr,
-        path: &Path,
-        old: &Stat,
-        is_replaced: bool,
-    ) -> Result<(), LookError> {
-        let failed = |error| problem(path, error);
-        let folder = rustix::io::dup(real).map_err(|error| failed(error.into()))?;
-        let place = Place { folder, name: name.to_owned() };
+    /// Adds a deleted file or folder with its content. `is_replaced`: another file or folder has the path now.
+    fn deleted(&mut self, real: &OwnedFd, name: &OsStr, path: &Path, old: &Stat, is_replaced: bool) -> io::Result<()> {
+        let place = Place { folder: rustix::io::dup(real)?, name: name.to_owned() };
         let (limit, bytes, started) = (self.limit, &mut self.deleted_bytes, self.set.started);
         let mut late = Vec::new();
         let mut read = |place: &Place, state: &mut State| {
@@ -407,7 +356,7 @@ impl Look<'_> {
             }
             Ok(())
         };
-        let all = list(&place, path, limit, &mut read).map_err(failed)?;
+        let all = list(&place, path, limit, &mut read)?;
         self.late.extend(all.iter().zip(late).filter(|(_, is_late)| *is_late).map(|((path, _), _)| path.clone()));
         let tree = fingerprint(path, &all);
         // A small file or a link that something else replaces can be made again from what is known of it.
@@ -430,7 +379,7 @@ impl Look<'_> {
         Ok(())
     }
 
-    /// The state of what stands in the layer, its content read, and what is attached to it.
+    /// The state of a name in the layer with its digest, and its attributes.
     fn new_state(&mut self, name: &Name<'_>) -> io::Result<(State, Attributes)> {
         let mut state = of_stat(name.here.upper, name.name, &name.new)?;
         let flags = match &state {
@@ -440,7 +389,7 @@ impl Look<'_> {
                 return Ok((state, Attributes::default()));
             }
         };
-        let opened = open(name.here.upper, name.name, flags, Side::Layer)?;
+        let opened = open_in_layer(name.here.upper, name.name, flags)?;
         let attributes = Attributes::of_layer(&opened)?;
         if attributes.is_marked() {
             self.set.marked.push(name.source.clone());
@@ -464,9 +413,9 @@ impl Look<'_> {
         Ok(())
     }
 
-    fn push(&mut self, entry: Entry) -> Result<(), LookError> {
+    fn push(&mut self, entry: Entry) -> io::Result<()> {
         if self.set.entries.len() >= ENTRIES_MAX {
-            return Err(LookError::TooMany);
+            return Err(io::Error::other(LookError::TooMany));
         }
         self.set.entries.push(entry);
         Ok(())
@@ -477,22 +426,26 @@ fn blank(path: &Path, source: &Path) -> Entry {
     Entry { path: path.to_path_buf(), source: source.to_path_buf(), ..Entry::default() }
 }
 
-/// Whether it was changed after that, as far as its file system tells: some keep whole seconds alone. The clock of file
-/// times stands still for some milliseconds, in which no command starts and changes something.
+/// Whether a file was changed after that time. File systems that store whole seconds leave it open within the second.
 #[expect(clippy::useless_conversion, reason = "the widths differ between systems")]
-fn is_late(found: &Stat, (seconds, nanoseconds): (i64, i64)) -> bool {
-    let (s, ns) = (found.st_ctime, i64::try_from(found.st_ctime_nsec).unwrap_or(0));
-    (s, ns) > (seconds, nanoseconds) || (s == seconds && ns == 0)
+fn is_late(found: &Stat, started: (i64, i64)) -> bool {
+    let changed = (found.st_ctime, i64::try_from(found.st_ctime_nsec).unwrap_or(0));
+    changed > started || changed == (started.0, 0)
 }
 
-/// Whether a file has attributes, or may have some.
+/// Whether a file has attributes, or can't be read.
 fn is_attached(place: &Place) -> bool {
     place.open_file().and_then(Attributes::of).map_or(true, |attributes| attributes.digest().is_some())
 }
 
-fn problem(path: &Path, source: io::Error) -> LookError {
-    if source.kind() == io::ErrorKind::TimedOut {
+fn is_denied(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::PermissionDenied
+}
+
+/// Adds the path, unless the error names one already.
+fn problem(path: &Path, error: io::Error) -> LookError {
+    if error.kind() == io::ErrorKind::TimedOut {
         return LookError::TimedOut;
     }
-    LookError::Io { path: paths::line(path), source }
+    error.downcast().unwrap_or_else(|source| LookError::Io { path: paths::line(path), source })
 }

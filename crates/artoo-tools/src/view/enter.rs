@@ -44,7 +44,7 @@ impl<'a> Entry<'a> {
         // An administrator's namespace needs no mapping: every owner stays as it is.
         let is_administrator = capabilities(None).is_ok_and(|held| held.effective.contains(CapabilitySet::SYS_ADMIN));
         let mapped = (!is_administrator).then(|| (geteuid().as_raw(), getegid().as_raw()));
-        Ok(Self { view, work: work.map_err(Step::State.io())?, covered, mapped })
+        Ok(Self { view, work: work.map_err(Step::State.failed())?, covered, mapped })
     }
 
     /// Flags of `clone` for the child that enters.
@@ -73,11 +73,11 @@ impl<'a> Entry<'a> {
         let lowers: Vec<OwnedFd> = lowers.collect::<Result<_, _>>()?;
         let scratch_folder = scratch.map(folder).transpose()?;
 
-        make_private(root.as_fd()).map_err(Step::Private.io())?;
+        make_private(root.as_fd()).map_err(Step::Private.failed())?;
         // Copied before they are read-only with all others.
         let writable = copy(&state_folder).map_err(Step::Bind.failed())?;
         let writable_scratch = scratch_folder.as_ref().map(copy).transpose().map_err(Step::Bind.failed())?;
-        make_read_only(root.as_fd()).map_err(Step::ReadOnly.io())?;
+        make_read_only(root.as_fd()).map_err(Step::ReadOnly.failed())?;
         // Older kernels take no layer from a mount that lies nowhere.
         attach(&writable, &state_folder).map_err(Step::Bind.failed())?;
 
@@ -134,5 +134,5 @@ fn cover(place: &Path, empty: &OwnedFd, none: &OwnedFd) -> Result<(), Errno> {
 
 /// Writes one of the child's own settings of its user namespace.
 fn map(file: &str, text: &str) -> Result<(), NoView> {
-    fs::write(format!("/proc/self/{file}"), text).map_err(Step::Users.io())
+    fs::write(format!("/proc/self/{file}"), text).map_err(Step::Users.failed())
 }

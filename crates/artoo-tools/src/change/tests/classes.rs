@@ -23,7 +23,7 @@ type Row = (&'static str, &'static str, fn(&Reason) -> bool);
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "one table")]
-fn only_new_ordinary_files_in_the_workspace_ask_nobody() {
+fn only_new_workspace_files_need_no_approval() {
     let home = Home::new(true);
     home.file("ws/a.txt", "a");
     home.file("ws/h/one", "1");
@@ -62,6 +62,7 @@ fn only_new_ordinary_files_in_the_workspace_ask_nobody() {
         }),
         ("mkdir -p ws/bin; ln -s ../a.txt ws/bin/ls", "ws/bin/ls", |it| matches!(it, Reason::RunByOthers(_))),
         ("echo x >> ws/h/one", "ws/h/one", |it| *it == Reason::SeveralNames(2)),
+        ("touch ws/h/one", "ws/h/one", |it| *it == Reason::AllNames(2)),
         ("mkfifo ws/pipe", "ws/pipe", |it| *it == Reason::SpecialFile),
         ("echo x > ws/s; chmod 4755 ws/s", "ws/s", |it| *it == Reason::SetId),
         ("echo x > ws/s; chmod 2755 ws/s", "ws/s", |it| *it == Reason::SetId),
@@ -72,7 +73,6 @@ fn only_new_ordinary_files_in_the_workspace_ask_nobody() {
         ("mkdir ws/n; ln ws/a.txt ws/n/l", "ws/n/l", |it| *it == Reason::OtherNames),
         ("ln ws/a.txt ws/l", "ws/l", |it| *it == Reason::OtherNames),
         ("touch docs/x", "docs/x", |it| *it == Reason::Times),
-        ("touch ws/h/one", "ws/h/one", |it| *it == Reason::SeveralNames(2)),
         ("mkdir ws/n; ln -s n/../../docs ws/l", "ws/l", |it| *it == Reason::LeadsOut),
         ("rm -r ws/h; echo x > ws/h", "ws/h", |it| *it == Reason::Existing),
         ("mv ws/h ws/g", "ws/h", |it| *it == Reason::Existing),
