@@ -127,13 +127,19 @@ fn look(config: &UndoConfig, roots: &[PathBuf], skip: &dyn Fn(&Path) -> bool, li
             let is_over = copied.entries > config.max_entries || copied.bytes > config.max_bytes;
             if is_over { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(()) }
         });
-        walked.map_err(|error| match error.kind() {
-            io::ErrorKind::FileTooLarge => format!(
-                "what it may change is too large to keep ({} entries of {} bytes and more; the limits are {} and {})",
-                copied.entries, copied.bytes, config.max_entries, config.max_bytes
-            ),
-            io::ErrorKind::TimedOut => "what it may change could not be looked over in time".to_owned(),
-            _ => format!("what it may change can't be looked over: {error}"),
+        walked.map_err(|error| {
+            if error.kind() == io::ErrorKind::FileTooLarge {
+                let Copied { entries, bytes, .. } = &copied;
+                let (max_entries, max_bytes) = (config.max_entries, config.max_bytes);
+                return format!(
+                    "what it may change is too large to keep ({entries} entries of {bytes} bytes and more; the limits \
+                     are {max_entries} and {max_bytes})"
+                );
+            }
+            if error.kind() == io::ErrorKind::TimedOut {
+                return "what it may change could not be looked over in time".to_owned();
+            }
+            format!("what it may change can't be looked over: {error}")
         })?;
     }
     let Copied { bytes, .. } = copied;

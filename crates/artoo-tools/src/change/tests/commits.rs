@@ -296,3 +296,18 @@ fn stored_files_are_deleted_with_their_task() {
     let entries = home.store().entries().unwrap();
     assert_eq!((entries.len(), home.store().forgotten()), (1, 2), "{entries:?}");
 }
+
+#[test]
+fn times_of_shared_files_are_undone() {
+    let home = furnished(true);
+    home.run_bare("ln ws/a.txt ws/other; touch -d 2011-01-01 ws/a.txt");
+    if !home.run_in_view("touch -d 2001-02-03 ws/a.txt") {
+        return;
+    }
+    let modified = || fs::metadata(home.workspace().join("other")).unwrap().modified().unwrap();
+    let before = modified();
+    home.commit_whole(&home.look());
+    assert_ne!(modified(), before);
+    home.undo();
+    assert_eq!(modified(), before);
+}
