@@ -174,11 +174,9 @@ async fn what_lies_inside_is_asked_about() {
     house.file("work/evil/plain", "plain");
     symlink("/etc", house.home.join("work/evil/out")).unwrap();
     let said = question(&house, "cp -r evil ~/artoo_workspace/pretty").await;
-    for (name, why) in [
-        ("pretty/.envrc", "in the folder it lies in"),
-        ("pretty/hooks/post-checkout", "version control"),
-        ("pretty/out", "leads out"),
-    ] {
+    for (name, why) in
+        [("pretty/.envrc", "obeys it"), ("pretty/hooks/post-checkout", "version control"), ("pretty/out", "leads out")]
+    {
         assert!(said.lines().any(|line| line.contains(name) && line.contains(why)), "{name}: {said}");
     }
     assert!(!said.contains("pretty/plain"), "{said}");
@@ -197,6 +195,7 @@ async fn times_are_told_committed_and_undone() {
     assert_eq!((call.status, time(&own)), (CallStatus::Ok, 631_152_000), "{call:?}");
     house.undo();
     assert_eq!([time(&file), time(&own)], before);
+    assert_eq!(house.store().last().unwrap(), None, "the undo is no entry that can be undone once more");
 }
 
 #[tokio::test]

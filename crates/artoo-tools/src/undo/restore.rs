@@ -169,7 +169,9 @@ impl<'a> Restoring<'a> {
                 if has_other_time(change, &present)
                     && let Some(facts) = change.before.facts()
                 {
+                    self.announce(&change.path, &present, None)?;
                     set_time(&place, facts)?;
+                    self.tell(change, &present)?;
                     return Ok(ItemOutcome::Done);
                 }
             }
