@@ -17,7 +17,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use crate::fence::{Denial, Fence, Reach};
 use crate::limit::{Limit, Stopped};
@@ -128,9 +128,10 @@ impl Call {
             ..program.fence(&self.machine.protected, &self.allowed, Fence::of_reading(&self.machine.protected, &[]))
         };
         let held = Held::InView(Arc::clone(&view));
+        let started = SystemTime::now();
         let ended = program.work.run(&self, fence, held, program.time).await;
         let Self { allowed, source, .. } = self;
-        let run = Run { program, allowed, source, view, record };
+        let run = Run { program, allowed, source, view, record, started };
         Box::new(move |machine, limit| run.decide(ended, machine, limit))
     }
 }

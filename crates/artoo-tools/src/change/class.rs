@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::names::run_by;
 use super::set::{ChangeSet, Entry, Kind};
@@ -74,6 +74,16 @@ pub(crate) enum Reason {
     /// It belongs to another user or group than before, or than the folder's other files would.
     #[error("its owner or group changes")]
     OtherOwner,
+    /// Only its times change.
+    #[error("its times are set")]
+    Times,
+}
+
+impl Reason {
+    /// Whether any file can have this reason.
+    pub(crate) fn is_plain(self) -> bool {
+        matches!(self, Self::Existing | Self::OutsideWorkspace | Self::Times)
+    }
 }
 
 /// Classifies a change set by its entries.
@@ -96,10 +106,9 @@ impl Class {
     /// Whether an approval for more than this one change set may cover it: all its entries are plain files and folders
     /// that no other program runs.
     pub(crate) fn is_ordinary(&self) -> bool {
-        let is_plain = |reason: &Reason| matches!(reason, Reason::Existing | Reason::OutsideWorkspace);
         match self {
             Self::Committable => true,
-            Self::Asks(entries) => entries.iter().all(|(_, reasons)| reasons.iter().all(is_plain)),
+            Self::Asks(entries) => entries.iter().all(|(_, reasons)| reasons.iter().all(|reason| reason.is_plain())),
             Self::Refused { .. } => false,
         }
     }
@@ -115,6 +124,9 @@ pub(super) fn refusal(entry: &Entry, own_data: &[PathBuf]) -> Option<String> {
 fn reasons(entry: &Entry, places: &Places<'_>, bare: &BTreeSet<PathBuf>) -> Vec<Reason> {
     let path = entry.path.as_path();
     let is_folder = matches!(entry.after, State::Folder(_));
+    if entry.kind == Kind::Times {
+        return times_reasons(entry, places);
+    }
     let mut reasons = Vec::new();
     let mut add = |holds: bool, reason: Reason| {
         if holds {
@@ -135,9 +147,21 @@ fn reasons(entry: &Entry, places: &Places<'_>, bare: &BTreeSet<PathBuf>) -> Vec<
     add(entry.has_other_names || entry.link_of.is_some(), Reason::OtherNames);
     let special = |state: &State| matches!(state, State::Pipe(_) | State::Odd { .. });
     add(special(&entry.after) || special(&entry.before), Reason::SpecialFile);
-    add(has_new_set_id(entry), Reason::SetId);
+    add(has_new_set_id(entry) || entry.gains_capability, Reason::SetId);
     add(leads_out(entry, places.workspace), Reason::LeadsOut);
     add(!entry.before.same_owner(&entry.after) || is_anothers(entry), Reason::OtherOwner);
+    reasons
+}
+
+/// New times alone need no approval for a file in the workspace that has no other name.
+fn times_reasons(entry: &Entry, places: &Places<'_>) -> Vec<Reason> {
+    let names = entry.names_before().map(Reason::AllNames);
+    let protected = places.protected.holds(&entry.path).then_some(Reason::Protected);
+    let outside = (!entry.path.starts_with(places.workspace)).then_some(Reason::OutsideWorkspace);
+    let mut reasons: Vec<Reason> = [names, protected, outside].into_iter().flatten().collect();
+    if !reasons.is_empty() {
+        reasons.push(Reason::Times);
+    }
     reasons
 }
 
@@ -216,6 +240,11 @@ fn leads_out(entry: &Entry, workspace: &Path) -> bool {
     let State::Link { target } = &entry.after else { return false };
     let target = artoo_proto::escape::path_from_line(target).unwrap_or_default();
     let target = Path::new(std::ffi::OsStr::from_bytes(&target));
+    // A name before `..` may be a link: then `..` is the parent of its target.
+    let mut parts = target.components().skip_while(|part| !matches!(part, Component::Normal(_)));
+    if parts.any(|part| part == Component::ParentDir) {
+        return true;
+    }
     let written = entry.path.parent().unwrap_or(Path::new("/")).join(target);
     let by_letters = paths::normalise(&written);
     // Letters tell where it leads once all is made, the disk where links that are there lead on.

@@ -107,15 +107,15 @@ pub(crate) fn commit(
 
 /// The part of the set that an undo can't revert.
 fn left_out(set: &ChangeSet) -> Option<String> {
-    let is_kept = |entry: &Entry| entry.before.same_owner(&entry.after) && entry.attributes.0 == entry.attributes.1;
-    let first = set.entries.iter().find(|entry| entry.kind == Kind::Mode && !is_kept(entry))?;
+    let first = set.entries.iter().find(|entry| entry.is_left_out())?;
     Some(format!("owners and attributes of folders are not brought back, as of {}", paths::line(&first.path)))
 }
 
 /// The operations in order: renames of folders first, modes last.
 fn operations(set: &ChangeSet) -> io::Result<Vec<Operation>> {
     let (mut renames, mut stores, mut arrivals, mut facts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let outer = set.entries.iter().filter(|entry| !entry.is_inside && entry.kind != Kind::Mode);
+    let stays = |entry: &Entry| matches!(entry.kind, Kind::Mode | Kind::Times);
+    let outer = set.entries.iter().filter(|entry| !entry.is_inside && !stays(entry));
     let parents: BTreeSet<&Path> = outer.filter_map(|entry| entry.path.parent()).collect();
     let mut folders = closed_folders(&parents)?;
     for (at, entry) in set.entries.iter().enumerate().filter(|(_, entry)| !entry.is_inside) {
@@ -138,6 +138,9 @@ fn operations(set: &ChangeSet) -> io::Result<Vec<Operation>> {
                 let before = if tree.is_none() { before.stored_as(Some(number)) } else { before };
                 let from_layer = Operation::Exchange { path, source, before, after, old, new, tree, number, below };
                 arrivals.push(from_layer);
+            }
+            Kind::Times => {
+                facts.push(Operation::Facts { path, before, after, old: old?, closes_to: None, source: None });
             }
             Kind::Mode => {
                 let source = (entry.attributes.0 != entry.attributes.1).then_some(source);

@@ -29,7 +29,7 @@ impl Entry {
     /// The diff of a text file, at most `lines_max` lines; `None` if it is not text.
     pub(crate) fn diff(&self, lines_max: usize) -> Option<String> {
         let is_text = |state: &State| matches!(state, State::File(_) | State::Absent);
-        if !is_text(&self.before) || !is_text(&self.after) || self.kind == Kind::Mode {
+        if !is_text(&self.before) || !is_text(&self.after) || matches!(self.kind, Kind::Mode | Kind::Times) {
             return None;
         }
         let read = |state: &State, path: &Path| if *state == State::Absent { Some(String::new()) } else { text(path) };

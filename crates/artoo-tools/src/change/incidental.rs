@@ -1,5 +1,7 @@
-//! Incidental changes, such as caches: not committed, and listed separately with the reason.
+//! Incidental changes, such as caches, recognised by content and place: not committed, and listed separately with the
+//! reason.
 
+use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -12,54 +14,68 @@ use crate::undo::State;
 const INDEX_MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// A pattern of incidental changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 enum Which {
-    /// A file of this name, new or changed.
-    File(&'static str),
-    /// A file with this suffix in a folder of this name, and the folder if it is new and has no other files.
-    In(&'static str, &'static str),
-    /// A new folder of this name with its content, or changes in it.
-    Folder(&'static str),
+    /// A file with this suffix and this beginning in a folder of this name, and the folder if it is new and has no other
+    /// files.
+    In { folder: &'static str, end: &'static str, begins: fn(&[u8]) -> bool },
+    /// A new folder of this name with the file that marks caches.
+    Cache(&'static str),
     /// A git index that lists the same entries as before.
     Index,
 }
 
 /// The reviewed list. None of these is a person's own work, and programs create each again.
-const TABLE: [(Which, &str); 18] = [
+const TABLE: [(Which, &str); 7] = [
     (Which::Index, "git refreshed the times in its index; the entries are the same"),
-    (Which::In("__pycache__", ".pyc"), "python keeps compiled modules; it compiles them again"),
-    (Which::Folder(".pytest_cache"), "pytest notes which tests failed last"),
-    (Which::Folder(".mypy_cache"), "mypy keeps what it worked out"),
-    (Which::Folder(".ruff_cache"), "ruff keeps what it worked out"),
-    (Which::Folder(".hypothesis"), "hypothesis keeps examples it tried"),
-    (Which::File(".lesshst"), "less notes what was searched for"),
-    (Which::File(".viminfo"), "vim notes what was opened"),
-    (Which::File(".python_history"), "python notes what was typed; nobody typed here"),
-    (Which::File(".node_repl_history"), "node notes what was typed; nobody typed here"),
-    (Which::File(".sqlite_history"), "sqlite notes what was typed; nobody typed here"),
-    (Which::File(".wget-hsts"), "wget notes which hosts want encryption"),
-    (Which::File(".DS_Store"), "the Finder notes how a folder is shown"),
-    (Which::File("recently-used.xbel"), "desktop programs note what was opened"),
-    (Which::In("_logs", ".log"), "npm logs each run"),
-    (Which::File("_update-notifier-last-checked"), "npm notes when it looked for a new version"),
-    (Which::Folder(".eslintcache"), "eslint keeps what it worked out"),
-    (Which::In("fontconfig", ".cache-9"), "fontconfig lists the fonts it found"),
+    (
+        Which::In { folder: "__pycache__", end: ".pyc", begins: is_bytecode },
+        "python keeps compiled modules; it compiles them again",
+    ),
+    (Which::Cache(".pytest_cache"), "pytest notes which tests failed last"),
+    (Which::Cache(".mypy_cache"), "mypy keeps what it worked out"),
+    (Which::Cache(".ruff_cache"), "ruff keeps what it worked out"),
+    (Which::In { folder: "fontconfig", end: ".cache-9", begins: is_font_list }, "fontconfig lists the fonts it found"),
+    (Which::In { folder: "_logs", end: "-debug-0.log", begins: is_npm_log }, "npm logs each run"),
 ];
+
+/// How the file `CACHEDIR.TAG` begins.
+const MARK: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
+
+/// Bytes of a file that are compared with what a program writes.
+const BEGINNING: u64 = 64;
+
+/// Whether a file begins with the version of a Python compiler and its flags.
+fn is_bytecode(bytes: &[u8]) -> bool {
+    bytes.len() > 16 && bytes.get(2..4) == Some(b"\r\n") && matches!(bytes.get(4..8), Some([0..=3, 0, 0, 0]))
+}
+
+fn is_font_list(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0x04, 0xfc, 0x02, 0xfc, 9, 0, 0, 0])
+}
+
+fn is_npm_log(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"0 verbose cli ") || bytes.starts_with(b"0 info it worked if it ends with ok")
+}
 
 /// Moves incidental changes out of the entries.
 pub(super) fn set_aside(set: &mut ChangeSet, limit: &Limit) {
     let is_outer = |entry: &&Entry| !entry.is_inside && matches!(entry.kind, Kind::Created | Kind::Changed);
+    let gone = Gone::of(set);
     let mut found = Vec::new();
-    for entry in set.entries.iter().filter(is_outer) {
-        let inside =
-            || set.entries.iter().filter(|other| other.path != entry.path && other.path.starts_with(&entry.path));
-        let row = TABLE.iter().find(|(which, _)| is(*which, entry, inside(), limit));
-        found.extend(row.map(|(_, reason)| (entry.path.clone(), *reason)));
+    for (at, entry) in set.entries.iter().enumerate().filter(|(_, entry)| is_outer(entry)) {
+        let Some((which, reason)) = TABLE.iter().find(|(which, _)| which.is_named(entry)) else { continue };
+        // Sorted, a folder comes right before what lies below it.
+        let all = set.entries.iter().skip(at).take_while(|other| other.path.starts_with(&entry.path));
+        let all: Vec<&Entry> = all.collect();
+        let is_moved = !matches!(which, Which::Index) && all.iter().any(|entry| gone.may_be(entry));
+        if !is_moved && which.is(entry, &all, limit) {
+            found.push((entry.path.clone(), *reason));
+        }
     }
     if found.is_empty() {
         return;
     }
-    // Sorted, a path comes right before what lies below it.
     found.sort();
     let is_found = |path: &Path| {
         path.ancestors().any(|part| found.binary_search_by(|(found, _)| found.as_path().cmp(part)).is_ok())
@@ -69,28 +85,94 @@ pub(super) fn set_aside(set: &mut ChangeSet, limit: &Limit) {
     set.incidental = found;
 }
 
-fn is<'a>(which: Which, entry: &Entry, mut inside: impl Iterator<Item = &'a Entry>, limit: &Limit) -> bool {
-    let named = |path: Option<&Path>, name: &str| path.and_then(Path::file_name).is_some_and(|found| found == name);
-    let (path, folder) = (Some(entry.path.as_path()), entry.path.parent());
-    let is_file = |state: &State| matches!(state, State::File(_));
-    match which {
-        Which::File(name) => named(path, name) && is_file(&entry.after),
-        Which::In(name, end) => {
-            let fits = |path: &Path| path.file_name().is_some_and(|name| name.as_bytes().ends_with(end.as_bytes()));
-            match &entry.after {
-                State::File(_) => named(folder, name) && fits(&entry.path),
-                State::Folder(_) => named(path, name) && inside.all(|entry| is_file(&entry.after) && fits(&entry.path)),
+/// Contents that are no longer in their place. A file with one of them may be the only copy.
+struct Gone<'a> {
+    digests: BTreeSet<&'a str>,
+    /// Sizes of files whose content was not read.
+    unread: BTreeSet<u64>,
+}
+
+impl<'a> Gone<'a> {
+    fn of(set: &'a ChangeSet) -> Self {
+        let files = || set.entries.iter().filter_map(|entry| entry.before.file());
+        let unread = files().filter(|file| file.digest.is_none()).map(|file| file.bytes);
+        Self { digests: files().filter_map(|file| file.digest.as_deref()).collect(), unread: unread.collect() }
+    }
+
+    fn may_be(&self, entry: &Entry) -> bool {
+        entry.after.file().is_some_and(|file| {
+            self.unread.contains(&file.bytes) || file.digest.as_deref().is_some_and(|it| self.digests.contains(it))
+        })
+    }
+}
+
+impl Which {
+    fn is_named(self, entry: &Entry) -> bool {
+        let above = |name: &str| entry.path.parent().is_some_and(|folder| named(folder, name));
+        match self {
+            Self::In { folder, .. } => match &entry.after {
+                State::File(_) => above(folder),
+                State::Folder(_) => named(&entry.path, folder),
                 State::Absent | State::Link { .. } | State::Pipe(_) | State::Odd { .. } => false,
-            }
-        }
-        Which::Folder(name) => {
-            matches!(entry.after, State::File(_) | State::Folder(_))
-                && entry.path.ancestors().any(|part| named(Some(part), name))
-        }
-        Which::Index => {
-            named(path, "index") && named(folder, ".git") && entry.kind == Kind::Changed && same_index(entry, limit)
+            },
+            Self::Cache(name) => named(&entry.path, name),
+            Self::Index => named(&entry.path, "index") && above(".git"),
         }
     }
+
+    /// `all`: the entry and everything below it.
+    fn is(self, entry: &Entry, all: &[&Entry], limit: &Limit) -> bool {
+        let is_plain = |entry: &&Entry| match &entry.after {
+            State::File(file) => !entry.gains_capability && file.facts.mode & 0o7111 == 0 && file.links == 1,
+            State::Folder(_) => true,
+            State::Absent | State::Link { .. } | State::Pipe(_) | State::Odd { .. } => false,
+        };
+        let is_new = entry.kind == Kind::Created && matches!(entry.after, State::Folder(_));
+        match self {
+            Self::In { end, begins, .. } => {
+                let fits = |path: &Path| path.file_name().is_some_and(|name| name.as_bytes().ends_with(end.as_bytes()));
+                let is_own = |path: &Path| beginning(path).is_some_and(|bytes| begins(&bytes));
+                // One that was there must have been the tool's own as well.
+                let is_same_kind =
+                    |entry: &Entry| entry.kind == Kind::Created || is_own(&entry.path) && same_facts(entry);
+                let files = || all.iter().filter(|entry| !matches!(entry.after, State::Folder(_)));
+                let is_mark = |entry: &Entry| named(&entry.path, "CACHEDIR.TAG") && is_marked(&entry.source);
+                all.iter().all(is_plain)
+                    && files().count() + usize::from(is_new) == all.len()
+                    && files().any(|entry| fits(&entry.path))
+                    && files().all(|entry| {
+                        is_mark(entry) || fits(&entry.path) && is_own(&entry.source) && is_same_kind(entry)
+                    })
+            }
+            Self::Cache(_) => {
+                let mark = entry.path.join("CACHEDIR.TAG");
+                let is_mark = |entry: &&&Entry| entry.path == mark && is_marked(&entry.source);
+                is_new && all.iter().all(is_plain) && all.iter().any(|entry| is_mark(&entry))
+            }
+            Self::Index => entry.kind == Kind::Changed && same_facts(entry) && same_index(entry, limit),
+        }
+    }
+}
+
+fn named(path: &Path, name: &str) -> bool {
+    path.file_name().is_some_and(|found| found == name)
+}
+
+fn is_marked(path: &Path) -> bool {
+    beginning(path).is_some_and(|bytes| bytes.starts_with(MARK))
+}
+
+/// Whether mode, owner and attributes are what they were.
+fn same_facts(entry: &Entry) -> bool {
+    let facts = |state: &State| state.facts().map(|facts| (facts.mode, facts.owner, facts.group));
+    facts(&entry.before) == facts(&entry.after) && entry.attributes.0 == entry.attributes.1
+}
+
+fn beginning(path: &Path) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let file = Place::of(path).ok()?.open_file().ok()?;
+    std::io::Read::read_to_end(&mut std::io::Read::take(file, BEGINNING), &mut bytes).ok()?;
+    Some(bytes)
 }
 
 /// Whether both indexes list the same files with the same contents and flags.

@@ -1,9 +1,11 @@
 //! Reading the change set: compares the upper layers of a view with the real folders.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fd::OwnedFd;
 use rustix::fs::{FileType, OFlags, Stat, fstat};
@@ -23,7 +25,7 @@ use crate::{digest, paths};
 pub(crate) const ENTRIES_MAX: usize = 400_000;
 
 /// Maximum depth of folders.
-const DEPTH_MAX: usize = 128;
+const DEPTH_MAX: usize = 256;
 
 /// Maximum bytes of deleted files whose digest is read for the record.
 const DELETED_READ_MAX: u64 = 64 * 1024 * 1024;
@@ -35,6 +37,8 @@ pub(crate) enum LookError {
     TooMany,
     #[error("{path} lies deeper than {DEPTH_MAX} folders, which is not committed")]
     TooDeep { path: String },
+    #[error("{path} was changed by another program while the command ran")]
+    Conflict { path: String },
     #[error("what the command changed could not be looked at in time")]
     TimedOut,
     #[error("{path} could not be looked at: {source}")]
@@ -45,14 +49,25 @@ pub(crate) enum LookError {
     },
 }
 
-/// Reads the changes. `renames`: folders that were renamed in the view by copying, oldest first.
+/// Reads the changes. `renames`: folders that were renamed in the view by copying, oldest first. `started`: when the
+/// command was started.
 ///
 /// # Errors
-/// [`LookError`] if the layers can't be read completely; then nothing may be committed.
-pub(crate) fn look(layers: &[Layer], renames: &[(PathBuf, PathBuf)], limit: &Limit) -> Result<ChangeSet, LookError> {
+/// [`LookError`] if the layers can't be read completely, or another program changed the same files during the run; then
+/// nothing may be committed.
+pub(crate) fn look(
+    layers: &[Layer],
+    renames: &[(PathBuf, PathBuf)],
+    started: SystemTime,
+    limit: &Limit,
+) -> Result<ChangeSet, LookError> {
     let all = joined(renames);
     let renames = all.iter().filter(|(from, to)| is_whole(layers, &all, from, to)).cloned().collect();
-    let mut look = Look { limit, set: ChangeSet::default(), renames, shared: SharedNames::default(), deleted_bytes: 0 };
+    let since = started.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let started = (since.as_secs().cast_signed(), i64::from(since.subsec_nanos()));
+    let set = ChangeSet { started, ..ChangeSet::default() };
+    let mut look =
+        Look { limit, set, renames, shared: SharedNames::default(), deleted_bytes: 0, late: BTreeSet::new() };
     for layer in layers {
         look.layer(layer).map_err(|error| problem(&layer.lower, error))?;
     }
@@ -60,7 +75,10 @@ pub(crate) fn look(layers: &[Layer], renames: &[(PathBuf, PathBuf)], limit: &Lim
     look.shared.tell(&mut set.entries);
     set.entries.sort_by(|one, two| one.path.cmp(&two.path));
     incidental::set_aside(&mut set, limit);
-    Ok(set)
+    match set.entries.iter().find(|entry| look.late.contains(&entry.path)) {
+        Some(entry) => Err(LookError::Conflict { path: paths::line(&entry.path) }),
+        None => Ok(set),
+    }
 }
 
 struct Look<'a> {
@@ -69,6 +87,8 @@ struct Look<'a> {
     renames: Vec<(PathBuf, PathBuf)>,
     shared: SharedNames,
     deleted_bytes: u64,
+    /// Real files and folders that were changed after the command was started.
+    late: BTreeSet<PathBuf>,
 }
 
 /// A folder of a layer and the real one below it.
@@ -152,6 +172,7 @@ impl Look<'_> {
             kind: Kind::Created,
             after,
             attributes: (None, attributes.digest()),
+            gains_capability: attributes.capability().is_some(),
             is_inside,
             new: Some(Identity::of(&name.new)),
             ..blank(&name.path, &name.source)
@@ -178,6 +199,7 @@ impl Look<'_> {
             entry.kind = Kind::Replaced;
             entry.after = after;
             entry.attributes.1 = attributes.digest();
+            entry.gains_capability = attributes.capability().is_some();
             entry.new = Some(Identity::of(&name.new));
             entry.source.clone_from(&name.source);
         }
@@ -207,7 +229,7 @@ impl Look<'_> {
             FileType::RegularFile => self.file(name, real, old),
             FileType::Symlink => {
                 let (before, after) = (of_stat(real, name.name, old)?, self.new_state(name)?.0);
-                if before == after { Ok(()) } else { self.changed(name, before, after, old, (None, None)) }
+                if before == after { Ok(()) } else { self.changed(name, (before, after), old, (None, None), false) }
             }
             FileType::Fifo | FileType::Socket | FileType::CharacterDevice | FileType::BlockDevice => {
                 let is_same = of_stat(real, name.name, old)?.same(&self.new_state(name)?.0);
@@ -231,6 +253,7 @@ impl Look<'_> {
         let attributes = (was_attached.and_then(|attached| attached.digest()), attached.digest());
         if let Some((was, is)) = before.facts().zip(after.facts()) {
             if was.mode != is.mode || !before.same_owner(&after) || attributes.0 != attributes.1 {
+                self.note_late(path, old);
                 let (before, after, old) = (before.clone(), after.clone(), Some(Identity::of(old)));
                 let kind = Kind::Mode;
                 self.set.entries.push(Entry { kind, before, after, attributes, old, ..blank(path, source) });
@@ -259,19 +282,21 @@ impl Look<'_> {
         let (State::File(was), State::File(is)) = (&before, &after) else { return Ok(()) };
         let is_same_content = was.digest.is_some() && was.digest == is.digest;
         if !is_same_content || !before.same_owner(&after) || attributes.0 != attributes.1 {
-            return self.changed(name, before, after, old, attributes);
+            let gains = attached.capability().is_some() && attached.capability() != was_attached.capability();
+            return self.changed(name, (before, after), old, attributes, gains);
         }
         self.shared.note(&name.new, None, Some(&name.path));
-        if !was.facts.same_time(&is.facts) {
+        let is_retimed = !was.facts.same_time(&is.facts);
+        if is_retimed {
             let touched = Touched { path: name.path.clone(), facts: is.facts.clone(), old: Identity::of(old) };
             self.set.touched.push(touched);
         }
-        // Other times alone are no entry, unless the file has names elsewhere that get them too.
-        if was.facts.mode == is.facts.mode && (was.links <= 1 || was.facts.same_time(&is.facts)) {
+        let kind = if was.facts.mode == is.facts.mode { Kind::Times } else { Kind::Mode };
+        if kind == Kind::Times && !is_retimed {
             return Ok(());
         }
+        self.note_late(&name.path, old);
         let (old, new) = (Some(Identity::of(old)), Some(Identity::of(&name.new)));
-        let kind = Kind::Mode;
         self.push(Entry { kind, before, after, attributes, old, new, ..blank(&name.path, &name.source) })
     }
 
@@ -279,18 +304,20 @@ impl Look<'_> {
     fn changed(
         &mut self,
         name: &Name<'_>,
-        before: State,
-        after: State,
+        (before, after): (State, State),
         old: &Stat,
         attributes: set::AttributeDigests,
+        gains_capability: bool,
     ) -> io::Result<()> {
+        self.note_late(&name.path, old);
         // What the state does not tell, or what has other names, is stored as it is.
         let is_plain = before.file().is_none_or(|file| file.digest.is_some() && file.links <= 1);
         let is_told = is_plain && attributes == (None, None) && before.same_owner(&after);
         let tree = (!is_told).then(|| fingerprint(&name.path, &[(name.path.clone(), before.clone())]));
         let (old, new) = (Some(Identity::of(old)), Some(Identity::of(&name.new)));
         self.shared.note(&name.new, Some(self.set.entries.len()), None);
-        self.push(Entry { before, after, attributes, old, new, tree, ..blank(&name.path, &name.source) })
+        let entry = Entry { before, after, attributes, gains_capability, ..blank(&name.path, &name.source) };
+        self.push(Entry { old, new, tree, ..entry })
     }
 
     fn renamed(&mut self, name: &Name<'_>, from: &Path) -> io::Result<()> {
@@ -316,8 +343,10 @@ impl Look<'_> {
     /// Adds a deleted file or folder with its content. `is_replaced`: another file or folder has the path now.
     fn deleted(&mut self, real: &OwnedFd, name: &OsStr, path: &Path, old: &Stat, is_replaced: bool) -> io::Result<()> {
         let place = Place { folder: rustix::io::dup(real)?, name: name.to_owned() };
-        let (limit, bytes) = (self.limit, &mut self.deleted_bytes);
+        let (limit, bytes, started) = (self.limit, &mut self.deleted_bytes, self.set.started);
+        let mut late = Vec::new();
         let mut read = |place: &Place, state: &mut State| {
+            late.push(stat(&place.folder, &place.name)?.is_none_or(|found| is_late(&found, started)));
             let State::File(file) = state else { return Ok(()) };
             *bytes = bytes.saturating_add(file.bytes);
             if *bytes <= DELETED_READ_MAX
@@ -328,10 +357,11 @@ impl Look<'_> {
             Ok(())
         };
         let all = list(&place, path, limit, &mut read)?;
+        self.late.extend(all.iter().zip(late).filter(|(_, is_late)| *is_late).map(|((path, _), _)| path.clone()));
         let tree = fingerprint(path, &all);
         // A small file or a link that something else replaces can be made again from what is known of it.
         let is_plain = match all.first() {
-            Some((_, State::File(file))) => file.digest.is_some() && file.links <= 1,
+            Some((_, State::File(file))) => file.digest.is_some() && file.links <= 1 && !is_attached(&place),
             Some((_, State::Link { .. })) => true,
             _ => false,
         };
@@ -370,6 +400,12 @@ impl Look<'_> {
         Ok((state, attributes))
     }
 
+    fn note_late(&mut self, path: &Path, old: &Stat) {
+        if is_late(old, self.set.started) {
+            self.late.insert(path.to_path_buf());
+        }
+    }
+
     fn read_into(&mut self, state: &mut State, opened: OwnedFd) -> io::Result<()> {
         if let State::File(file) = state {
             file.digest = Some(digest::of_whole(&mut File::from(opened), self.limit)?);
@@ -388,6 +424,18 @@ impl Look<'_> {
 
 fn blank(path: &Path, source: &Path) -> Entry {
     Entry { path: path.to_path_buf(), source: source.to_path_buf(), ..Entry::default() }
+}
+
+/// Whether a file was changed after that time. File systems that store whole seconds leave it open within the second.
+#[expect(clippy::useless_conversion, reason = "the widths differ between systems")]
+fn is_late(found: &Stat, started: (i64, i64)) -> bool {
+    let changed = (found.st_ctime, i64::try_from(found.st_ctime_nsec).unwrap_or(0));
+    changed > started || changed == (started.0, 0)
+}
+
+/// Whether a file has attributes, or can't be read.
+fn is_attached(place: &Place) -> bool {
+    place.open_file().and_then(Attributes::of).map_or(true, |attributes| attributes.digest().is_some())
 }
 
 fn is_denied(error: &io::Error) -> bool {

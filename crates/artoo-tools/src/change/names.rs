@@ -28,7 +28,7 @@ const TABLE: [(&str, &str); 15] = [
         ".env .env.* .flaskenv .autoenv .autoenv.* .mise/ mise.toml mise.*.toml .mise.toml .mise.*.toml .tool-versions \
          .rtx.toml shell.nix default.nix flake.nix flake.lock .*-version .ruby-gemset rust-toolchain rust-toolchain.toml \
          devbox.json devenv.nix .devcontainer/ *devcontainer.json .gitpod.yml .gitpod.Dockerfile .tmux.conf .byobu/ \
-         .tmuxinator.yml .tmuxp.yaml Procfile Procfile.* Brewfile .gnuplot .lessfilter .terminfo/ .latexmkrc latexmkrc",
+         .tmuxinator.yml .tmuxp.yaml Procfile Procfile.* Brewfile .replit replit.nix .idx/ .direnv/ .gnuplot .lessfilter .terminfo/ .latexmkrc latexmkrc",
     ),
     (
         "make or another build tool runs it",
@@ -44,7 +44,9 @@ const TABLE: [(&str, &str); 15] = [
          cabal.project.local stack.yaml package.yaml Setup.hs Package.swift Podfile *.podspec Cartfile fastlane/ \
          *.xcodeproj/ *.xcworkspace/ *.pro *.pri *.nimble config.nims nim.cfg shard.yml dub.json dub.sdl pubspec.yaml \
          project.clj profiles.clj deps.edn bb.edn user.clj .clj-kondo/ Makefile.PL Build.PL cpanfile debian/rules \
-         dodo.py fabfile.py noxfile.py tox.ini Snakefile nextflow.config",
+         dodo.py fabfile.py noxfile.py tox.ini tox.toml toxfile.py Snakefile nextflow.config Makefile.toml Taskfile.dist.yml \
+         Taskfile.dist.yaml rakefile.rb rakelib/ Jamroot Jamroot.* Jamfile Jamfile.* project-root.jam Tupfile Tupfile.* \
+         Tuprules.* .gn *.gni mkdocs.yml mkdocs.yaml book.toml _config.yml magefile.go magefiles/ pavement.py REPO.bazel",
     ),
     (
         "a container or deployment tool runs it",
@@ -58,18 +60,21 @@ const TABLE: [(&str, &str); 15] = [
         "package.json package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb .pnpmfile.cjs \
          .pnp.cjs .pnp.loader.mjs pnpm-workspace.yaml .yarn/ node_modules/ bunfig.toml deno.json deno.jsonc deno.lock \
          lerna.json nx.json turbo.json tsconfig.json jsconfig.json babel.config.* *.config.js *.config.cjs *.config.mjs \
-         *.config.ts *.config.cts *.config.mts *.conf.js gulpfile.* Gruntfile.* bower.json",
+         *.config.ts *.config.cts *.config.mts *.conf.js gulpfile.* Gruntfile.* bower.json nodemon.json .storybook/ \
+         angular.json rush.json *.conf.cjs *.conf.mjs *.conf.ts",
     ),
     (
         "python runs or obeys it",
         "*.pth *.egg-link sitecustomize.py usercustomize.py conftest.py setup.py setup.cfg pyproject.toml poetry.toml \
          pdm.toml uv.toml Pipfile Pipfile.lock poetry.lock pdm.lock uv.lock pytest.ini .pytest.ini pip.conf pip.ini .pip/ \
          .ipython/ .jupyter/ site-packages/ dist-packages/ pyvenv.cfg .venv/ venv/bin/ activate_this.py bin/activate \
-         bin/activate.* mypy.ini .mypy.ini hatch_build.py versioneer.py readline.py rlcompleter.py .pythonstartup",
+         bin/activate.* mypy.ini .mypy.ini hatch_build.py hatch.toml pixi.toml pixi.lock pytest.toml .pytest.toml .flake8 pylintrc \
+         pylintrc.toml .isort.cfg ruff.toml .ruff.toml pyrightconfig.json gunicorn.conf.py celeryconfig.py alembic.ini \
+         versioneer.py readline.py rlcompleter.py .pythonstartup",
     ),
     (
         "another interpreter or its tools run or obey it",
-        "Gemfile Gemfile.lock *.gemspec Rakefile *.rake config.ru Guardfile Capfile Thorfile *.thor .rspec .simplecov \
+        "Gemfile Gemfile.lock *.gemspec Rakefile *.rake config.ru Guardfile Capfile Thorfile .yardopts .rdoc_options .standard.yml *.thor .rspec .simplecov \
          .autotest .rubocop.yml .rubocop_todo.yml .bundle/ .Rprofile .Renviron .RData Rprofile.site .perldb .ghci \
          .ocamlinit startup.m startup.jl .guile .emacs .emacs.* .emacs.d/ .doom.d/ .spacemacs .dir-locals.el \
          .dir-locals-2.el .ycm_extra_conf.py composer.json composer.lock vendor/autoload.php phpunit.xml* phpstan.neon* \
@@ -177,6 +182,9 @@ mod tests {
                    /w/venv/bin/activate /w/node_modules/left-pad/index.js /w/.npmrc /w/.gitattributes /w/-rf \
                    /w/--checkpoint-action=exec=x /w/package-lock.json /w/.python-version /w/.RData /w/.devcontainer.json \
                    /w/a.xcodeproj/project.pbxproj /w/.env.local /w/docker-compose.override.yml /w/.mise.local.toml \
+                   /w/.flake8 /w/pylintrc /w/.pylintrc /w/rakefile.rb /w/Makefile.toml /w/taskfile.dist.yml /w/tox.toml \
+                   /w/toxfile.py /w/pytest.toml /w/pixi.toml /w/hatch.toml /w/gunicorn.conf.py /w/Nodemon.json \
+                   /w/.storybook/main.js /w/.yardopts /w/.gn /w/Jamroot /w/Tupfile /w/mkdocs.yml /w/book.toml /w/.replit \
                    /w/App/App.csproj /w/.yarnrc.yml /w/rust-toolchain.toml /w/.rhosts /w/_vimrc";
         for path in run.split_whitespace() {
             assert!(run_by(Path::new(path), false).is_some(), "{path}");

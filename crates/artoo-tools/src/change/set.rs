@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use artoo_proto::Timestamp;
+
 use crate::digest;
 use crate::paths;
 use crate::undo::{Identity, RecordedChanges, State, Touched};
@@ -18,8 +20,10 @@ pub(crate) enum Kind {
     /// The same file type with other content.
     #[default]
     Changed,
-    /// The same content; mode, owner, user attributes, or the times of a file with several names differ.
+    /// The same content; mode, owner or attributes differ.
     Mode,
+    /// A file of which only the times differ.
+    Times,
     Deleted,
     /// Another file type.
     Replaced,
@@ -39,6 +43,8 @@ pub(crate) struct Entry {
     pub(crate) attributes: AttributeDigests,
     /// Whether the path is in a folder that was created or deleted as a whole.
     pub(crate) is_inside: bool,
+    /// Whether the file gives new capabilities to whoever runs it.
+    pub(crate) gains_capability: bool,
     /// The existing file that this is a new name of.
     pub(crate) link_of: Option<PathBuf>,
     /// Whether the new file has names that are not in this list.
@@ -58,6 +64,8 @@ pub(crate) struct ChangeSet {
     pub(crate) entries: Vec<Entry>,
     /// Paths of incidental changes, which are not committed, each with the reason.
     pub(crate) incidental: Vec<(PathBuf, &'static str)>,
+    /// When the command was started: seconds and nanoseconds since 1970.
+    pub(super) started: (i64, i64),
     /// Times that changed.
     pub(super) touched: Vec<Touched>,
     /// Times of the other folders in the layers, which are restored after the commit.
@@ -75,6 +83,7 @@ impl Kind {
             Self::Created => "created",
             Self::Changed => "changed",
             Self::Mode => "mode",
+            Self::Times => "times",
             Self::Deleted => "deleted",
             Self::Replaced => "replaced",
             Self::Renamed { .. } => "renamed",
@@ -93,6 +102,12 @@ impl Entry {
         if let Kind::Renamed { from } = &self.kind { Some(from) } else { None }
     }
 
+    /// Whether an undo can't revert it: owner or attributes of a file or folder that stays in its place.
+    pub(crate) fn is_left_out(&self) -> bool {
+        let is_kept = self.before.same_owner(&self.after) && self.attributes.0 == self.attributes.1;
+        self.kind == Kind::Mode && !is_kept
+    }
+
     /// The size of the new content in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.after.file().map_or(0, |file| file.bytes)
@@ -107,7 +122,8 @@ impl ChangeSet {
 
     /// Paths without an entry whose times differ, except folders in which an entry lies.
     fn retimed(&self) -> impl Iterator<Item = &Path> {
-        let changed: BTreeSet<&Path> = self.entries.iter().flat_map(|entry| entry.path.ancestors()).collect();
+        let entries = self.entries.iter().filter(|entry| entry.kind != Kind::Times);
+        let changed: BTreeSet<&Path> = entries.flat_map(|entry| entry.path.ancestors()).collect();
         let paths = self.touched.iter().map(|touched| touched.path.as_path());
         paths.filter(move |path| !changed.contains(path))
     }
@@ -117,7 +133,13 @@ impl ChangeSet {
         self.entries.is_empty() && self.touched.is_empty()
     }
 
-    /// The digest that an approval is for. It does not depend on times, inodes and layers.
+    /// The time that a command set on a file: `now` for the time of the run.
+    pub(crate) fn time(&self, entry: &Entry) -> String {
+        let set = entry.after.facts().map_or(0, |facts| facts.modified_s);
+        if set >= self.started.0 { "now".to_owned() } else { Timestamp::from_millis(set * 1000).to_string() }
+    }
+
+    /// The digest that an approval is for. It does not depend on the time of the run, inodes and layers.
     pub(crate) fn digest(&self) -> String {
         let mut parts: Vec<String> = Vec::with_capacity(self.entries.len() * 5);
         for entry in &self.entries {
@@ -126,6 +148,9 @@ impl ChangeSet {
             let attributes = format!("{:?}", entry.attributes);
             parts.extend([paths::line(&entry.path), entry.kind.name().to_owned(), from, link_of, attributes]);
             parts.extend([content(&entry.before), content(&entry.after)]);
+            if entry.kind == Kind::Times {
+                parts.push(self.time(entry));
+            }
         }
         digest::of_parts(parts.iter().map(String::as_bytes))
     }
@@ -133,7 +158,7 @@ impl ChangeSet {
     /// The changes as a record lists them.
     pub(crate) fn changes(&self) -> RecordedChanges {
         let nothing = &State::Absent;
-        let changes = self.entries.iter().flat_map(move |entry| {
+        let changes = self.entries.iter().filter(|entry| entry.kind != Kind::Times).flat_map(move |entry| {
             let gone = entry.renamed_from().map(|from| (from, &entry.before, nothing));
             let before = if gone.is_some() { nothing } else { &entry.before };
             gone.into_iter().chain([(entry.path.as_path(), before, &entry.after)])

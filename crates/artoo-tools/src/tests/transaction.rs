@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{Fixture, called, snapshot, task};
 use crate::undo::UndoConfig;
 
-fn fixture(views: bool) -> Fixture {
+pub(super) fn fixture(views: bool) -> Fixture {
     let fixture = Fixture::with(|config| {
         config.views = views;
         let data = std::path::Path::new(&config.environment.home).join(".artoo");
@@ -20,7 +20,7 @@ fn fixture(views: bool) -> Fixture {
     fixture
 }
 
-fn order(command: &str) -> ToolOrder {
+pub(super) fn order(command: &str) -> ToolOrder {
     ToolOrder { task_id: task(), ..Fixture::context("shell", json!({"command": command})) }
 }
 

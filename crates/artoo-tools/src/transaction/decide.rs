@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use artoo_proto::{CallStatus, EffectClass};
 use rustix::process::geteuid;
@@ -35,6 +36,7 @@ pub(super) struct Run {
     pub(super) source: Source,
     pub(super) view: Arc<View>,
     pub(super) record: MakeRecord,
+    pub(super) started: SystemTime,
 }
 
 impl Run {
@@ -54,7 +56,7 @@ impl Run {
             let record = (self.record)(Ok(ended), machine, limit);
             return Outcome::Done(uncommitted(record, "it did not end by itself").class(EffectClass::Unproven));
         }
-        let set = match read(&self.view, limit) {
+        let set = match read(&self.view, self.started, limit) {
             Ok(set) => set,
             Err(problem) => {
                 let record = (self.record)(Ok(ended), machine, limit);
@@ -72,7 +74,7 @@ impl Run {
                 Record { changes_known: false, ..record.class(EffectClass::Unproven) }
             });
         }
-        let Self { program, allowed, source, view, record } = self;
+        let Self { program, allowed, source, view, record, .. } = self;
         let mut record = Record { incidental, ..record(Ok(ended), machine, limit) };
         let fixed = view.read_only();
         if let Some(folder) = fixed.first().filter(|_| record.status == CallStatus::Failed) {
@@ -110,6 +112,7 @@ impl Ran {
         let command_folders: Vec<PathBuf> = system.chain(own).map(|folder| paths::real(&folder)).collect();
         let places = Places { workspace: &workspace, command_folders: &command_folders, protected: &machine.protected };
         let class = classify(&set, &places);
+        let asks = if let Class::Asks(asks) = &class { asks.clone() } else { Vec::new() };
         let reason = match &class {
             Class::Refused { path, reason } => {
                 let record = Record::denied(&format!("{} would be changed: {reason}", paths::line(path)));
@@ -133,7 +136,7 @@ impl Ran {
             files: Vec::new(),
             shown: program.shown.clone(),
             reason,
-            details: describe::details(&set),
+            details: describe::details(&set, &asks),
         });
         let record = record.class(class);
         let staged =
@@ -202,11 +205,11 @@ pub(super) fn ask_again(program: &Program, effects: CallEffects, reason: String,
 }
 
 /// The changes that the layers of a view show; an error in words.
-fn read(view: &View, limit: &Limit) -> Result<ChangeSet, String> {
+fn read(view: &View, started: SystemTime, limit: &Limit) -> Result<ChangeSet, String> {
     let layers = view.layers().iter();
     let layers: Vec<Layer> =
         layers.map(|layer| Layer { lower: layer.lower.clone(), upper: layer.upper.clone() }).collect();
-    look(&layers, &view.renamed(), limit).map_err(|problem| problem.to_string())
+    look(&layers, &view.renamed(), started, limit).map_err(|problem| problem.to_string())
 }
 
 fn uncommitted(mut record: Record, why: &str) -> Record {
@@ -224,7 +227,7 @@ fn effects(set: &ChangeSet) -> EffectSet {
         let (was, is) = (is_folder(&entry.before), is_folder(&entry.after));
         match &entry.kind {
             Kind::Created => vec![effect(Action::Create, &entry.path, is)],
-            Kind::Changed | Kind::Mode => vec![effect(Action::Modify, &entry.path, false)],
+            Kind::Changed | Kind::Mode | Kind::Times => vec![effect(Action::Modify, &entry.path, false)],
             Kind::Deleted | Kind::Replaced => vec![effect(Action::Modify, &entry.path, was)],
             Kind::Renamed { from } => {
                 vec![effect(Action::Modify, from, true), effect(Action::Create, &entry.path, true)]

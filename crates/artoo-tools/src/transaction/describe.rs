@@ -1,6 +1,7 @@
 //! Change sets in words, for the question about them.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use crate::change::{ChangeSet, Entry, Kind, Reason};
 use crate::paths;
@@ -26,6 +27,7 @@ pub(super) fn summary(set: &ChangeSet) -> String {
         ("changes", "changed"),
         ("renames", "renamed"),
         ("sets the mode of", "mode"),
+        ("sets the times of", "times"),
         ("makes", "created"),
     ];
     let parts: Vec<String> =
@@ -60,10 +62,16 @@ fn counted(set: &ChangeSet, kind: &str) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" and "))
 }
 
-/// Every change in a line, then how texts differ.
-pub(super) fn details(set: &ChangeSet) -> Vec<String> {
-    let entries = in_order_of_weight(set);
-    let mut lines: Vec<String> = entries.iter().take(LISTED_MAX).map(|entry| line(entry)).collect();
+/// Every change in a line, what is asked about for a reason of its own first, then how texts differ.
+pub(super) fn details(set: &ChangeSet, asks: &[(usize, Vec<Reason>)]) -> Vec<String> {
+    let notable = notable(set, asks);
+    let mut entries: Vec<&Entry> = notable.iter().map(|(entry, _)| *entry).collect();
+    let listed: BTreeSet<&Path> = entries.iter().map(|entry| entry.path.as_path()).collect();
+    entries.extend(in_order_of_weight(set).into_iter().filter(|entry| !listed.contains(entry.path.as_path())));
+    let mut lines: Vec<String> = entries.iter().take(LISTED_MAX).map(|entry| line(set, entry)).collect();
+    for (line, (_, reasons)) in lines.iter_mut().zip(&notable) {
+        line.push_str(&format!(": {}", said(reasons.iter())));
+    }
     if entries.len() > LISTED_MAX {
         lines.push(format!("and {} more", entries.len() - LISTED_MAX));
     }
@@ -78,9 +86,32 @@ pub(super) fn details(set: &ChangeSet) -> Vec<String> {
 
 /// Why these entries need an approval, each reason once.
 pub(super) fn reasons(entries: &[(usize, Vec<Reason>)]) -> String {
-    let all: BTreeSet<String> =
-        entries.iter().flat_map(|(_, reasons)| reasons.iter().map(ToString::to_string)).collect();
-    all.into_iter().collect::<Vec<_>>().join("; ")
+    said(entries.iter().flat_map(|(_, reasons)| reasons))
+}
+
+fn said<'a>(reasons: impl Iterator<Item = &'a Reason>) -> String {
+    reasons.map(ToString::to_string).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join("; ")
+}
+
+/// Entries that are asked about for more than that they are changed, or lie outside the workspace: each where the folder
+/// above it that is told has not the same reasons.
+fn notable<'a>(set: &'a ChangeSet, asks: &'a [(usize, Vec<Reason>)]) -> Vec<(&'a Entry, Vec<Reason>)> {
+    let mut told: Vec<(&Entry, Vec<Reason>)> = Vec::new();
+    // Those of them that lie within each other, the innermost last: a folder comes right before what lies below it.
+    let mut above: Vec<usize> = Vec::new();
+    for (entry, reasons) in asks.iter().filter_map(|(at, reasons)| Some((set.entries.get(*at)?, reasons))) {
+        let reasons: Vec<Reason> = reasons.iter().copied().filter(|reason| !reason.is_plain()).collect();
+        let folder = |above: &[usize]| above.last().and_then(|at| told.get(*at));
+        while folder(&above).is_some_and(|(folder, _)| !entry.path.starts_with(&folder.path)) {
+            above.pop();
+        }
+        let is_told = folder(&above).is_some_and(|(_, known)| reasons.iter().all(|reason| known.contains(reason)));
+        if !reasons.is_empty() && !(entry.is_inside && is_told) {
+            above.push(told.len());
+            told.push((entry, reasons));
+        }
+    }
+    told
 }
 
 /// What is deleted or replaced first, what is new last; a folder stands for what lies in it.
@@ -91,21 +122,26 @@ fn in_order_of_weight(set: &ChangeSet) -> Vec<&Entry> {
         Kind::Changed => 2,
         Kind::Renamed { .. } => 3,
         Kind::Mode => 4,
-        Kind::Created => 5,
+        Kind::Times => 5,
+        Kind::Created => 6,
     };
     let mut entries: Vec<&Entry> = set.entries.iter().filter(|entry| !entry.is_inside).collect();
     entries.sort_by_key(weight);
     entries
 }
 
-fn line(entry: &Entry) -> String {
+fn line(set: &ChangeSet, entry: &Entry) -> String {
     let path = paths::line(&entry.path);
     let (was, is) = (entry.before.name(), entry.after.name());
     let size = if entry.bytes() > 0 { format!(", {}", size(entry.bytes())) } else { String::new() };
     match &entry.kind {
         Kind::Created => format!("new {is} {path}{size}"),
         Kind::Changed => format!("changed {is} {path}{size}"),
+        Kind::Mode if entry.is_left_out() => {
+            format!("mode, owner or attributes of {is} {path}, which undo does not bring back")
+        }
         Kind::Mode => format!("mode of {is} {path}"),
+        Kind::Times => format!("times of {is} {path}: {}", set.time(entry)),
         Kind::Deleted => format!("deleted {was} {path}"),
         Kind::Replaced => format!("{was} replaced by {is} {path}{size}"),
         Kind::Renamed { from } => format!("renamed {} to {path}", paths::line(from)),

@@ -1,19 +1,29 @@
-//! User extended attributes of files and folders, and the ones that an overlay file system adds.
+//! Extended attributes of files and folders: those of programs, access control lists and capabilities, and the ones that
+//! an overlay file system adds.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use rustix::fd::AsFd;
 use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fremovexattr, fsetxattr};
 use rustix::io::Errno;
 
+use super::state::State;
+use super::walk::{Seen, walk_place};
 use crate::digest;
+use crate::limit::Limit;
 use crate::openat::Place;
 
 /// Prefix of extended attributes that need no privileges.
 const USER: &[u8] = b"user.";
+
+/// Attributes that grant rights in addition to the mode.
+const RIGHTS: [&[u8]; 3] = [b"system.posix_acl_access", b"system.posix_acl_default", CAPABILITY];
+
+const CAPABILITY: &[u8] = b"security.capability";
 
 /// Prefix of the overlay's own attributes. A program's attribute with this prefix is stored with the escaped one.
 const OVERLAY: &[u8] = b"user.overlay.";
@@ -25,7 +35,7 @@ const VALUE_MAX: usize = 64 * 1024;
 /// The extended attributes of one file or folder.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Attributes {
-    /// Attributes set by programs.
+    /// Attributes set by programs, and [`RIGHTS`].
     user: BTreeMap<Vec<u8>, Vec<u8>>,
     /// Names of attributes that the overlay wrote, each with the unescaped name if it is a program's.
     overlay: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
@@ -62,7 +72,12 @@ impl Attributes {
         Ok(all)
     }
 
-    /// The digest of the programs' attributes; `None` if there are none.
+    /// The capabilities that a program gets from this file, whoever starts it.
+    pub(crate) fn capability(&self) -> Option<&[u8]> {
+        self.user.get(CAPABILITY).map(Vec::as_slice)
+    }
+
+    /// The digest of the programs' attributes and of [`RIGHTS`]; `None` if there are none.
     pub(crate) fn digest(&self) -> Option<String> {
         let parts = self.user.iter().flat_map(|(name, value)| [name.as_slice(), value.as_slice()]);
         (!self.user.is_empty()).then(|| digest::of_parts(parts))
@@ -87,7 +102,34 @@ impl Attributes {
     }
 }
 
-/// Copies the user attributes of a folder in a layer to a real folder.
+/// Copies the attributes of a file or folder, and of everything in it, to its copy on another file system.
+pub(super) fn copy_all(from: &Place, to: &Place, limit: &Limit) -> io::Result<()> {
+    let root = Path::new("/");
+    let mut copy = |seen: Seen<'_>| {
+        let found = match &seen.state {
+            State::File(_) => Attributes::of_layer(seen.place.open_file()?)?.user,
+            State::Folder(_) => Attributes::of_layer(seen.place.open_folder()?)?.user,
+            State::Absent | State::Link { .. } | State::Pipe(_) | State::Odd { .. } => return Ok(()),
+        };
+        if found.is_empty() {
+            return Ok(());
+        }
+        let mut target = to.again()?;
+        for name in seen.path.strip_prefix(root).unwrap_or(seen.path) {
+            target = target.inside(name)?;
+        }
+        let target =
+            if matches!(seen.state, State::File(_)) { target.open_file()?.into() } else { target.open_folder()? };
+        found.iter().try_for_each(|(name, value)| match set(&target, name, value) {
+            // Some file systems don't have them, and a read-only file can't be given them.
+            Err(_) if name.starts_with(USER) => Ok(()),
+            done => done,
+        })
+    };
+    walk_place(from, root, &|_| false, limit, &mut copy)
+}
+
+/// Copies the attributes of a folder in a layer to a real folder.
 pub(super) fn transfer(source: &Place, target: &Place) -> io::Result<()> {
     let wanted = Attributes::of_layer(source.open_folder()?)?.user;
     let target = target.open_folder()?;
@@ -120,7 +162,8 @@ fn names(file: impl AsFd) -> io::Result<Vec<Vec<u8>>> {
 }
 
 fn split(names: &[u8]) -> Vec<Vec<u8>> {
-    names.split(|byte| *byte == 0).filter(|name| name.starts_with(USER)).map(<[u8]>::to_vec).collect()
+    let is_kept = |name: &&[u8]| name.starts_with(USER) || RIGHTS.contains(name);
+    names.split(|byte| *byte == 0).filter(is_kept).map(<[u8]>::to_vec).collect()
 }
 
 fn value(file: impl AsFd, name: &[u8]) -> io::Result<Vec<u8>> {

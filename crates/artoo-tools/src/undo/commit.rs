@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, unlinkat};
 use rustix::io::Errno;
 
+use super::attributes;
 use super::blobs::{BlobDir, discard, sync_folder};
 use super::facts::{OWNER, chmod_opened, set_time, shift, swap};
 use super::fault;
@@ -179,7 +180,9 @@ pub(super) fn store_displaced(
 /// Moves to another file system: makes a synced copy, then deletes the original.
 fn carry_off(aside: &Place, to: Place, limit: &Limit) -> io::Result<()> {
     let kept = to.again()?;
-    let copied = files::copy(aside, to, Path::new(""), &mut Vec::new(), limit).and_then(|()| sync(&kept));
+    let copied = files::copy(aside, to, Path::new(""), &mut Vec::new(), limit)
+        .and_then(|()| attributes::copy_all(aside, &kept, limit))
+        .and_then(|()| sync(&kept));
     if let Err(error) = copied {
         let _ = discard(&kept);
         return Err(error);
@@ -296,7 +299,7 @@ impl<'a> Commit<'a> {
             Operation::Facts { before, after, old, source, .. } => {
                 set_facts(&place, before, after, old)?;
                 if let Some(source) = source {
-                    super::attributes::transfer(&self.sources.place(source)?, &place)?;
+                    attributes::transfer(&self.sources.place(source)?, &place)?;
                 }
                 fault::point("facts are set");
                 Ok(true)
@@ -400,6 +403,7 @@ impl<'a> Commit<'a> {
     fn copy_beside(&self, place: &Place, from: &Place, number: u64) -> io::Result<Place> {
         let beside = aside(place, &self.nonce, number)?;
         let copied = files::copy(from, beside.again()?, Path::new(""), &mut Vec::new(), self.limit);
+        let copied = copied.and_then(|()| attributes::copy_all(from, &beside, self.limit));
         if let Err(error) = copied.and_then(|()| sync(&beside)) {
             let _ = discard(&beside);
             return Err(error);
@@ -443,6 +447,9 @@ fn set_facts(place: &Place, before: &State, after: &State, old: &Identity) -> io
     if (was.owner, was.group) != (is.owner, is.group) {
         let (owner, group) = (Uid::from_raw(is.owner), Gid::from_raw(is.group));
         chownat(&held, "", Some(owner), Some(group), AtFlags::EMPTY_PATH)?;
+    } else if was.mode == is.mode {
+        // Its times alone are set, which also those may do to whom it does not belong.
+        return Ok(());
     }
     chmod_opened(&held, is.mode)
 }

@@ -8,7 +8,7 @@ use super::restore::Told;
 use super::resumed::Resumed;
 use super::state::{self, State};
 use super::store::{Item, ItemOutcome, items};
-use super::verdict::{judge, moved_from, torn};
+use super::verdict::{has_other_time, judge, moved_from, torn};
 use crate::limit::Limit;
 
 /// The outcome of an undo if nothing changes in between.
@@ -49,7 +49,9 @@ impl Preview {
             ItemOutcome::Done
         } else {
             match state::at(&change.path, limit) {
-                Ok(present) => judge(change, &present, resumed).unwrap_or(ItemOutcome::Done),
+                Ok(present) => judge(change, &present, resumed)
+                    .filter(|outcome| *outcome != ItemOutcome::Already || !has_other_time(change, &present))
+                    .unwrap_or(ItemOutcome::Done),
                 Err(error) => ItemOutcome::Impossible { reason: error.to_string() },
             }
         };

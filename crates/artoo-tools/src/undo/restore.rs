@@ -20,7 +20,9 @@ use super::resumed::Resumed;
 use super::state::{self, FileState, State, stands};
 use super::store::ItemOutcome;
 use super::tree::{fingerprint_at, is_fingerprint};
-use super::verdict::{changed_meanwhile, conflict_or, is_left, judge, moved_from, told, too_large, torn};
+use super::verdict::{
+    changed_meanwhile, conflict_or, has_other_time, is_left, judge, moved_from, told, too_large, torn,
+};
 use crate::digest;
 use crate::files;
 use crate::limit::Limit;
@@ -164,10 +166,13 @@ impl<'a> Restoring<'a> {
         if let Some(outcome) = judge(change, &present, self.resumed) {
             if outcome == ItemOutcome::Already {
                 self.tell_shared(change)?;
-                if let (State::File(before), State::File(file)) = (&change.before, &present)
-                    && !before.facts.same_time(&file.facts)
+                if has_other_time(change, &present)
+                    && let Some(facts) = change.before.facts()
                 {
-                    set_time(&place, &before.facts)?;
+                    self.announce(&change.path, &present, None)?;
+                    set_time(&place, facts)?;
+                    self.tell(change, &present)?;
+                    return Ok(ItemOutcome::Done);
                 }
             }
             return Ok(outcome);

@@ -31,6 +31,11 @@ pub(super) fn judge(change: &Change, present: &State, resumed: &Resumed) -> Opti
     }
 }
 
+/// Whether a file has another time than before the change.
+pub(super) fn has_other_time(change: &Change, present: &State) -> bool {
+    change.before.file().zip(present.file()).is_some_and(|(was, is)| !was.facts.same_time(&is.facts))
+}
+
 /// A verb for reverting a move to this path.
 pub(super) fn moved_from(to: &Path) -> &'static str {
     if super::blobs::is_stored(to) {

@@ -12,7 +12,7 @@ use crate::limit::Limit;
 use crate::openat::Place;
 
 /// Maximum depth of folders.
-pub(super) const DEPTH_MAX: usize = 128;
+pub(super) const DEPTH_MAX: usize = 256;
 
 /// A path that the walk has reached. A file's content has not been read.
 pub(super) struct Seen<'a> {

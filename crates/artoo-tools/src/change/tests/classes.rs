@@ -31,7 +31,7 @@ fn only_new_workspace_files_need_no_approval() {
     std::fs::hard_link(home.home.join("ws/h/one"), home.home.join("docs/other")).unwrap();
     home.run_bare("git init -q ws/repo; chmod 2755 ws/h");
     let commands = [home.workspace().join("bin")];
-    let asking: [Row; 32] = [
+    let asking: [Row; 34] = [
         ("echo x >> ws/a.txt", "ws/a.txt", |it| *it == Reason::Existing),
         ("chmod 600 ws/a.txt", "ws/a.txt", |it| *it == Reason::Existing),
         ("rm ws/a.txt", "ws/a.txt", |it| *it == Reason::Existing),
@@ -72,6 +72,8 @@ fn only_new_workspace_files_need_no_approval() {
         ("mkdir ws/n; ln -s ../../docs ws/n/l", "ws/n/l", |it| *it == Reason::LeadsOut),
         ("mkdir ws/n; ln ws/a.txt ws/n/l", "ws/n/l", |it| *it == Reason::OtherNames),
         ("ln ws/a.txt ws/l", "ws/l", |it| *it == Reason::OtherNames),
+        ("touch docs/x", "docs/x", |it| *it == Reason::Times),
+        ("mkdir ws/n; ln -s n/../../docs ws/l", "ws/l", |it| *it == Reason::LeadsOut),
         ("rm -r ws/h; echo x > ws/h", "ws/h", |it| *it == Reason::Existing),
         ("mv ws/h ws/g", "ws/h", |it| *it == Reason::Existing),
     ];
@@ -85,7 +87,7 @@ fn only_new_workspace_files_need_no_approval() {
     }
     for script in [
         "echo x > ws/new; mkdir -p ws/n/e/w; echo y > ws/n/e/w/f; chmod 755 ws/new",
-        "touch ws/a.txt docs/x",
+        "touch ws/a.txt",
         "cp ws/a.txt ws/copy; cp -r ws/h ws/h2; chmod 755 ws/h2",
         "ln -s a.txt ws/l; mkdir ws/n; ln -s ../h/one ws/n/l",
         "mkdir ws/h/inner",
@@ -95,5 +97,22 @@ fn only_new_workspace_files_need_no_approval() {
         assert!(home.run_in_view(script));
         let set = home.look();
         assert_eq!(reasons(&home, &set, &commands), Vec::new(), "{script}");
+    }
+}
+
+#[test]
+fn capabilities_of_a_new_file_ask() {
+    let home = Home::new(true);
+    // Who may give a program capabilities.
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let capability = "0100000200200000000000000000000000000000";
+    let script = format!(
+        "echo x > ws/t; /usr/bin/python3 -c \"import os; os.setxattr('ws/t', 'security.capability', \
+         bytes.fromhex('{capability}'))\""
+    );
+    if home.run_in_view(&script) {
+        assert_eq!(reasons(&home, &home.look(), &[]), [("ws/t".to_owned(), vec![Reason::SetId])]);
     }
 }

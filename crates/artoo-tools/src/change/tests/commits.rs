@@ -58,8 +58,8 @@ fn each_form_is_told_committed_and_undone() {
             vec![("ws/n", "created"), ("ws/n/e", "created"), ("ws/n/e/w", "created"), ("ws/n/e/w/f", "created")],
         ),
         ("chmod 700 ws/d; echo x > ws/d/new", vec![("ws/d", "mode"), ("ws/d/new", "created")]),
-        ("rm -f ws/b.txt; echo beta > ws/b.txt; chmod 444 ws/b.txt", vec![]),
-        ("chmod 600 ws/a.txt; chmod 644 ws/a.txt; touch ws/a.txt", vec![]),
+        ("rm -f ws/b.txt; echo beta > ws/b.txt; chmod 444 ws/b.txt", vec![("ws/b.txt", "times")]),
+        ("chmod 600 ws/a.txt; chmod 644 ws/a.txt; touch ws/a.txt", vec![("ws/a.txt", "times")]),
         ("exec 3<>ws/a.txt", vec![]),
         ("mkfifo ws/pipe", vec![("ws/pipe", "created")]),
         ("mv ws/a.txt ws/c.txt", vec![("ws/a.txt", "deleted"), ("ws/c.txt", "created")]),
@@ -84,13 +84,13 @@ fn each_form_is_told_committed_and_undone() {
         let committed = home.commit_whole(&set);
         assert_eq!(
             committed.changes.changed.iter().filter(|change| change.after.as_deref() != Some("other times")).count(),
-            kinds.len() + usize::from(set.entries.len() > kinds.len()),
+            kinds.iter().filter(|(_, kind)| *kind != "times").count(),
             "{script}"
         );
         if kinds.is_empty() {
             assert!(home.store().last().unwrap().is_none(), "{script}");
         } else {
-            assert_ne!(home.tree(), before, "{script}");
+            assert!(home.tree() != before || set.entries.iter().all(|entry| entry.kind == Kind::Times), "{script}");
             home.undo();
         }
         let differ = differences(&timeless(&home.tree()), &timeless(&before));
@@ -152,7 +152,7 @@ fn the_second_of_two_commits_conflicts() {
     fs::rename(home.root.join("upper"), home.root.join("upper1")).unwrap();
     let first = Layer { upper: home.root.join("upper1"), ..home.layer() };
     assert!(home.run_in_view("echo two > ws/a.txt; echo two > ws/two"));
-    let (one, two) = (look(&[first], &[], &limit()).unwrap(), home.look());
+    let (one, two) = (look(&[first], &[], SystemTime::now(), &limit()).unwrap(), home.look());
     home.commit_whole(&one);
     let stopped = home.commit(&two).stopped.unwrap();
     assert_eq!((stopped.path, stopped.is_conflict), (home.home.join("ws/a.txt"), true));
@@ -195,7 +195,7 @@ fn folder_renamed_by_copying_is_one_rename() {
         return;
     }
     let renames: Vec<(PathBuf, PathBuf)> = vec![(home.home.join("ws/d"), home.home.join("ws/moved"))];
-    let set = look(&[home.layer()], &renames, &limit()).unwrap();
+    let set = look(&[home.layer()], &renames, SystemTime::now(), &limit()).unwrap();
     let wanted = [("ws/moved", "renamed"), ("ws/moved/hard", "deleted"), ("ws/moved/sub/two", "changed")];
     assert_eq!(home.kinds(&set), wanted.map(|(path, kind)| (path.to_owned(), kind)));
     home.commit_whole(&set);
@@ -208,14 +208,14 @@ fn folder_renamed_by_copying_is_one_rename() {
     let paths = ["ws/d", "ws/moved", "ws/there"].map(|path| home.home.join(path));
     let pair = |from: usize, to: usize| (paths[from].clone(), paths[to].clone());
     assert!(home.run_in_view("cp -a ws/d ws/moved; rm -rf ws/d; mv ws/moved ws/there"));
-    let set = look(&[home.layer()], &[pair(0, 1), pair(1, 2)], &limit()).unwrap();
+    let set = look(&[home.layer()], &[pair(0, 1), pair(1, 2)], SystemTime::now(), &limit()).unwrap();
     assert_eq!(home.kinds(&set), [("ws/there".to_owned(), "renamed")]);
     assert!(home.run_in_view("cp -a ws/d ws/moved; rm -rf ws/d; mv ws/moved ws/d"));
-    let set = look(&[home.layer()], &[pair(0, 1), pair(1, 0)], &limit()).unwrap();
+    let set = look(&[home.layer()], &[pair(0, 1), pair(1, 0)], SystemTime::now(), &limit()).unwrap();
     assert_eq!(home.kinds(&set), []);
     // A note of a rename that left no such traces is no rename.
     assert!(home.run_in_view("cp -a ws/d ws/moved"));
-    let set = look(&[home.layer()], &renames, &limit()).unwrap();
+    let set = look(&[home.layer()], &renames, SystemTime::now(), &limit()).unwrap();
     assert!(set.entries.iter().all(|entry| entry.kind == Kind::Created), "{:?}", home.kinds(&set));
 }
 
@@ -240,8 +240,8 @@ fn incidental_changes_are_thrown_away_and_listed() {
     let home = furnished(true);
     home.run_bare("cd ws; git init -q .; git add a.txt; git commit -qm one; touch -d 2020-01-01 a.txt");
     // The first refreshes the index; the second lists another file in it.
-    let script =
-        "cd ws; git update-index --refresh -q; mkdir -p d/__pycache__; echo x > d/__pycache__/m.cpython-311.pyc";
+    let script = "cd ws; git update-index --refresh -q; mkdir -p d/__pycache__; printf '\\247\\015\\015\\012\\000\\000\\000\\000time,size,code' \
+         > d/__pycache__/m.cpython-311.pyc";
     if !home.run_in_view(script) {
         return;
     }

@@ -76,7 +76,7 @@ fn costs_of_many_and_large_files() {
             lap();
             runner.run(&script, &home.home, Some(&view));
             lap();
-            let set = look(view.layers(), &view.renamed(), &limit()).unwrap();
+            let set = look(view.layers(), &view.renamed(), SystemTime::now(), &limit()).unwrap();
             lap();
             classify(&set, &Places { workspace: &places.0, command_folders: &[], protected: &places.1 });
             lap();

@@ -35,7 +35,7 @@ fn child() {
 /// What the script changed, one folder by renaming.
 fn look_at(home: &Home) -> ChangeSet {
     let pair = ["ws/k", "ws/k2"].map(|path| home.home.join(path));
-    look(&[home.layer()], &[pair.into()], &limit()).unwrap()
+    look(&[home.layer()], &[pair.into()], SystemTime::now(), &limit()).unwrap()
 }
 
 /// Runs the child; at which point it was killed, if it was. A kill at an odd moment takes what was not synced as well.

@@ -12,7 +12,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use artoo_proto::Environment;
 use tempfile::TempDir;
@@ -150,7 +150,9 @@ impl Home {
     }
 
     pub(super) fn look(&self) -> ChangeSet {
-        look(&[self.layer()], &[], &limit()).unwrap()
+        // Touched when the view was mounted.
+        let started = fs::metadata(self.root.join("work")).unwrap().modified().unwrap();
+        look(&[self.layer()], &[], started, &limit()).unwrap()
     }
 
     pub(super) fn commit(&self, set: &ChangeSet) -> Committed {

@@ -307,7 +307,7 @@ fn view_and_commit_equal_the_bare_run() {
         runner.run(&script, &home.home, Some(&view));
         let untouched = differences(&comparable(&home.home), &before);
         assert!(untouched.is_empty(), "seed {seed}: the view let something through\n{script}\n{untouched:#?}");
-        let set = match look(view.layers(), &view.renamed(), &limit()) {
+        let set = match look(view.layers(), &view.renamed(), SystemTime::now(), &limit()) {
             Ok(set) => set,
             // A folder whose mode keeps its owner from searching it: named, and nothing is committed.
             Err(LookError::Io { path, source }) if source.kind() == std::io::ErrorKind::PermissionDenied => {
