@@ -136,7 +136,7 @@ static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
 });
 
 /// Who acts on a file or a folder of this path by itself; `None` for an ordinary one.
-pub(super) fn run_by(path: &Path, is_folder: bool) -> Option<&'static str> {
+pub(crate) fn run_by(path: &Path, is_folder: bool) -> Option<&'static str> {
     let names: Vec<&[u8]> = path.components().map(|name| name.as_os_str().as_bytes()).collect();
     // Most patterns begin like no name of the path.
     let firsts = names.iter().filter_map(|name| name.first()).chain(b"*");

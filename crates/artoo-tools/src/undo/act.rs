@@ -9,7 +9,7 @@ use artoo_proto::FileChange;
 use super::blobs::BlobDir;
 use super::commit::{Commit, Stopped, Touched};
 use super::fault;
-use super::format::{Begun, Change, Done, Ended, Operation, Step};
+use super::format::{Begun, Change, Done, Ended, Header, Operation, Step};
 use super::journal::{Journal, Lock};
 use super::reconcile::reconcile;
 use super::recorded::RecordedChanges;
@@ -51,6 +51,19 @@ impl Act {
     /// The act as one of which all is seen that it may change, or not.
     pub(super) fn seeing(self, sees_all: bool) -> Self {
         Self { sees_all, ..self }
+    }
+
+    pub(super) fn sees_all(&self) -> bool {
+        self.sees_all
+    }
+
+    pub(super) fn header(&self) -> Option<&Header> {
+        self.open.as_ref().map(|open| &open.begun.header)
+    }
+
+    /// The journal, and the act's own folder in it.
+    pub(super) fn recording(&self) -> Option<(Journal, BlobDir)> {
+        self.open.as_ref().map(|open| (open.journal.clone(), open.blobs.clone()))
     }
 
     /// Something is about to be made here, with the folders missing on the way.

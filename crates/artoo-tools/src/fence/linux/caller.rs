@@ -25,6 +25,7 @@ pub(super) struct Caller {
 }
 
 /// An entry of a folder: the folder held open, and where the entry really lies.
+#[derive(Debug)]
 pub(super) struct DirEntry {
     pub(super) folder: OwnedFd,
     pub(super) name: OsString,

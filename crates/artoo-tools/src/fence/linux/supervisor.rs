@@ -4,7 +4,7 @@
 //! held open from the look to the act, so that nothing can be swapped in between. Whatever is not made here goes on to
 //! the kernel, where Landlock still holds it.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -12,17 +12,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{
     AtFlags, Mode, OFlags, RenameFlags, StatVfsMountFlags, Timespec, Timestamps, fstat, fstatvfs, linkat, mkdirat,
-    openat, renameat_with, statat, symlinkat, unlinkat,
+    openat, renameat_with, symlinkat, unlinkat,
 };
 use rustix::process::{Pid, Signal, pidfd_send_signal};
 
 use super::call::{self, Call, PathArgument, Subject, TimeFormat};
 use super::caller::{self, Caller, DirEntry};
 use super::disk::Disk;
+use super::incidental;
 use super::kernel::{self, Answer, Notification};
 use super::predict::{Change, Predicted, acts};
 use super::rename_folder;
 use super::syscalls::ACTING_BITS;
+use super::temporaries::Temporaries;
+use crate::change::run_by;
 use crate::fence::denial::{DENIALS_MAX, Denial};
 use crate::fence::reach::session;
 use crate::fence::{Fence, Reach, RunKind};
@@ -42,7 +45,7 @@ pub(crate) struct Asking {
 }
 
 /// What was seen of a program.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub(crate) struct Observed {
     /// What it was denied, each act once, in the order of the first tries.
     pub(crate) denied: Vec<Denial>,
@@ -56,6 +59,8 @@ pub(crate) struct Observed {
     pub(crate) left_group: bool,
     /// Folders it renamed in a view, from where to where.
     pub(crate) renamed: Vec<(PathBuf, PathBuf)>,
+    /// Files it made beside those it may change.
+    pub(crate) temporaries: Temporaries,
 }
 
 impl Observed {
@@ -99,8 +104,6 @@ pub(crate) struct Supervisor {
     pub(super) sessions: HashSet<i32>,
     /// The program has got a socket that only looks like one of the internet.
     pub(super) has_stand_in: bool,
-    /// Files the program has made beside those it may change, by device and number: its own temporary files.
-    made: BTreeSet<(u64, u64)>,
     notes: SharedObserved,
 }
 
@@ -135,7 +138,6 @@ impl Supervisor {
             first: pidfd,
             sessions: HashSet::from([pid.as_raw_nonzero().get()]),
             has_stand_in: false,
-            made: BTreeSet::new(),
             notes,
         }
     }
@@ -297,7 +299,7 @@ impl Supervisor {
     pub(super) fn fact(&self, asked: Notification, of: Subject, change: &Change) -> io::Result<Answer> {
         let file = subject(&self.caller(asked)?, of)?;
         let path = caller::real(&file)?;
-        let is_own = caller::is_nameless(&file, &path) || self.made.contains(&identity(&file)?);
+        let is_own = caller::is_nameless(&file, &path) || self.notes.seen().temporaries.holds(identity(&file)?);
         if self.access(&path) == Access::Outside && !is_own {
             return Ok(match change.effect(&file) {
                 Predicted::Fails(error) if self.stops_at_denial() => Answer::Fails(error),
@@ -326,7 +328,8 @@ impl Supervisor {
         let found: Vec<DirEntry> = paths.into_iter().filter_map(|path| look(&caller, path)).collect();
         let Ok(entries) = <[DirEntry; N]>::try_from(found) else { return Ok(Answer::Continue) };
         let accesses = entries.each_ref().map(|entry| self.access_to(entry));
-        for (entry, _) in entries.iter().zip(accesses).filter(|(_, access)| *access == Access::Outside) {
+        let denied = entries.iter().zip(accesses).filter(|(_, access)| *access == Access::Outside);
+        for (entry, _) in denied.filter(|(entry, _)| !incidental::is_write(&caller, &entry.path)) {
             self.deny(Denial::Write(entry.path.clone()), Answer::Continue);
         }
         if accesses.contains(&Access::Outside) || !accesses.contains(&Access::Granted) {
@@ -343,10 +346,10 @@ impl Supervisor {
         let Some(place) = look(&caller, path) else { return Ok(Answer::Continue) };
         let is_new = flags.contains(OFlags::CREATE | OFlags::EXCL);
         let access = self.access_to(&place);
-        // A program that changes a file often makes a new one beside it first and puts it in its place.
         let is_beside = access == Access::Outside && is_new && self.is_beside_granted(&place.path);
         if access != Access::Granted && !is_beside {
-            if access == Access::Outside && !place.path.starts_with("/dev") && !place.path.starts_with("/proc") {
+            let is_device = ["/dev", "/proc"].iter().any(|folder| place.path.starts_with(folder));
+            if access == Access::Outside && !is_device && !incidental::is_write(&caller, &place.path) {
                 self.deny(Denial::Write(place.path), Answer::Continue);
             }
             return Ok(Answer::Continue);
@@ -354,11 +357,11 @@ impl Supervisor {
         self.must_wait(asked)?;
         let mode = plain(mode) & !caller.umask();
         // A link at the end would lead to what nobody has allowed.
-        let file =
-            openat(&place.folder, &place.name, flags | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC, mode)?;
-        if is_beside {
-            self.made.insert(identity(&file)?);
-        }
+        let open = |place: &DirEntry| {
+            let flags = flags | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC;
+            Ok(openat(&place.folder, &place.name, flags, mode)?)
+        };
+        let file = if is_beside { self.notes.seen().temporaries.make(place, open)? } else { open(&place)? };
         kernel::add_file(self.listener(), asked, file.as_fd(), None, flags.contains(OFlags::CLOEXEC))?;
         Ok(Answer::NoReply)
     }
@@ -382,16 +385,14 @@ impl Supervisor {
 
     pub(super) fn access_to(&self, place: &DirEntry) -> Access {
         let access = self.access(&place.path);
-        if access == Access::Outside && self.is_made(place) { Access::Granted } else { access }
+        let is_own = access == Access::Outside && self.notes.seen().temporaries.stands_at(place);
+        if is_own { Access::Granted } else { access }
     }
 
-    fn is_made(&self, place: &DirEntry) -> bool {
-        let found = statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW);
-        found.is_ok_and(|found| self.made.contains(&(found.st_dev, found.st_ino)))
-    }
-
+    /// Whether a new file there may be a temporary one. Other programs may run one with such a name before it is removed.
     fn is_beside_granted(&self, path: &Path) -> bool {
-        self.granted.iter().any(|granted| granted.parent().is_some() && granted.parent() == path.parent())
+        let is_beside = |granted: &PathBuf| granted.parent().is_some() && granted.parent() == path.parent();
+        self.granted.iter().any(is_beside) && run_by(path, false).is_none()
     }
 
     /// Remembers what was denied. A reading run is killed for it; any other gets this answer.

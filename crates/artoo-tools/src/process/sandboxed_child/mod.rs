@@ -22,7 +22,7 @@ use tokio::sync::oneshot;
 
 use super::scratch::Scratch;
 use super::{Invocation, Order, Verdict};
-use crate::fence::{self, Asking, Disk, Fence, Filters, Layers, Most, SharedObserved, Supervisor};
+use crate::fence::{self, Asking, Denial, Disk, Fence, Filters, Layers, Most, SharedObserved, Supervisor};
 use crate::view::View;
 use crate::view::child::Program;
 
@@ -156,6 +156,8 @@ fn outer(
                     }
                     // Where nobody could be asked, nothing was seen.
                     let stayed_off = fence.is_none() && !seen.reached_out;
+                    let left = seen.temporaries.remove_all();
+                    seen.denied.extend(left.into_iter().map(Denial::Write));
                     let (denied, is_stopped) = (std::mem::take(&mut seen.denied), seen.is_stopped);
                     let how = Verdict { denied, is_stopped, stayed_off, full: seen.full, ..how };
                     let _ = verdict.take().map(|verdict| verdict.send(how));
