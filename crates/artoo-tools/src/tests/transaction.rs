@@ -217,13 +217,13 @@ async fn replaced_folders_invalidate_an_approval() {
             let _ = fs::remove_dir_all(folder);
         }
         house.file("artoo_workspace/old", "old\n");
-        house.file("victim/old", "victim\n");
+        house.file("victim/old", "old\n");
         let question = asked(&house, command).await;
         fs::rename(&workspace, &moved).unwrap();
         replace(&victim, &workspace);
         let call = called(approved(&house, command, &question).await);
         assert_eq!(call.status, CallStatus::Denied, "{call:?}");
-        assert_eq!(fs::read_to_string(workspace.join("old")).unwrap(), "victim\n");
+        assert_eq!(fs::read_to_string(workspace.join("old")).unwrap(), "old\n");
         assert!(!workspace.join("new").exists());
         house.registry.forget(&task());
     }
@@ -233,7 +233,7 @@ async fn replaced_folders_invalidate_an_approval() {
 async fn scripts_found_while_running_are_approved() {
     let house = house(false);
     let script = house.file("work/x.sh", "rm a.txt");
-    let command = "Z=; . ./x$Z.sh";
+    let command = ". ./$(echo x).sh";
     let question = asked(&house, command).await;
     fs::write(&script, "rm a.txt; rm -r d").unwrap();
     let call = called(approved(&house, command, &question).await);
