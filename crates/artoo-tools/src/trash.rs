@@ -1,4 +1,4 @@
-//! The desktop's trash: what is thrown away goes there, so that it can be taken back.
+//! The desktop's trash: deleted files are moved there.
 //!
 //! Linux: the freedesktop.org trash specification (1.0), also for desktops that have none open: the home trash, and on
 //! another disk the one at its top. macOS: `~/.Trash`, where the Finder offers no "put back" for what other programs
@@ -22,16 +22,16 @@ use crate::openat::Place;
 use crate::paths;
 use crate::undo::Act;
 
-/// Names tried for what is already in the trash under the same one.
+/// Maximum number of names tried for a file whose name is already in the trash.
 const NAMES_MAX: u32 = 10_000;
 
-/// Set on a folder in which nobody removes what is another's.
+/// Mode bit of a folder in which users can remove only their own files.
 const STICKY: u32 = 0o1000;
 
-/// Moves what stands at `place` to the trash; `tree` is its digest for the recording.
+/// Moves the file or folder at `place` to the trash; `tree` is its digest for the undo journal.
 ///
 /// # Errors
-/// When the trash can't be made, or can't be reached in one step: half a deletion is worse than none.
+/// If the trash can't be created, or if the move is not possible in one step.
 pub(crate) fn put(environment: &Environment, place: &Place, path: &Path, tree: &str, act: &mut Act) -> io::Result<()> {
     let home = Trash::of_home(Path::new(&environment.home));
     let mut thrown = Thrown { environment, place, path, tree, act };
@@ -49,7 +49,7 @@ pub(crate) fn put(environment: &Environment, place: &Place, path: &Path, tree: &
     })
 }
 
-/// Something on its way.
+/// A file or folder that is being moved to the trash.
 struct Thrown<'a> {
     environment: &'a Environment,
     place: &'a Place,
@@ -90,7 +90,7 @@ impl Thrown<'_> {
         Err(io::Error::other("the trash holds too many things of this name; empty it first"))
     }
 
-    /// Claims a name by its note, which says where the thing came from.
+    /// Reserves a name in the trash by its note with the original path.
     fn write_note(
         &mut self,
         trash: &Trash,
@@ -117,14 +117,14 @@ impl Thrown<'_> {
     }
 }
 
-/// Where the note of a thing in the trash is, if it is there.
+/// The path of the note for a path in the trash.
 pub(crate) fn note_of(thrown: &Path) -> Option<PathBuf> {
     let (files, mut name) = (thrown.parent()?, thrown.file_name()?.to_owned());
     name.push(".trashinfo");
     files.ends_with("files").then(|| files.with_file_name("info").join(name))
 }
 
-/// Whether a path is the trash's own: a note, or one of its folders.
+/// Whether a path is a note or folder of the trash itself.
 pub(crate) fn is_bookkeeping(path: &Path) -> bool {
     let folder = |path: &Path| ["Trash/files", "Trash/info", "share/Trash"].iter().any(|end| path.ends_with(end));
     let is_note = path.extension().is_some_and(|end| end == "trashinfo") && path.parent().is_some_and(folder);
@@ -142,7 +142,7 @@ fn reach(folder: &Path, act: &mut Act) -> io::Result<Place> {
 struct Trash {
     files: PathBuf,
     info: Option<PathBuf>,
-    /// The top of its disk, where it is not the home's.
+    /// The top folder of its disk, if that is not the disk of the home.
     top: Option<PathBuf>,
 }
 
@@ -181,7 +181,7 @@ impl Trash {
     }
 }
 
-/// A real folder that is the user's and nobody else's, made where it is missing.
+/// Creates a private folder of the user if missing, and checks that it is one.
 fn own_folder(path: &Path, user: u32, act: &mut Act) -> io::Result<PathBuf> {
     let place = Place::of(path)?;
     act.creating(path)?;
@@ -195,7 +195,7 @@ fn own_folder(path: &Path, user: u32, act: &mut Act) -> io::Result<PathBuf> {
     if is_own { Ok(path.to_path_buf()) } else { Err(io::Error::other("it is not a private folder of the user")) }
 }
 
-/// Where the disk that holds a path begins.
+/// The top folder of the disk that has a path.
 fn top_of_disk(path: &Path) -> io::Result<PathBuf> {
     let device = fs::symlink_metadata(path)?.dev();
     let is_on_it = |folder: &&Path| fs::symlink_metadata(folder).is_ok_and(|found| found.dev() == device);
@@ -211,7 +211,7 @@ fn numbered(place: &Place, number: u32) -> OsString {
     name
 }
 
-/// The path as the specification wants it: URL escapes for all but plain characters.
+/// The path with URL escapes, as the specification requires.
 fn encoded(path: &Path) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte);
     let bytes = path.as_os_str().as_bytes();

@@ -16,7 +16,7 @@ const SET_ID: u32 = 0o6000;
 /// Bits of a mode that let a file be run.
 const EXECUTABLE: u32 = 0o111;
 
-/// Where new files need no approval, and what lies around it.
+/// The workspace and the folders that matter for the classification.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Places<'a> {
     /// The real folder in which new files may be made.
@@ -29,58 +29,54 @@ pub(crate) struct Places<'a> {
 /// Whether a change set may be committed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// Only new, ordinary files in the workspace, or nothing.
+    /// Only new ordinary files in the workspace.
     Committable,
-    /// These entries need an approval; the place of each in the set, with its reasons.
+    /// These entries need an approval: the index of each in the set, with its reasons.
     Asks(Vec<(usize, Vec<Reason>)>),
     /// Never committed, with an approval or without.
     Refused { path: PathBuf, reason: String },
 }
 
 /// Why an entry needs an approval.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Reason {
     /// It changes, moves or deletes what was there.
+    #[error("it was there before")]
     Existing,
+    #[error("it is outside the workspace")]
     OutsideWorkspace,
     /// Keys, histories, browsers' data.
+    #[error("it may hold keys")]
     Protected,
     /// It belongs to a repository's own data, and is not a new object.
+    #[error("it is part of a repository's own data")]
     Repository,
     /// Other programs run or obey it by its name.
+    #[error("{0}")]
     RunByOthers(&'static str),
     /// The real file has so many names: the others keep what they have.
+    #[error("one of {0} names of a file; the others keep what they have")]
     SeveralNames(u64),
+    /// Mode or times of a file with so many names: all of them get the same.
+    #[error("one of {0} names of a file; the others change with it")]
+    AllNames(u64),
     /// A new file that is also known by a name elsewhere.
+    #[error("the new file has a name elsewhere as well")]
     OtherNames,
     /// A pipe, a socket or a device.
+    #[error("it is a pipe, a socket or a device")]
     SpecialFile,
+    #[error("it runs as its owner or group, whoever starts it")]
     SetId,
     /// A link that leads out of the workspace.
+    #[error("the link leads out of the workspace")]
     LeadsOut,
     /// It belongs to another user or group than before, or than the folder's other files would.
+    #[error("its owner or group changes")]
     OtherOwner,
 }
 
-impl std::fmt::Display for Reason {
-    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Existing => write!(to, "it was there before"),
-            Self::OutsideWorkspace => write!(to, "it is outside the workspace"),
-            Self::Protected => write!(to, "it may hold keys"),
-            Self::Repository => write!(to, "it is part of a repository's own data"),
-            Self::RunByOthers(who) => write!(to, "{who}"),
-            Self::SeveralNames(names) => write!(to, "one of {names} names of a file; the others keep what they have"),
-            Self::OtherNames => write!(to, "the new file has a name elsewhere as well"),
-            Self::SpecialFile => write!(to, "it is a pipe, a socket or a device"),
-            Self::SetId => write!(to, "it runs as its owner or group, whoever starts it"),
-            Self::LeadsOut => write!(to, "the link leads out of the workspace"),
-            Self::OtherOwner => write!(to, "its owner or group changes"),
-        }
-    }
-}
-
-/// Judges a change set by its entries alone.
+/// Classifies a change set by its entries.
 pub(crate) fn classify(set: &ChangeSet, places: &Places<'_>) -> Class {
     let (bare, own_data) = (bare_repositories(set), places.protected.own_data());
     let mut asks = Vec::new();
@@ -133,26 +129,25 @@ fn reasons(entry: &Entry, places: &Places<'_>, bare: &BTreeSet<PathBuf>) -> Vec<
     add(is_repository_data(entry) || is_bare, Reason::Repository);
     let names = run_by(path, is_folder).or_else(|| is_command(entry, places).then_some("it is run by its name alone"));
     add(names.is_some() && entry.kind != Kind::Deleted, Reason::RunByOthers(names.unwrap_or_default()));
-    let links = entry.names_before();
-    add(links.is_some(), Reason::SeveralNames(links.unwrap_or_default()));
+    let links = entry.names_before().unwrap_or_default();
+    add(links > 0 && entry.kind == Kind::Mode, Reason::AllNames(links));
+    add(links > 0 && entry.kind != Kind::Mode, Reason::SeveralNames(links));
     add(entry.has_other_names || entry.link_of.is_some(), Reason::OtherNames);
     let special = |state: &State| matches!(state, State::Pipe(_) | State::Odd { .. });
     add(special(&entry.after) || special(&entry.before), Reason::SpecialFile);
     add(has_new_set_id(entry), Reason::SetId);
     add(leads_out(entry, places.workspace), Reason::LeadsOut);
-    let owner = |state: &State| state.facts().map(|facts| (facts.owner, facts.group));
-    let is_given_away = owner(&entry.before).zip(owner(&entry.after)).is_some_and(|(was, is)| was != is);
-    add(is_given_away || is_anothers(entry), Reason::OtherOwner);
+    add(!entry.before.same_owner(&entry.after) || is_anothers(entry), Reason::OtherOwner);
     reasons
 }
 
-/// New things belong to whoever artoo runs as.
+/// Whether a new file belongs to another user than artoo runs as.
 fn is_anothers(entry: &Entry) -> bool {
     let own = rustix::process::geteuid().as_raw();
     entry.kind == Kind::Created && entry.after.facts().is_some_and(|facts| facts.owner != own)
 }
 
-/// Everything below a folder named `.git`, and that name itself, but for new objects.
+/// Whether a path is `.git` or below it, and not a new object.
 fn is_repository_data(entry: &Entry) -> bool {
     let names: Vec<&[u8]> = entry.path.components().map(|name| name.as_os_str().as_bytes()).collect();
     let Some(at) = names.iter().position(|name| name.eq_ignore_ascii_case(b".git")) else { return false };
@@ -170,7 +165,7 @@ fn is_repository_data(entry: &Entry) -> bool {
     !(is_new && is_object)
 }
 
-/// Folders that git takes for a repository without `.git`: their settings name programs too.
+/// Folders that git treats as a bare repository: their settings can name programs too.
 fn bare_repositories(set: &ChangeSet) -> BTreeSet<PathBuf> {
     let heads = set.entries.iter().filter(|entry| {
         let name = entry.path.file_name().unwrap_or_default();
@@ -188,7 +183,7 @@ fn bare_repositories(set: &ChangeSet) -> BTreeSet<PathBuf> {
     folders.into_iter().filter(is_bare).map(Path::to_path_buf).collect()
 }
 
-/// Whether a name alone will run it from now on.
+/// Whether the file is in a folder from which commands are run by name.
 fn is_command(entry: &Entry, places: &Places<'_>) -> bool {
     let can_run = match &entry.after {
         State::File(file) => file.facts.mode & EXECUTABLE != 0,

@@ -1,33 +1,30 @@
-//! From a change set to the person's files: one act of the undo journal, planned first and performed entry by entry.
+//! Committing a change set as one act of the undo journal.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, Mode, OFlags, linkat, openat, unlinkat};
+use rustix::fs::{AtFlags, OFlags, linkat, unlinkat};
 use rustix::process::geteuid;
 
 use super::class::refusal;
-use super::content::{Side, open, with_mode};
+use super::content::open_in_layer;
 use super::set::{ChangeSet, Entry, Kind};
 use crate::limit::Limit;
 use crate::openat::Place;
 use crate::paths;
 use crate::protect::Protected;
 use crate::undo::{
-    Attributes, Change, Identity, Journal, Operation, RecordedChanges, State, Stopped, Subject, chmod_opened, of_stat,
-    set_time, stat,
+    Attributes, Change, Identity, Journal, OWNER, Operation, RecordedChanges, State, Stopped, Subject, chmod_opened,
+    of_stat, set_time, stat, with_mode,
 };
 
-/// What a folder's owner needs to change what is in it.
-const OPEN: u32 = 0o700;
-
-/// What came of a commit.
+/// The outcome of a commit.
 #[derive(Debug)]
 pub(crate) struct Committed {
-    /// What was changed, for the record.
+    /// The changes for the record.
     pub(crate) changes: RecordedChanges,
-    /// Where it stopped, if it did: entries before it are committed, it and those after it are as they were.
+    /// Where the commit stopped, if it did. Entries before are committed, this one and later ones are not.
     pub(crate) stopped: Option<Stopped>,
 }
 
@@ -48,10 +45,10 @@ pub(crate) enum CommitError {
     },
 }
 
-/// Commits a change set as one act; its entry in the journal takes all of it back.
+/// Commits a change set as one act that can be undone.
 ///
 /// # Errors
-/// [`CommitError::Unended`] where all was changed but the journal's last note is missing; any other where nothing was.
+/// [`CommitError::Unended`] if everything was committed but the journal's last note is missing, any other if nothing was.
 pub(crate) fn commit(
     journal: &Journal,
     subject: Subject<'_>,
@@ -75,14 +72,14 @@ pub(crate) fn commit(
         outer().filter(|entry| entry.new.is_some()).filter_map(|entry| entry.source.parent()).collect();
     for folder in sources {
         // Things are moved out of it, whatever mode it is to have in the end.
-        set_mode(folder, |mode| mode | OPEN).map_err(failed(folder))?;
+        set_mode(folder, |mode| mode | OWNER).map_err(failed(folder))?;
     }
     // New folders that keep their owner out are opened from the top down, and closed again from the bottom up.
     let is_shut = |entry: &&Entry| entry.kind == Kind::Created && is_closed(&entry.after);
     let shut: Vec<(&PathBuf, &State)> =
         set.entries.iter().filter(is_shut).map(|entry| (&entry.source, &entry.after)).collect();
     for (path, _) in &shut {
-        set_mode(path, |mode| mode | OPEN).map_err(failed(path))?;
+        set_mode(path, |mode| mode | OWNER).map_err(failed(path))?;
     }
     for path in &set.marked {
         clean(path).map_err(failed(path))?;
@@ -108,18 +105,14 @@ pub(crate) fn commit(
     Ok(Committed { changes, stopped })
 }
 
-/// What of the set undo can't bring back.
+/// The part of the set that an undo can't revert.
 fn left_out(set: &ChangeSet) -> Option<String> {
-    let owner = |state: &State| state.facts().map(|facts| (facts.owner, facts.group));
-    let is_folder_fact = |entry: &&Entry| {
-        entry.kind == Kind::Mode
-            && (owner(&entry.before) != owner(&entry.after) || entry.attributes.0 != entry.attributes.1)
-    };
-    let first = set.entries.iter().find(is_folder_fact)?;
+    let is_kept = |entry: &Entry| entry.before.same_owner(&entry.after) && entry.attributes.0 == entry.attributes.1;
+    let first = set.entries.iter().find(|entry| entry.kind == Kind::Mode && !is_kept(entry))?;
     Some(format!("owners and attributes of folders are not brought back, as of {}", paths::line(&first.path)))
 }
 
-/// The operations in the order of doing: folders to their new paths first, modes last.
+/// The operations in order: renames of folders first, modes last.
 fn operations(set: &ChangeSet) -> io::Result<Vec<Operation>> {
     let (mut renames, mut stores, mut arrivals, mut facts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let outer = set.entries.iter().filter(|entry| !entry.is_inside && entry.kind != Kind::Mode);
@@ -170,7 +163,7 @@ fn operations(set: &ChangeSet) -> io::Result<Vec<Operation>> {
     Ok([renames, openings, stores, arrivals, facts].into_iter().flatten().collect())
 }
 
-/// What changes of something that stays where it is.
+/// A change of mode, owner or attributes.
 struct Facts {
     before: State,
     after: State,
@@ -179,19 +172,19 @@ struct Facts {
 }
 
 fn is_closed(state: &State) -> bool {
-    let mode = if let State::Folder(facts) = state { facts.mode } else { OPEN };
-    mode & OPEN != OPEN && !geteuid().is_root()
+    let mode = if let State::Folder(facts) = state { facts.mode } else { OWNER };
+    mode & OWNER != OWNER && !geteuid().is_root()
 }
 
 fn opened(state: &State) -> State {
     let mut state = state.clone();
     if let State::Folder(facts) = &mut state {
-        facts.mode |= OPEN;
+        facts.mode |= OWNER;
     }
     state
 }
 
-/// Real folders in which something changes although their modes keep their owner from it, by their paths.
+/// Real folders with changed entries whose modes deny their owner to change them.
 fn closed_folders(parents: &BTreeSet<&Path>) -> io::Result<BTreeMap<PathBuf, Facts>> {
     let mut closed = BTreeMap::new();
     for folder in parents {
@@ -207,7 +200,7 @@ fn closed_folders(parents: &BTreeSet<&Path>) -> io::Result<BTreeMap<PathBuf, Fac
     Ok(closed)
 }
 
-/// What a new folder holds, as changes of its own.
+/// The entries of a new folder as changes.
 fn below(set: &ChangeSet, at: usize) -> Vec<Change> {
     let Some(root) = set.entries.get(at).map(|entry| &entry.path) else { return Vec::new() };
     // Sorted, a folder comes right before what lies below it.
@@ -216,7 +209,7 @@ fn below(set: &ChangeSet, at: usize) -> Vec<Change> {
     new.map(|entry| Change { path: entry.path.clone(), before: State::Absent, after: entry.after.clone() }).collect()
 }
 
-/// The thing in the layer as it is now: a link made there is another one than was looked at.
+/// The identity of the new file in the layer. One that was linked after it was read has another inode.
 fn identity(entry: &Entry) -> io::Result<Identity> {
     match (&entry.link_of, entry.new) {
         (Some(_), _) => Identity::at(&Place::of(&entry.source)?)?.ok_or_else(|| io::ErrorKind::NotFound.into()),
@@ -225,32 +218,30 @@ fn identity(entry: &Entry) -> io::Result<Identity> {
     }
 }
 
-/// Takes the overlay's attributes off a thing in a layer.
+/// Removes the overlay's attributes from a file or folder in a layer.
 fn clean(path: &Path) -> io::Result<()> {
     let place = Place::of(path)?;
     let Some(found) = stat(&place.folder, &place.name)? else { return Ok(()) };
     let is_folder = rustix::fs::FileType::from_raw_mode(found.st_mode).is_dir();
     let flags = if is_folder { OFlags::RDONLY | OFlags::DIRECTORY } else { OFlags::RDONLY };
-    let opened = open(&place.folder, &place.name, flags, Side::Layer)?;
+    let opened = open_in_layer(&place.folder, &place.name, flags)?;
     let attributes = Attributes::of_layer(&opened)?;
     let mode = found.st_mode & 0o7777;
     if mode & 0o200 != 0 {
         return attributes.clean(&opened);
     }
-    let held = openat(&place.folder, &place.name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
-    with_mode(&held, mode | 0o200, mode, || attributes.clean(&opened))
+    with_mode(&place.open_path()?, mode | 0o200, mode, || attributes.clean(&opened))
 }
 
-/// Gives a folder of a layer another mode.
+/// Sets the mode of a folder in a layer.
 fn set_mode(folder: &Path, change: impl FnOnce(u32) -> u32) -> io::Result<()> {
-    let place = Place::of(folder)?;
-    let held = openat(&place.folder, &place.name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+    let held = Place::of(folder)?.open_path()?;
     let mode = rustix::fs::fstat(&held)?.st_mode & 0o7777;
     let wanted = change(mode);
     if mode == wanted { Ok(()) } else { chmod_opened(&held, wanted) }
 }
 
-/// Makes a new name in a layer one more name of the real file that it is a copy of.
+/// Replaces a copy in a layer by a hard link to the real file.
 fn link(entry: &Entry, existing: &Path) -> io::Result<()> {
     in_folder(&entry.source, |place| {
         let existing = Place::of(existing)?;
@@ -263,7 +254,7 @@ fn link(entry: &Entry, existing: &Path) -> io::Result<()> {
     })
 }
 
-/// Changes a name in a folder of a layer, whose times stay.
+/// Changes a name in a folder of a layer and restores the folder's times.
 fn in_folder(path: &Path, act: impl FnOnce(&Place) -> io::Result<()>) -> io::Result<()> {
     let place = Place::of(path)?;
     let folder = Place::of(path.parent().ok_or(io::ErrorKind::InvalidInput)?)?;

@@ -8,16 +8,16 @@ use super::set::{Entry, Kind};
 use crate::openat::Place;
 use crate::undo::State;
 
-/// Longest text that is compared line by line.
+/// Maximum size of a text that is compared line by line.
 const TEXT_MAX_BYTES: u64 = 1024 * 1024;
 
-/// Most pairs of lines that are compared; beyond it the changed part is shown as a whole.
+/// Maximum number of compared pairs of lines; beyond it the whole changed part is shown.
 const PAIRS_MAX: usize = 4_000_000;
 
 /// Lines shown around a change.
 const CONTEXT: usize = 3;
 
-/// One line of a diff: kept, taken away or added.
+/// One line of a diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Line<'a> {
     Kept(&'a str),
@@ -26,7 +26,7 @@ enum Line<'a> {
 }
 
 impl Entry {
-    /// How its text differs from what was there, at most `lines_max` lines of it; `None` where it is not text.
+    /// The diff of a text file, at most `lines_max` lines; `None` if it is not text.
     pub(crate) fn diff(&self, lines_max: usize) -> Option<String> {
         let is_text = |state: &State| matches!(state, State::File(_) | State::Absent);
         if !is_text(&self.before) || !is_text(&self.after) || self.kind == Kind::Mode {
@@ -80,7 +80,7 @@ fn unified(before: &str, after: &str, lines_max: usize) -> String {
     out
 }
 
-/// The longest lines in common, by a table of lengths; what both ends share is left out of it.
+/// Compares by the longest common subsequence, after the common lines at both ends.
 fn compare<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Line<'a>> {
     let start = old.iter().zip(new).take_while(|(one, two)| one == two).count();
     let (old_rest, new_rest) = (old.get(start..).unwrap_or_default(), new.get(start..).unwrap_or_default());
@@ -142,7 +142,7 @@ mod tests {
     use super::unified;
 
     #[test]
-    fn a_diff_shows_what_differs_and_lines_around_it() {
+    fn diff_shows_changes_with_context() {
         let old: String = (1..=20).map(|n| format!("line {n}\n")).collect();
         let new = old.replace("line 10\n", "ten\nand more\n").replace("line 20\n", "");
         let diff = unified(&old, &new, 100);

@@ -1,4 +1,4 @@
-//! Changes that programs make for themselves on the way: thrown away, and listed apart with the reason.
+//! Incidental changes, such as caches: not committed, and listed separately with the reason.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -8,23 +8,23 @@ use crate::limit::Limit;
 use crate::openat::Place;
 use crate::undo::State;
 
-/// Largest index that is compared.
+/// Maximum size of a git index that is compared.
 const INDEX_MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// What a change must be to be thrown away.
+/// A pattern of incidental changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Which {
     /// A file of this name, new or changed.
     File(&'static str),
-    /// A file whose name ends so in a folder of this name; the folder too, if it is new and holds nothing else.
+    /// A file with this suffix in a folder of this name, and the folder if it is new and has no other files.
     In(&'static str, &'static str),
-    /// A new folder of this name with all in it, or what changes in it.
+    /// A new folder of this name with its content, or changes in it.
     Folder(&'static str),
     /// A git index that lists the same entries as before.
     Index,
 }
 
-/// The reviewed list. None of these is a person's own work, and each is made again when it is missed.
+/// The reviewed list. None of these is a person's own work, and programs create each again.
 const TABLE: [(Which, &str); 18] = [
     (Which::Index, "git refreshed the times in its index; the entries are the same"),
     (Which::In("__pycache__", ".pyc"), "python keeps compiled modules; it compiles them again"),
@@ -46,7 +46,7 @@ const TABLE: [(Which, &str); 18] = [
     (Which::In("fontconfig", ".cache-9"), "fontconfig lists the fonts it found"),
 ];
 
-/// Takes incidental changes out of the set.
+/// Moves incidental changes out of the entries.
 pub(super) fn set_aside(set: &mut ChangeSet, limit: &Limit) {
     let is_outer = |entry: &&Entry| !entry.is_inside && matches!(entry.kind, Kind::Created | Kind::Changed);
     let mut found = Vec::new();
@@ -108,7 +108,7 @@ fn same_index(entry: &Entry, limit: &Limit) -> bool {
     index_entries(&before).is_some_and(|before| Some(before) == index_entries(&after))
 }
 
-/// What an index of version 2 or 3 with SHA-1 names says of each entry, without times and inodes; `None` for any other.
+/// Mode, object and name of each entry of a git index of version 2 or 3 with SHA-1; `None` for any other index.
 pub(super) fn index_entries(bytes: &[u8]) -> Option<Vec<[&[u8]; 3]>> {
     const FIXED: usize = 62;
     let number = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));

@@ -1,4 +1,4 @@
-//! Reading the change set: the upper layers of a view beside the real folders they lie on.
+//! Reading the change set: compares the upper layers of a view with the real folders.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fd::OwnedFd;
 use rustix::fs::{FileType, OFlags, Stat, fstat};
 
-use super::content::{LayerFolder, Side, open};
+use super::content::{LayerFolder, open, open_in_layer};
 use super::renames::{is_whiteout, is_whole, joined};
 use super::set::{ChangeSet, Entry, Kind, Layer};
 use super::shared::SharedNames;
@@ -18,14 +18,14 @@ use crate::openat::Place;
 use crate::undo::{Attributes, Identity, State, Touched, fingerprint, list, names, of_stat, stat};
 use crate::{digest, paths};
 
-/// Files and folders that one command may change in a view, those in deleted folders counted.
+/// Maximum number of files and folders that one command may change in a view, including those in deleted folders.
 #[doc(alias = "limit")]
 pub(crate) const ENTRIES_MAX: usize = 400_000;
 
-/// Folders inside folders; deeper ones are made to exhaust whoever follows them.
+/// Maximum depth of folders.
 const DEPTH_MAX: usize = 128;
 
-/// Bytes of deleted files that are read for the record; of the rest only facts are told.
+/// Maximum bytes of deleted files whose digest is read for the record.
 const DELETED_READ_MAX: u64 = 64 * 1024 * 1024;
 
 /// Why a change set could not be read.
@@ -45,16 +45,16 @@ pub(crate) enum LookError {
     },
 }
 
-/// Reads what differs. `renames`: folders that were renamed in the view by copying, oldest first.
+/// Reads the changes. `renames`: folders that were renamed in the view by copying, oldest first.
 ///
 /// # Errors
-/// [`LookError`] where the layers can't be read whole: then nothing of them may be committed.
+/// [`LookError`] if the layers can't be read completely; then nothing may be committed.
 pub(crate) fn look(layers: &[Layer], renames: &[(PathBuf, PathBuf)], limit: &Limit) -> Result<ChangeSet, LookError> {
     let all = joined(renames);
     let renames = all.iter().filter(|(from, to)| is_whole(layers, &all, from, to)).cloned().collect();
     let mut look = Look { limit, set: ChangeSet::default(), renames, shared: SharedNames::default(), deleted_bytes: 0 };
     for layer in layers {
-        look.layer(layer)?;
+        look.layer(layer).map_err(|error| problem(&layer.lower, error))?;
     }
     let mut set = look.set;
     look.shared.tell(&mut set.entries);
@@ -71,7 +71,7 @@ struct Look<'a> {
     deleted_bytes: u64,
 }
 
-/// A folder of a layer and the real one it lies on.
+/// A folder of a layer and the real one below it.
 struct Here<'a> {
     upper: &'a OwnedFd,
     real: Option<&'a OwnedFd>,
@@ -86,44 +86,33 @@ struct Name<'a> {
     name: &'a OsStr,
     path: PathBuf,
     source: PathBuf,
-    /// What stands in the layer.
+    /// The `stat` of the name in the layer.
     new: Stat,
 }
 
 impl Look<'_> {
-    fn layer(&mut self, layer: &Layer) -> Result<(), LookError> {
-        let failed = |path: &Path| {
-            let path = path.to_path_buf();
-            move |error: io::Error| problem(&path, error)
-        };
-        let reach = |path: &Path| Place::of(path).and_then(|place| place.open_folder());
-        let upper = reach(&layer.upper).map_err(failed(&layer.upper))?;
-        let real = reach(&layer.lower).map_err(failed(&layer.lower))?;
-        let (new, old) = (
-            fstat(&upper).map_err(|error| problem(&layer.upper, error.into()))?,
-            fstat(&real).map_err(|error| problem(&layer.lower, error.into()))?,
-        );
+    fn layer(&mut self, layer: &Layer) -> io::Result<()> {
         let (path, source) = (layer.lower.as_path(), layer.upper.as_path());
-        self.folder_itself((&upper, &new), (Some(&real), &old), path, source).map_err(failed(path))?;
+        let (upper, real) = (Place::of(source)?.open_folder()?, Place::of(path)?.open_folder()?);
+        self.folder_itself((&upper, &fstat(&upper)?), (Some(&real), &fstat(&real)?), path, source)?;
         self.folder(&Here { upper: &upper, real: Some(&real), path, source, depth: 0 }, false)
     }
 
-    /// Everything in a folder of a layer. `hides`: what the layer does not hold of it is deleted.
-    fn folder(&mut self, here: &Here<'_>, hides: bool) -> Result<(), LookError> {
+    /// Reads a folder of a layer. `hides`: real entries that are not in the layer are deleted.
+    fn folder(&mut self, here: &Here<'_>, hides: bool) -> io::Result<()> {
         if here.depth > DEPTH_MAX {
-            return Err(LookError::TooDeep { path: paths::line(here.path) });
+            return Err(io::Error::other(LookError::TooDeep { path: paths::line(here.path) }));
         }
-        let failed = |error| problem(here.path, error);
-        let inside = names(here.upper).map_err(failed)?;
+        let inside = names(here.upper)?;
         for name in &inside {
             let path = here.path.join(name);
-            let Some(new) = stat(here.upper, name).map_err(failed)? else { continue };
+            let Some(new) = stat(here.upper, name)? else { continue };
             let name = Name { here, name, source: here.source.join(name), path, new };
-            self.name(&name)?;
+            self.name(&name).map_err(|error| io::Error::other(problem(&name.path, error)))?;
         }
         if let Some(real) = here.real.filter(|_| hides) {
-            for name in names(real).map_err(failed)?.iter().filter(|name| inside.binary_search(name).is_err()) {
-                if let Some(old) = stat(real, name).map_err(failed)? {
+            for name in names(real)?.iter().filter(|name| inside.binary_search(name).is_err()) {
+                if let Some(old) = stat(real, name)? {
                     self.deleted(real, name, &here.path.join(name), &old, false)?;
                 }
             }
@@ -131,34 +120,32 @@ impl Look<'_> {
         Ok(())
     }
 
-    fn name(&mut self, name: &Name<'_>) -> Result<(), LookError> {
+    fn name(&mut self, name: &Name<'_>) -> io::Result<()> {
         if self.limit.reached() {
-            return Err(LookError::TimedOut);
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        if let Some((from, _)) = self.renames.iter().find(|(_, to)| *to == name.path) {
+            let from = from.clone();
+            return self.renamed(name, &from);
         }
         let is_gone = self.renames.iter().any(|(from, _)| *from == name.path);
         let real = name.here.real.filter(|_| !is_gone);
-        let old = match real {
-            Some(real) => stat(real, name.name).map_err(|error| problem(&name.path, error))?,
-            None => None,
-        };
-        let arrived = self.renames.iter().find(|(_, to)| *to == name.path).map(|(from, _)| from.clone());
+        let old = real.map(|real| stat(real, name.name)).transpose()?.flatten();
         let kind = |found: &Stat| FileType::from_raw_mode(found.st_mode);
-        match (old, real) {
-            _ if arrived.is_some() => self.renamed(name, arrived.unwrap_or_default()),
-            (Some(old), Some(real)) if is_whiteout(&name.new) => self.deleted(real, name.name, &name.path, &old, false),
-            _ if is_whiteout(&name.new) => {
+        match old.zip(real) {
+            Some((old, real)) if is_whiteout(&name.new) => self.deleted(real, name.name, &name.path, &old, false),
+            None if is_whiteout(&name.new) => {
                 self.set.residue.push(name.source.clone());
                 Ok(())
             }
-            (Some(old), Some(real)) if kind(&name.new) == kind(&old) => self.both(name, real, &old),
-            (Some(old), Some(real)) => self.replaced(name, real, &old),
-            _ => self.created(name),
+            Some((old, real)) if kind(&name.new) == kind(&old) => self.both(name, real, &old),
+            Some((old, real)) => self.replaced(name, real, &old),
+            None => self.created(name),
         }
     }
 
-    fn created(&mut self, name: &Name<'_>) -> Result<(), LookError> {
-        let failed = |error| problem(&name.path, error);
-        let (after, attributes) = self.new_state(name).map_err(failed)?;
+    fn created(&mut self, name: &Name<'_>) -> io::Result<()> {
+        let (after, attributes) = self.new_state(name)?;
         let is_inside = name.here.real.is_none();
         self.shared.note(&name.new, Some(self.set.entries.len()), None);
         let entry = Entry {
@@ -173,19 +160,18 @@ impl Look<'_> {
         self.inside_new(name)
     }
 
-    /// What a new folder holds.
-    fn inside_new(&mut self, name: &Name<'_>) -> Result<(), LookError> {
+    /// Reads the entries of a new folder.
+    fn inside_new(&mut self, name: &Name<'_>) -> io::Result<()> {
         if !FileType::from_raw_mode(name.new.st_mode).is_dir() {
             return Ok(());
         }
-        let opened = LayerFolder::open(name.here.upper, name.name).map_err(|error| problem(&name.path, error))?;
+        let opened = LayerFolder::open(name.here.upper, name.name)?;
         let (path, source, upper) = (name.path.as_path(), name.source.as_path(), &opened.folder);
         self.folder(&Here { upper, real: None, path, source, depth: name.here.depth + 1 }, false)
     }
 
-    fn replaced(&mut self, name: &Name<'_>, real: &OwnedFd, old: &Stat) -> Result<(), LookError> {
-        let failed = |error| problem(&name.path, error);
-        let (after, attributes) = self.new_state(name).map_err(failed)?;
+    fn replaced(&mut self, name: &Name<'_>, real: &OwnedFd, old: &Stat) -> io::Result<()> {
+        let (after, attributes) = self.new_state(name)?;
         let at = self.set.entries.len();
         self.deleted(real, name.name, &name.path, old, true)?;
         if let Some(entry) = self.set.entries.get_mut(at) {
@@ -199,50 +185,39 @@ impl Look<'_> {
         self.inside_new(name)
     }
 
-    /// The same kind of thing stands at both sides.
-    fn both(&mut self, name: &Name<'_>, real: &OwnedFd, old: &Stat) -> Result<(), LookError> {
-        let failed = |error| problem(&name.path, error);
+    /// Compares two of the same kind.
+    fn both(&mut self, name: &Name<'_>, real: &OwnedFd, old: &Stat) -> io::Result<()> {
         match FileType::from_raw_mode(old.st_mode) {
             FileType::Directory => {
                 let flags = OFlags::DIRECTORY | OFlags::RDONLY;
-                let opened = LayerFolder::open(name.here.upper, name.name).map_err(failed)?;
+                let opened = LayerFolder::open(name.here.upper, name.name)?;
                 let upper = &opened.folder;
                 let (path, source) = (name.path.as_path(), name.source.as_path());
-                let below = match open(real, name.name, flags, Side::Real) {
+                let below = match open(real, name.name, flags) {
                     // One that its own mode keeps shut may be given another; what is in it stays unknown.
-                    Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                        if !names(upper).map_err(failed)?.is_empty() {
-                            return Err(failed(error));
-                        }
-                        return self
-                            .folder_itself((upper, &name.new), (None, old), path, source)
-                            .map(drop)
-                            .map_err(failed);
+                    Err(error) if is_denied(&error) && names(upper)?.is_empty() => {
+                        return self.folder_itself((upper, &name.new), (None, old), path, source).map(drop);
                     }
-                    opened => opened.map_err(failed)?,
+                    opened => opened?,
                 };
-                let is_opaque =
-                    self.folder_itself((upper, &name.new), (Some(&below), old), path, source).map_err(failed)?;
+                let is_opaque = self.folder_itself((upper, &name.new), (Some(&below), old), path, source)?;
                 let depth = name.here.depth + 1;
                 self.folder(&Here { upper, real: Some(&below), path, source, depth }, is_opaque)
             }
             FileType::RegularFile => self.file(name, real, old),
             FileType::Symlink => {
-                let before = of_stat(real, name.name, old).map_err(failed)?;
-                let (after, _) = self.new_state(name).map_err(failed)?;
-                if before == after { Ok(()) } else { self.push_both(name, Kind::Changed, before, after, old, None) }
+                let (before, after) = (of_stat(real, name.name, old)?, self.new_state(name)?.0);
+                if before == after { Ok(()) } else { self.changed(name, before, after, old, (None, None)) }
             }
             FileType::Fifo | FileType::Socket | FileType::CharacterDevice | FileType::BlockDevice => {
-                let before = of_stat(real, name.name, old).map_err(failed)?;
-                let (after, _) = self.new_state(name).map_err(failed)?;
-                let is_same = before.same(&after) && old.st_rdev == name.new.st_rdev;
-                if is_same { Ok(()) } else { self.replaced(name, real, old) }
+                let is_same = of_stat(real, name.name, old)?.same(&self.new_state(name)?.0);
+                if is_same && old.st_rdev == name.new.st_rdev { Ok(()) } else { self.replaced(name, real, old) }
             }
             FileType::Unknown => self.replaced(name, real, old),
         }
     }
 
-    /// A folder's own mode, owner and attributes; whether it hides what it lies on.
+    /// Compares a folder's mode, owner and attributes; returns whether it hides the real entries.
     fn folder_itself(
         &mut self,
         (upper, new): (&OwnedFd, &Stat),
@@ -255,7 +230,7 @@ impl Look<'_> {
         let was_attached = real.map(Attributes::of).transpose()?;
         let attributes = (was_attached.and_then(|attached| attached.digest()), attached.digest());
         if let Some((was, is)) = before.facts().zip(after.facts()) {
-            if (was.mode, was.owner, was.group) != (is.mode, is.owner, is.group) || attributes.0 != attributes.1 {
+            if was.mode != is.mode || !before.same_owner(&after) || attributes.0 != attributes.1 {
                 let (before, after, old) = (before.clone(), after.clone(), Some(Identity::of(old)));
                 let kind = Kind::Mode;
                 self.set.entries.push(Entry { kind, before, after, attributes, old, ..blank(path, source) });
@@ -267,33 +242,32 @@ impl Look<'_> {
         Ok(attached.is_opaque)
     }
 
-    fn file(&mut self, name: &Name<'_>, real: &OwnedFd, old: &Stat) -> Result<(), LookError> {
-        let failed = |error| problem(&name.path, error);
-        let (after, attached) = self.new_state(name).map_err(failed)?;
-        let mut before = of_stat(real, name.name, old).map_err(failed)?;
-        let was_attached = match open(real, name.name, OFlags::RDONLY, Side::Real) {
+    fn file(&mut self, name: &Name<'_>, real: &OwnedFd, old: &Stat) -> io::Result<()> {
+        let (after, attached) = self.new_state(name)?;
+        let mut before = of_stat(real, name.name, old)?;
+        let was_attached = match open(real, name.name, OFlags::RDONLY) {
             Ok(opened) => {
-                let attached = Attributes::of(&opened).map_err(failed)?;
-                self.read_into(&mut before, opened).map_err(failed)?;
+                let attached = Attributes::of(&opened)?;
+                self.read_into(&mut before, opened)?;
                 attached
             }
             // Its mode keeps it shut: it is known by its facts alone.
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Attributes::default(),
-            Err(error) => return Err(failed(error)),
+            Err(error) if is_denied(&error) => Attributes::default(),
+            Err(error) => return Err(error),
         };
         let attributes = (was_attached.digest(), attached.digest());
         let (State::File(was), State::File(is)) = (&before, &after) else { return Ok(()) };
         let is_same_content = was.digest.is_some() && was.digest == is.digest;
-        let is_same_owner = (was.facts.owner, was.facts.group) == (is.facts.owner, is.facts.group);
-        if !is_same_content || !is_same_owner || attributes.0 != attributes.1 {
-            return self.push_both(name, Kind::Changed, before, after, old, Some(attributes));
+        if !is_same_content || !before.same_owner(&after) || attributes.0 != attributes.1 {
+            return self.changed(name, before, after, old, attributes);
         }
         self.shared.note(&name.new, None, Some(&name.path));
         if !was.facts.same_time(&is.facts) {
             let touched = Touched { path: name.path.clone(), facts: is.facts.clone(), old: Identity::of(old) };
             self.set.touched.push(touched);
         }
-        if was.facts.mode == is.facts.mode {
+        // Other times alone are no entry, unless the file has names elsewhere that get them too.
+        if was.facts.mode == is.facts.mode && (was.links <= 1 || was.facts.same_time(&is.facts)) {
             return Ok(());
         }
         let (old, new) = (Some(Identity::of(old)), Some(Identity::of(&name.new)));
@@ -301,63 +275,47 @@ impl Look<'_> {
         self.push(Entry { kind, before, after, attributes, old, new, ..blank(&name.path, &name.source) })
     }
 
-    fn push_both(
+    /// A file or link with other content, owner or attributes.
+    fn changed(
         &mut self,
         name: &Name<'_>,
-        kind: Kind,
         before: State,
         after: State,
         old: &Stat,
-        attributes: Option<set::AttributeDigests>,
-    ) -> Result<(), LookError> {
+        attributes: set::AttributeDigests,
+    ) -> io::Result<()> {
         // What the state does not tell, or what has other names, is stored as it is.
-        let attributes = attributes.unwrap_or_default();
-        let is_plain =
-            before.file().is_none_or(|file| file.digest.is_some() && file.links <= 1 && attributes.0.is_none());
-        let same_owner =
-            before.facts().zip(after.facts()).is_none_or(|(was, is)| (was.owner, was.group) == (is.owner, is.group));
-        let all = [(name.path.clone(), before.clone())];
-        let tree = (!is_plain || !same_owner || attributes.1.is_some()).then(|| fingerprint(&name.path, &all));
+        let is_plain = before.file().is_none_or(|file| file.digest.is_some() && file.links <= 1);
+        let is_told = is_plain && attributes == (None, None) && before.same_owner(&after);
+        let tree = (!is_told).then(|| fingerprint(&name.path, &[(name.path.clone(), before.clone())]));
         let (old, new) = (Some(Identity::of(old)), Some(Identity::of(&name.new)));
         self.shared.note(&name.new, Some(self.set.entries.len()), None);
-        self.push(Entry { kind, before, after, attributes, old, new, tree, ..blank(&name.path, &name.source) })
+        self.push(Entry { before, after, attributes, old, new, tree, ..blank(&name.path, &name.source) })
     }
 
-    fn renamed(&mut self, name: &Name<'_>, from: PathBuf) -> Result<(), LookError> {
-        let failed = |error| problem(&name.path, error);
-        let place = Place::of(&from).map_err(failed)?;
-        let old = stat(&place.folder, &place.name).map_err(failed)?.ok_or(io::ErrorKind::NotFound);
-        let old = old.map_err(|error| failed(error.into()))?;
-        let all = list(&place, &from, self.limit, &mut |_, _| Ok(())).map_err(failed)?;
-        let opened = LayerFolder::open(name.here.upper, name.name).map_err(failed)?;
-        let upper = &opened.folder;
-        let real = place.open_folder().map_err(failed)?;
-        let before = of_stat(&place.folder, &place.name, &old).map_err(failed)?;
+    fn renamed(&mut self, name: &Name<'_>, from: &Path) -> io::Result<()> {
+        let place = Place::of(from)?;
+        let old = stat(&place.folder, &place.name)?.ok_or(io::ErrorKind::NotFound)?;
+        let all = list(&place, from, self.limit, &mut |_, _| Ok(()))?;
+        let opened = LayerFolder::open(name.here.upper, name.name)?;
+        let (upper, real) = (&opened.folder, place.open_folder()?);
+        let before = of_stat(&place.folder, &place.name, &old)?;
         self.push(Entry {
-            kind: Kind::Renamed { from: from.clone() },
+            kind: Kind::Renamed { from: from.to_path_buf() },
             after: before.clone(),
             before,
             old: Some(Identity::of(&old)),
-            tree: Some(fingerprint(&from, &all)),
+            tree: Some(fingerprint(from, &all)),
             ..blank(&name.path, &name.source)
         })?;
         let (path, source) = (name.path.as_path(), name.source.as_path());
-        self.folder_itself((upper, &name.new), (Some(&real), &old), path, source).map_err(failed)?;
+        self.folder_itself((upper, &name.new), (Some(&real), &old), path, source)?;
         self.folder(&Here { upper, real: Some(&real), path, source, depth: name.here.depth + 1 }, true)
     }
 
-    /// What was really there and is no more, a folder with all in it. `is_replaced`: something else is there now.
-    fn deleted(
-        &mut self,
-        real: &OwnedFd,
-        name: &OsStr,
-        path: &Path,
-        old: &Stat,
-        is_replaced: bool,
-    ) -> Result<(), LookError> {
-        let failed = |error| problem(path, error);
-        let folder = rustix::io::dup(real).map_err(|error| failed(error.into()))?;
-        let place = Place { folder, name: name.to_owned() };
+    /// Adds a deleted file or folder with its content. `is_replaced`: another file or folder has the path now.
+    fn deleted(&mut self, real: &OwnedFd, name: &OsStr, path: &Path, old: &Stat, is_replaced: bool) -> io::Result<()> {
+        let place = Place { folder: rustix::io::dup(real)?, name: name.to_owned() };
         let (limit, bytes) = (self.limit, &mut self.deleted_bytes);
         let mut read = |place: &Place, state: &mut State| {
             let State::File(file) = state else { return Ok(()) };
@@ -369,7 +327,7 @@ impl Look<'_> {
             }
             Ok(())
         };
-        let all = list(&place, path, limit, &mut read).map_err(failed)?;
+        let all = list(&place, path, limit, &mut read)?;
         let tree = fingerprint(path, &all);
         // A small file or a link that something else replaces can be made again from what is known of it.
         let is_plain = match all.first() {
@@ -391,7 +349,7 @@ impl Look<'_> {
         Ok(())
     }
 
-    /// The state of what stands in the layer, its content read, and what is attached to it.
+    /// The state of a name in the layer with its digest, and its attributes.
     fn new_state(&mut self, name: &Name<'_>) -> io::Result<(State, Attributes)> {
         let mut state = of_stat(name.here.upper, name.name, &name.new)?;
         let flags = match &state {
@@ -401,7 +359,7 @@ impl Look<'_> {
                 return Ok((state, Attributes::default()));
             }
         };
-        let opened = open(name.here.upper, name.name, flags, Side::Layer)?;
+        let opened = open_in_layer(name.here.upper, name.name, flags)?;
         let attributes = Attributes::of_layer(&opened)?;
         if attributes.is_marked() {
             self.set.marked.push(name.source.clone());
@@ -419,9 +377,9 @@ impl Look<'_> {
         Ok(())
     }
 
-    fn push(&mut self, entry: Entry) -> Result<(), LookError> {
+    fn push(&mut self, entry: Entry) -> io::Result<()> {
         if self.set.entries.len() >= ENTRIES_MAX {
-            return Err(LookError::TooMany);
+            return Err(io::Error::other(LookError::TooMany));
         }
         self.set.entries.push(entry);
         Ok(())
@@ -432,9 +390,14 @@ fn blank(path: &Path, source: &Path) -> Entry {
     Entry { path: path.to_path_buf(), source: source.to_path_buf(), ..Entry::default() }
 }
 
-fn problem(path: &Path, source: io::Error) -> LookError {
-    if source.kind() == io::ErrorKind::TimedOut {
+fn is_denied(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::PermissionDenied
+}
+
+/// Adds the path, unless the error names one already.
+fn problem(path: &Path, error: io::Error) -> LookError {
+    if error.kind() == io::ErrorKind::TimedOut {
         return LookError::TimedOut;
     }
-    LookError::Io { path: paths::line(path), source }
+    error.downcast().unwrap_or_else(|source| LookError::Io { path: paths::line(path), source })
 }

@@ -1,7 +1,7 @@
-//! What a command did in a view, read from the upper layers of its overlays, and its way into the person's files.
+//! The changes of a command in a view: reading them from the overlays' upper layers, and committing them.
 //!
 //! [`look`] makes the list of changes, [`classify`] says which of them need an approval, [`commit`] performs them as one
-//! act of the undo journal. Nothing here knows how a view is made.
+//! act of the undo journal.
 
 mod class;
 mod commit;

@@ -1,11 +1,11 @@
-//! Names of files that other programs run or obey without being told to: one reviewed table.
+//! Names of files that other programs run or obey on their own: one reviewed table.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::LazyLock;
 
-/// Who acts on such a file, and patterns of its name. `*` stands for any characters within a name; a pattern that ends
-/// with `/` means the folder and all below it, any other the last names of a path. Letter case is ignored.
+/// Reasons with patterns of names. `*` matches any characters within a name. A pattern that ends
+/// with `/` matches the folder and all below it, any other the last names of a path. Letter case is ignored.
 ///
 /// A name that is as likely that of an ordinary source or text file is not listed, nor is a file that only a command
 /// which names it reads.
@@ -135,7 +135,7 @@ static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
     patterns.map(pattern).collect()
 });
 
-/// Who acts on a file or a folder of this path by itself; `None` for an ordinary one.
+/// Why other programs act on a path on their own; `None` for an ordinary one.
 pub(crate) fn run_by(path: &Path, is_folder: bool) -> Option<&'static str> {
     let names: Vec<&[u8]> = path.components().map(|name| name.as_os_str().as_bytes()).collect();
     // Most patterns begin like no name of the path.
@@ -170,7 +170,7 @@ mod tests {
     use super::run_by;
 
     #[test]
-    fn names_that_programs_run_are_told_from_others() {
+    fn names_run_by_programs_are_recognised() {
         let run = "/w/.envrc /w/Makefile /w/makefile /w/sub/conftest.py /w/x.pth /w/.VSCode/tasks.json /w/.bashrc \
                    /w/.github/workflows/a.yml /h/.config/autostart/x.desktop /w/node_modules/.bin/tsc /w/.eslintrc.json \
                    /w/.config/fish/conf.d/a.fish /w/a/hooks/pre-commit /w/scripts/post-checkout /w/vite.config.ts \

@@ -1,4 +1,4 @@
-//! Folders renamed in a view, which an overlay can't do: the view copies and deletes, and notes it.
+//! Folders renamed in a view. An overlay can't rename them, so the view copies, deletes and notes the rename.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use rustix::fs::{FileType, Stat};
 use super::content::stat_path;
 use super::set::Layer;
 
-/// Renames that follow one another as one: a folder that arrived by copying is moved on like any new one.
+/// Joins consecutive renames of the same folder.
 pub(super) fn joined(renames: &[(PathBuf, PathBuf)]) -> Vec<(PathBuf, PathBuf)> {
     let mut all: Vec<(PathBuf, PathBuf)> = Vec::new();
     for (from, to) in renames {
@@ -20,8 +20,8 @@ pub(super) fn joined(renames: &[(PathBuf, PathBuf)]) -> Vec<(PathBuf, PathBuf)> 
     all
 }
 
-/// Whether a rename is one whose traces are all there: the folder gone from its old path, all of it at the new one.
-/// Another is committed as the deletions and new files that it looks like.
+/// Whether the layers confirm a rename: the folder is deleted at its old path and new at the other one.
+/// A rename that is not confirmed is committed as deletions and new files.
 pub(super) fn is_whole(layers: &[Layer], renames: &[(PathBuf, PathBuf)], from: &Path, to: &Path) -> bool {
     let in_upper = |path: &Path| {
         let fitting = layers.iter().filter(|layer| path.starts_with(&layer.lower));
@@ -44,7 +44,7 @@ pub(super) fn is_whole(layers: &[Layer], renames: &[(PathBuf, PathBuf)], from: &
         && in_upper(to).as_ref().is_some_and(is_folder)
 }
 
-/// A deletion, as an overlay writes it down.
+/// Whether this is an overlay's mark for a deletion.
 pub(super) fn is_whiteout(found: &Stat) -> bool {
     FileType::from_raw_mode(found.st_mode).is_char_device() && found.st_rdev == 0
 }

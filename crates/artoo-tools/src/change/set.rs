@@ -11,26 +11,25 @@ pub(crate) use crate::view::Layer;
 /// Digests of user attributes before and after; `None` where there are none.
 pub(super) type AttributeDigests = (Option<String>, Option<String>);
 
-/// How one path differs from what it was.
+/// The kind of a change.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Nothing was there.
     Created,
-    /// The same kind of thing, with other content.
+    /// The same file type with other content.
     #[default]
     Changed,
-    /// The same content; mode, owner or user attributes differ.
+    /// The same content; mode, owner, user attributes, or the times of a file with several names differ.
     Mode,
     Deleted,
-    /// Another kind of thing.
+    /// Another file type.
     Replaced,
-    /// A folder that was at another path.
+    /// A folder from another path.
     Renamed {
         from: PathBuf,
     },
 }
 
-/// One path that differs.
+/// The change of one path.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) path: PathBuf,
@@ -38,13 +37,13 @@ pub(crate) struct Entry {
     pub(crate) before: State,
     pub(crate) after: State,
     pub(crate) attributes: AttributeDigests,
-    /// Whether it lies in a folder that was created or deleted as a whole.
+    /// Whether the path is in a folder that was created or deleted as a whole.
     pub(crate) is_inside: bool,
-    /// A file whose new name this is: both names stay one file.
+    /// The existing file that this is a new name of.
     pub(crate) link_of: Option<PathBuf>,
     /// Whether the new file has names that are not in this list.
     pub(crate) has_other_names: bool,
-    /// Where the new thing lies.
+    /// The path of the new file or folder in the layer.
     pub(super) source: PathBuf,
     pub(super) old: Option<Identity>,
     pub(super) new: Option<Identity>,
@@ -52,25 +51,25 @@ pub(crate) struct Entry {
     pub(super) tree: Option<String>,
 }
 
-/// What one command changed.
+/// The changes of one command.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct ChangeSet {
-    /// In the order of paths.
+    /// The changes in the order of paths.
     pub(crate) entries: Vec<Entry>,
-    /// Paths whose changes are thrown away, each with the reason.
+    /// Paths of incidental changes, which are not committed, each with the reason.
     pub(crate) incidental: Vec<(PathBuf, &'static str)>,
-    /// Times that differ.
+    /// Times that changed.
     pub(super) touched: Vec<Touched>,
-    /// Times of the other folders in the layers: what is committed in them must not change these.
+    /// Times of the other folders in the layers, which are restored after the commit.
     pub(super) folders: Vec<Touched>,
-    /// Things in the layers that carry attributes of the overlay.
+    /// Files and folders in the layers with attributes of the overlay.
     pub(super) marked: Vec<PathBuf>,
-    /// Deletions in new folders of a layer: nothing to commit, and nothing to leave there.
+    /// The overlay's marks for deletions in new folders, which must not be committed.
     pub(super) residue: Vec<PathBuf>,
 }
 
 impl Kind {
-    /// One word for it.
+    /// The kind in one word.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Created => "created",
@@ -84,41 +83,41 @@ impl Kind {
 }
 
 impl Entry {
-    /// Names of the real file, where it has more than one.
+    /// The number of names of the real file, if it has several.
     pub(crate) fn names_before(&self) -> Option<u64> {
         self.before.file().map(|file| file.links).filter(|links| *links > 1)
     }
 
-    /// The path a folder was at before.
+    /// The old path of a renamed folder.
     pub(super) fn renamed_from(&self) -> Option<&Path> {
         if let Kind::Renamed { from } = &self.kind { Some(from) } else { None }
     }
 
-    /// Bytes of the new content.
+    /// The size of the new content in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.after.file().map_or(0, |file| file.bytes)
     }
 }
 
 impl ChangeSet {
-    /// Whether all that differs is new.
+    /// Whether every change creates a path.
     pub(crate) fn only_creates(&self) -> bool {
         self.retimed().next().is_none() && self.entries.iter().all(|entry| entry.kind == Kind::Created)
     }
 
-    /// Paths of which the times alone differ, without folders that hold something else that does.
+    /// Paths without an entry whose times differ, except folders in which an entry lies.
     fn retimed(&self) -> impl Iterator<Item = &Path> {
-        let folders: BTreeSet<&Path> = self.entries.iter().flat_map(|entry| entry.path.ancestors().skip(1)).collect();
+        let changed: BTreeSet<&Path> = self.entries.iter().flat_map(|entry| entry.path.ancestors()).collect();
         let paths = self.touched.iter().map(|touched| touched.path.as_path());
-        paths.filter(move |path| !folders.contains(path))
+        paths.filter(move |path| !changed.contains(path))
     }
 
-    /// Whether nothing is to be committed, not even a time.
+    /// Whether there is nothing to commit, not even a time.
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty() && self.touched.is_empty()
     }
 
-    /// What an approval is for: the same changes have the same digest, whenever and in whichever layer they were made.
+    /// The digest that an approval is for. It does not depend on times, inodes and layers.
     pub(crate) fn digest(&self) -> String {
         let mut parts: Vec<String> = Vec::with_capacity(self.entries.len() * 5);
         for entry in &self.entries {

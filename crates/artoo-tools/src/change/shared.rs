@@ -1,4 +1,4 @@
-//! Files with several names in a layer: which of them are new, and whether one is a copy of a real file.
+//! Files with several names in a layer.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use rustix::fs::{FileType, Stat};
 use super::set::Entry;
 use crate::undo::Identity;
 
-/// The names come by so far, for each file.
+/// The names found so far, by inode.
 #[derive(Default)]
 pub(super) struct SharedNames(HashMap<(u64, u64), Shared>);
 
@@ -16,13 +16,13 @@ pub(super) struct SharedNames(HashMap<(u64, u64), Shared>);
 struct Shared {
     links: u64,
     names: u64,
-    /// The real file that it is a copy of, and equal to.
+    /// The real file that this is an unchanged copy of.
     same_as: Option<PathBuf>,
     entries: Vec<usize>,
 }
 
 impl SharedNames {
-    /// One name in a layer: of an entry, or of a copy that is equal to the real file.
+    /// Adds a name in a layer: of an entry, or of an unchanged copy of a real file.
     #[expect(clippy::useless_conversion, reason = "the widths differ between systems")]
     pub(super) fn note(&mut self, new: &Stat, entry: Option<usize>, same_as: Option<&Path>) {
         if new.st_nlink <= 1 || !FileType::from_raw_mode(new.st_mode).is_file() {
@@ -38,7 +38,7 @@ impl SharedNames {
         }
     }
 
-    /// Tells the entries what the other names of their files are.
+    /// Sets the fields of the entries that depend on other names.
     pub(super) fn tell(&self, entries: &mut [Entry]) {
         for shared in self.0.values() {
             for at in &shared.entries {

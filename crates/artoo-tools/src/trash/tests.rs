@@ -20,7 +20,7 @@ fn mode(path: &Path, mode: u32) {
 }
 
 #[test]
-fn the_shared_trash_counts_only_as_a_real_folder_with_the_sticky_bit() {
+fn shared_trash_needs_the_sticky_bit() {
     let user = getuid().as_raw();
     let (shared, own) = (PathBuf::from(format!(".Trash/{user}")), PathBuf::from(format!(".Trash-{user}")));
     let check = |prepare: &dyn Fn(&Path), expected: &Path| {
@@ -56,7 +56,7 @@ fn the_shared_trash_counts_only_as_a_real_folder_with_the_sticky_bit() {
 }
 
 #[test]
-fn a_trash_of_ones_own_that_is_a_link_or_open_to_others_is_not_used() {
+fn own_trash_must_be_private() {
     let own = format!(".Trash-{}", getuid().as_raw());
     for prepare in [
         |path: &Path| symlink("/", path).unwrap(),
@@ -75,7 +75,7 @@ fn a_trash_of_ones_own_that_is_a_link_or_open_to_others_is_not_used() {
 }
 
 #[test]
-fn the_top_of_a_disk_is_where_its_device_begins() {
+fn top_of_disk_is_where_device_begins() {
     let memory = Path::new("/dev/shm");
     let is_disk = fs::metadata(memory).is_ok_and(|found| found.dev() != fs::metadata("/dev").unwrap().dev());
     if !is_disk {

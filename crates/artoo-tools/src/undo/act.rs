@@ -1,4 +1,4 @@
-//! An act under way: what it is about to do is written down first, what it has done when it is over.
+//! Recording of one change of files: each step is written to the journal before it is made, the result at the end.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -22,11 +22,11 @@ use crate::paths;
 /// artoo itself, not of the machine: an act on thousands of files would else wait minutes for the disk.
 const SYNCED_MAX: usize = 256;
 
-/// A recording of one act, or of none where nothing is kept.
+/// The recording of one change of files. The default records nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Act {
     open: Option<Open>,
-    /// Whether all that it may change was looked at before it began.
+    /// Whether every path that may change was read before the change.
     sees_all: bool,
 }
 
@@ -37,20 +37,21 @@ struct Open {
     begun: Begun,
     steps: Vec<Step>,
     log: Option<File>,
-    /// What was made that its own record does not name.
+    /// Paths that were created but that the tool's record does not list.
     made: Vec<PathBuf>,
     _lock: Lock,
 }
 
 impl Act {
-    pub(super) fn new(journal: Journal, blobs: BlobDir, begun: Begun, lock: Lock) -> Self {
+    /// `sees_all`: whether every path that may change was read before the change.
+    pub(super) fn new(journal: Journal, blobs: BlobDir, begun: Begun, lock: Lock, sees_all: bool) -> Self {
         let open = Open { journal, blobs, begun, steps: Vec::new(), log: None, made: Vec::new(), _lock: lock };
-        Self { open: Some(open), sees_all: false }
+        Self { open: Some(open), sees_all }
     }
 
-    /// The act as one of which all is seen that it may change, or not.
-    pub(super) fn seeing(self, sees_all: bool) -> Self {
-        Self { sees_all, ..self }
+    /// Writes a step before it is made.
+    pub(super) fn write(&mut self, step: Step) -> io::Result<()> {
+        self.open.as_mut().map_or(Ok(()), |open| open.write(step))
     }
 
     pub(super) fn sees_all(&self) -> bool {
@@ -66,7 +67,7 @@ impl Act {
         self.open.as_ref().map(|open| (open.journal.clone(), open.blobs.clone()))
     }
 
-    /// Something is about to be made here, with the folders missing on the way.
+    /// Announces that `path` is about to be created, with its missing parent folders.
     pub(crate) fn creating(&mut self, path: &Path) -> io::Result<()> {
         let Some(open) = &mut self.open else { return Ok(()) };
         let root = topmost_missing(path);
@@ -78,7 +79,7 @@ impl Act {
         if is_known { Ok(()) } else { open.write(Step::Creating { root }) }
     }
 
-    /// It has been made, with the folders on the way.
+    /// Notes that `path` has been created, with its parent folders.
     pub(crate) fn made(&mut self, path: &Path) {
         let Some(open) = &mut self.open else { return };
         let roots: Vec<&PathBuf> = open.steps.iter().filter_map(Step::creating).collect();
@@ -86,21 +87,19 @@ impl Act {
         open.made.extend(own.map(Path::to_path_buf));
     }
 
-    /// All that stands at one path is about to go to the other; `tree` is what [`tree_digest`] makes of it.
+    /// Announces a move of a file or folder; `tree` is its [`tree_digest`].
     pub(crate) fn moving(&mut self, from: &Path, to: &Path, tree: &str) -> io::Result<()> {
-        let Some(open) = &mut self.open else { return Ok(()) };
-        open.write(Step::Moving { from: from.to_path_buf(), to: to.to_path_buf(), tree: tree.to_owned() })
+        self.write(Step::Moving { from: from.to_path_buf(), to: to.to_path_buf(), tree: tree.to_owned() })
     }
 
-    /// It has gone there.
+    /// Notes that the announced move was made.
     pub(crate) fn moved(&mut self, from: &Path, to: &Path, tree: &str) -> io::Result<()> {
-        let Some(open) = &mut self.open else { return Ok(()) };
         let (from, to, tree) = (from.to_path_buf(), to.to_path_buf(), tree.to_owned());
-        open.write(Step::Done { done: Done::Moved { from, to, tree } })
+        self.write(Step::Done { done: Done::Moved { from, to, tree } })
     }
 
-    /// Performs a commit, and tells where it stopped; what was done until there is undone with the act. `left_out`: what
-    /// of it undo can't bring back.
+    /// Performs a commit and returns where it stopped; an undo reverts the operations before that. `left_out`: the part
+    /// that an undo can't revert.
     pub(crate) fn commit(
         &mut self,
         operations: Vec<Operation>,
@@ -134,30 +133,24 @@ impl Act {
         Ok(None)
     }
 
-    /// This path is about to be brought back.
-    pub(super) fn bringing(&mut self, step: Step) -> io::Result<()> {
-        self.open.as_mut().map_or(Ok(()), |open| open.write(step))
-    }
-
-    /// These have been.
+    /// Notes paths that an undo has reverted.
     pub(super) fn brought(&mut self, changes: Vec<Change>) -> io::Result<()> {
-        let Some(open) = &mut self.open else { return Ok(()) };
-        open.write(Step::Done { done: Done::Changed { changes } })
+        self.write(Step::Done { done: Done::Changed { changes } })
     }
 
-    /// Where contents are kept.
+    /// The folder of saved contents.
     pub(super) fn blobs(&self) -> Option<&BlobDir> {
         self.open.as_ref().map(|open| &open.blobs)
     }
 
-    /// Writes down what the act did, and tells it; of what it was to make only what `made` names is its own.
+    /// Ends the recording and returns the changes. Of the announced new paths, only those in `made` count as created.
     pub(crate) fn end(self, made: &[FileChange], limit: &Limit) -> io::Result<RecordedChanges> {
         let sees_all = self.sees_all;
         let done = self.close(made, false, limit)?;
         Ok(RecordedChanges::of(&done, sees_all))
     }
 
-    /// Likewise for an undo; `complete`: nothing was left that it was to bring back.
+    /// Ends the recording of an undo; `complete`: it reverted every change.
     pub(super) fn close(self, made: &[FileChange], complete: bool, limit: &Limit) -> io::Result<Vec<Done>> {
         let Some(open) = self.open else { return Ok(Vec::new()) };
         fault::point("the act is over");
@@ -216,7 +209,7 @@ impl Done {
     }
 }
 
-/// One digest for everything at and below a path, as an inventory lists it.
+/// One digest of an inventory: of all paths at and below `root` and their contents.
 pub(crate) fn tree_digest(root: &Path, inventory: &[(PathBuf, String)]) -> String {
     let parts = inventory.iter().flat_map(|(path, digest)| {
         use std::os::unix::ffi::OsStrExt;

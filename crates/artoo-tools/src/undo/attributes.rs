@@ -1,4 +1,4 @@
-//! User attributes of files and folders, told apart from those an overlay writes for itself.
+//! User extended attributes of files and folders, and the ones that an overlay file system adds.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -12,67 +12,68 @@ use rustix::io::Errno;
 use crate::digest;
 use crate::openat::Place;
 
-/// Attributes of this kind need no rights beyond those on the file.
+/// Prefix of extended attributes that need no privileges.
 const USER: &[u8] = b"user.";
 
-/// The overlay's own; what a program sets below this name is escaped by the name once more.
+/// Prefix of the overlay's own attributes. A program's attribute with this prefix is stored with the escaped one.
 const OVERLAY: &[u8] = b"user.overlay.";
 const ESCAPED: &[u8] = b"user.overlay.overlay.";
 
 /// Largest list of names and largest value that Linux allows.
 const VALUE_MAX: usize = 64 * 1024;
 
-/// What is attached to one file or folder.
+/// The extended attributes of one file or folder.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Attributes {
-    /// The programs' own.
+    /// Attributes set by programs.
     user: BTreeMap<Vec<u8>, Vec<u8>>,
-    /// Names that the overlay wrote, with what each stands for where it is an escaped one.
+    /// Names of attributes that the overlay wrote, each with the unescaped name if it is a program's.
     overlay: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
-    /// Whether the overlay hides what the folder below it holds.
+    /// Whether the overlay folder hides the entries of the real folder.
     pub(crate) is_opaque: bool,
 }
 
 impl Attributes {
-    /// Those of an open file or folder of a layer.
+    /// Reads the attributes of an open file or folder in a layer.
     pub(crate) fn of_layer(file: impl AsFd) -> io::Result<Self> {
+        Self::read(file, true)
+    }
+
+    /// Reads the attributes of an open file or folder outside a layer.
+    pub(crate) fn of(file: impl AsFd) -> io::Result<Self> {
+        Self::read(file, false)
+    }
+
+    fn read(file: impl AsFd, is_layer: bool) -> io::Result<Self> {
         let mut all = Self::default();
         for name in names(&file)? {
-            if let Some(rest) = name.strip_prefix(ESCAPED) {
+            let value = value(&file, &name)?;
+            if !is_layer || !name.starts_with(OVERLAY) {
+                all.user.insert(name, value);
+            } else if let Some(rest) = name.strip_prefix(ESCAPED) {
                 let plain = [OVERLAY, rest].concat();
-                all.user.insert(plain.clone(), value(&file, &name)?);
+                all.user.insert(plain.clone(), value);
                 all.overlay.insert(name, Some(plain));
-            } else if name.starts_with(OVERLAY) {
-                all.is_opaque |= name == b"user.overlay.opaque" && value(&file, &name)? == b"y";
-                all.overlay.insert(name, None);
             } else {
-                all.user.insert(name.clone(), value(&file, &name)?);
+                all.is_opaque |= name == b"user.overlay.opaque" && value == b"y";
+                all.overlay.insert(name, None);
             }
         }
         Ok(all)
     }
 
-    /// Those of an open file or folder outside a layer.
-    pub(crate) fn of(file: impl AsFd) -> io::Result<Self> {
-        let mut all = Self::default();
-        for name in names(&file)? {
-            all.user.insert(name.clone(), value(&file, &name)?);
-        }
-        Ok(all)
-    }
-
-    /// A digest of the programs' own; `None` where there are none.
+    /// The digest of the programs' attributes; `None` if there are none.
     pub(crate) fn digest(&self) -> Option<String> {
         let parts = self.user.iter().flat_map(|(name, value)| [name.as_slice(), value.as_slice()]);
         (!self.user.is_empty()).then(|| digest::of_parts(parts))
     }
 
-    /// Whether the overlay left something on it that does not belong outside a layer.
+    /// Whether the overlay added attributes that must be removed before a commit.
     pub(crate) fn is_marked(&self) -> bool {
         !self.overlay.is_empty()
     }
 
-    /// Takes off what the overlay wrote, and gives escaped ones their names.
+    /// Removes the overlay's attributes and unescapes the programs' attributes.
     pub(crate) fn clean(&self, file: impl AsFd) -> io::Result<()> {
         for (name, plain) in &self.overlay {
             if let Some(plain) = plain
@@ -86,7 +87,7 @@ impl Attributes {
     }
 }
 
-/// Gives one folder the user attributes of another, which lies in a layer.
+/// Copies the user attributes of a folder in a layer to a real folder.
 pub(super) fn transfer(source: &Place, target: &Place) -> io::Result<()> {
     let wanted = Attributes::of_layer(source.open_folder()?)?.user;
     let target = target.open_folder()?;

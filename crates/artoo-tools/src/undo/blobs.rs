@@ -1,4 +1,4 @@
-//! The folder of one act in the journal: its notes, and the contents that were kept.
+//! The folder of one act in the undo journal: its notes and the saved contents.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -23,20 +23,20 @@ const STEPS: &str = "steps.jsonl";
 const ENDED: &str = "ended.json";
 const SAVED: &str = "saved";
 
-/// What was taken from its place as it is: files, folders with all in them.
+/// Subfolder for files and folders that were moved into the journal unchanged.
 const STORED: &str = "stored";
 
-/// Longest note read: the list of as many entries as one commit may have stays well below.
+/// Maximum size of a note; the largest commit's list is well below it.
 const NOTE_MAX_BYTES: u64 = 512 * 1024 * 1024;
 
-/// One act's folder; nobody but the user may look into it.
+/// The folder of one act, private to the user.
 #[derive(Debug, Clone)]
 pub(super) struct BlobDir {
     pub(super) folder: PathBuf,
 }
 
 impl BlobDir {
-    /// Makes the folder of a new act.
+    /// Creates the folder of a new act.
     pub(super) fn make(folder: PathBuf) -> io::Result<Self> {
         private_folder(&folder.join(SAVED))?;
         Ok(Self { folder })
@@ -46,7 +46,7 @@ impl BlobDir {
         self.folder.join(SAVED).join(number.to_string())
     }
 
-    /// Keeps the content of an open file: shared blocks where the file system can, else a copy.
+    /// Saves the content of an open file: as a reflink if the file system supports it, else as a copy.
     pub(super) fn keep(&self, source: &mut File, number: u64, limit: &Limit) -> io::Result<()> {
         let mut copy = private_file(&self.saved(number))?;
         #[cfg(target_os = "linux")]
@@ -57,7 +57,7 @@ impl BlobDir {
         files::pour(source, &mut copy, limit)
     }
 
-    /// The content that was kept.
+    /// Opens a saved content.
     pub(super) fn open(&self, number: u64) -> io::Result<File> {
         let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::CLOEXEC;
         Ok(File::from(rustix::fs::open(self.saved(number), flags, rustix::fs::Mode::empty())?))
@@ -67,7 +67,7 @@ impl BlobDir {
         self.saved(number).is_file()
     }
 
-    /// The place of a content, to move a file there.
+    /// The place of a saved content, as the target of a rename.
     pub(super) fn place(&self, number: u64) -> io::Result<Place> {
         let folder = rustix::fs::open(
             self.folder.join(SAVED),
@@ -77,27 +77,27 @@ impl BlobDir {
         Ok(Place { folder, name: number.to_string().into() })
     }
 
-    /// The folder of things stored as they are, made where it is missing, as it really lies.
+    /// The real path of the subfolder for files and folders moved here unchanged; creates it if missing.
     pub(super) fn stored(&self) -> io::Result<PathBuf> {
         let folder = self.folder.join(STORED);
         private_folder(&folder)?;
         folder.canonicalize()
     }
 
-    /// Whether it lies on this device.
+    /// Whether the folder is on this device.
     pub(super) fn is_on(&self, device: u64) -> bool {
         use std::os::unix::fs::MetadataExt;
         fs::metadata(&self.folder).is_ok_and(|found| found.dev() == device)
     }
 
-    /// Whether anything was stored as it is.
+    /// Whether any file or folder was moved here unchanged.
     pub(super) fn holds_stored(&self) -> bool {
         fs::read_dir(self.folder.join(STORED)).is_ok_and(|mut entries| entries.next().is_some())
     }
 
-    /// Has what was kept on the disk itself: from here on a power cut can't take it.
+    /// Syncs the saved contents to disk.
     pub(super) fn sync_saved(&self, numbers: u64) -> io::Result<()> {
-        /// More files than this are cheaper to flush with their whole file system.
+        /// For more files than this, syncing the whole file system is faster.
         const EACH_MAX: u64 = 64;
         if numbers > EACH_MAX {
             #[cfg(target_os = "linux")]
@@ -114,7 +114,7 @@ impl BlobDir {
         sync_folder(&self.folder.join(SAVED))
     }
 
-    /// Forgets contents nobody refers to.
+    /// Deletes saved contents with other numbers.
     pub(super) fn keep_only(&self, numbers: &std::collections::BTreeSet<u64>) -> io::Result<()> {
         for entry in fs::read_dir(self.folder.join(SAVED))? {
             let entry = entry?;
@@ -151,13 +151,12 @@ impl BlobDir {
         self.read(ENDED)
     }
 
-    /// Where steps are added.
+    /// Opens the log of steps for appending.
     pub(super) fn steps_log(&self) -> io::Result<File> {
         OpenOptions::new().create(true).append(true).mode(0o600).open(self.folder.join(STEPS))
     }
 
-    /// The steps as far as they can be read: a line cut off in the middle is the last one, and tells of nothing that
-    /// was begun.
+    /// Reads the log of steps. A truncated line can only be the last one, and its step had not begun.
     pub(super) fn steps(&self) -> io::Result<Vec<Step>> {
         let bytes = match limited(&self.folder.join(STEPS)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -168,12 +167,12 @@ impl BlobDir {
         Ok(lines.map_while(|line| serde_json::from_slice(line).ok()).collect())
     }
 
-    /// Takes the whole act out of the journal.
+    /// Deletes the act from the journal.
     pub(super) fn forget(&self) -> io::Result<()> {
         remove_tree(&self.folder)
     }
 
-    /// A note appears whole or not at all, and stays: the file is synced before it gets its name, the folder after.
+    /// Writes a note atomically: the file is synced before it gets its name, the folder after.
     fn write(&self, name: &str, note: &impl Serialize) -> io::Result<()> {
         let part = self.folder.join(format!("{name}.part"));
         let _ = fs::remove_file(&part);
@@ -197,7 +196,7 @@ impl BlobDir {
     }
 }
 
-/// Whether a path is that of something stored as it was.
+/// Whether a path is that of a file or folder moved into the journal unchanged.
 pub(super) fn is_stored(path: &Path) -> bool {
     let is_number =
         |path: &Path| path.file_name().and_then(|name| name.to_str()).is_some_and(|it| it.parse::<u64>().is_ok());
@@ -205,12 +204,12 @@ pub(super) fn is_stored(path: &Path) -> bool {
     folder.and_then(Path::parent).is_some_and(is_number)
 }
 
-/// Removes a folder of the journal with all in it, also what was stored there with modes that keep its owner out.
-pub(super) fn remove_tree(folder: &Path) -> io::Result<()> {
+/// Deletes a folder with its content, including folders whose mode denies their owner access.
+pub(crate) fn remove_tree(folder: &Path) -> io::Result<()> {
     discard(&Place::of(&folder.canonicalize()?)?)
 }
 
-/// Removes what stands at a place, folders too whose modes keep their owner out; nothing where nothing stands.
+/// Deletes the file or folder at a place if there is one, including folders whose mode denies their owner access.
 pub(super) fn discard(place: &Place) -> io::Result<()> {
     if Identity::at(place)?.is_none() {
         return Ok(());
@@ -239,7 +238,7 @@ fn limited(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Makes a folder, and those on the way, for its owner alone.
+/// Creates a folder and its parents with mode 0700.
 pub(super) fn private_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
@@ -248,7 +247,7 @@ fn private_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// Names made or removed in a folder are on the disk after this.
+/// Syncs a folder: names added to it or removed from it are then on disk.
 pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }

@@ -1,4 +1,4 @@
-//! Performing a commit: things from a layer take their places one by one, what stood there is stored.
+//! Performing a commit: files and folders are moved from a layer to their paths, and the old ones into the journal.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,23 +16,23 @@ use crate::files;
 use crate::limit::Limit;
 use crate::openat::Place;
 
-/// How the names begin that things go by for a moment.
+/// Prefix of temporary names beside a target.
 pub(super) const ASIDE: &str = ".artoo-undo-";
 
-/// More files than this are cheaper to sync with their whole file system.
+/// For more files than this, syncing the whole file system is faster.
 const SYNCED_EACH_MAX: usize = 64;
 
-/// Why a commit ended before its last operation.
+/// Where and why a commit ended before its last operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Stopped {
-    /// The entry it ended at.
+    /// The path of the operation that was not done.
     pub(crate) path: PathBuf,
     pub(crate) reason: String,
-    /// Whether the entry is no longer what was looked at; it was left as it is.
+    /// Whether another program changed the path since it was read; it is unchanged.
     pub(crate) is_conflict: bool,
 }
 
-/// Times that a path gets, if it is still the thing they were read for.
+/// Times to set on a path if it still has the same inode.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Touched {
     pub(crate) path: PathBuf,
@@ -40,10 +40,10 @@ pub(crate) struct Touched {
     pub(crate) old: Identity,
 }
 
-/// A commit under way.
+/// A commit in progress.
 pub(super) struct Commit<'a> {
     blobs: &'a BlobDir,
-    /// Where things are stored as they are.
+    /// The journal's subfolder for files and folders moved there unchanged.
     stored: PathBuf,
     nonce: String,
     limit: &'a Limit,
@@ -51,7 +51,7 @@ pub(super) struct Commit<'a> {
     sources: Folders,
 }
 
-/// The folder reached last, since entries of one folder follow one another.
+/// The folder opened last: consecutive entries are often in the same one.
 #[derive(Default)]
 pub(super) struct Folders(Option<(PathBuf, Place)>);
 
@@ -69,7 +69,7 @@ impl Folders {
 }
 
 impl Operation {
-    /// The path it changes.
+    /// The path that the operation changes.
     pub(crate) fn path(&self) -> &Path {
         match self {
             Self::Rename { from: path, .. }
@@ -80,7 +80,15 @@ impl Operation {
         }
     }
 
-    /// What it has done, where it has done it.
+    /// The operation's number in the journal, which is also part of its temporary name.
+    pub(super) fn number(&self) -> Option<u64> {
+        match self {
+            Self::Store { number, .. } | Self::Put { number, .. } | Self::Exchange { number, .. } => Some(*number),
+            Self::Rename { .. } | Self::Facts { .. } => None,
+        }
+    }
+
+    /// The operation's changes, once it is done.
     pub(super) fn done(&self, stored: &Path) -> Vec<Done> {
         let one = |path: &Path, before: &State, after: &State| Change {
             path: path.to_path_buf(),
@@ -107,7 +115,7 @@ impl Operation {
     }
 }
 
-/// New things, folders whose modes keep their owner out as two changes: what takes them back needs them open.
+/// New paths as changes. A folder whose mode denies its owner access is two changes: an undo has to open it first.
 pub(super) fn arrived(mut changes: Vec<Change>) -> Vec<Done> {
     let mut closings = Vec::new();
     for change in changes.iter_mut().filter(|change| !matches!(change.before, State::Folder(_))) {
@@ -127,12 +135,30 @@ fn put_away(path: &Path, stored: &Path, number: u64, tree: &str) -> Done {
     Done::Moved { from: path.to_path_buf(), to: stored.join(number.to_string()), tree: tree.to_owned() }
 }
 
-/// The passing name of one operation's copy, beside its path.
+/// The temporary name beside the path of an operation.
 pub(super) fn aside(place: &Place, nonce: &str, number: u64) -> io::Result<Place> {
-    Ok(Place { folder: rustix::io::dup(&place.folder)?, name: format!("{ASIDE}{nonce}-{number}").into() })
+    Ok(Place { folder: rustix::io::dup(&place.folder)?, name: aside_name(nonce, number).into() })
 }
 
-/// Moves what came from a path to where it is stored: whole, or the content of a file that can be made again.
+pub(super) fn aside_name(nonce: &str, number: u64) -> String {
+    format!("{ASIDE}{nonce}-{number}")
+}
+
+/// Where a displaced file or folder is stored; `None` if its state is enough to create it again.
+pub(super) fn displaced_place(
+    blobs: &BlobDir,
+    before: &State,
+    tree: Option<&str>,
+    number: u64,
+) -> io::Result<Option<Place>> {
+    match (tree, before) {
+        (Some(_), _) => Place::of(&blobs.stored()?.join(number.to_string())).map(Some),
+        (None, State::File(_)) => blobs.place(number).map(Some),
+        (None, _) => Ok(None),
+    }
+}
+
+/// Moves a displaced file or folder to its place in the journal.
 pub(super) fn store_displaced(
     blobs: &BlobDir,
     aside: &Place,
@@ -141,10 +167,8 @@ pub(super) fn store_displaced(
     number: u64,
     limit: &Limit,
 ) -> io::Result<()> {
-    let to = match (tree, before) {
-        (Some(_), _) => Place::of(&blobs.stored()?.join(number.to_string()))?,
-        (None, State::File(_)) => blobs.place(number)?,
-        (None, _) => return Ok(unlinkat(&aside.folder, &aside.name, AtFlags::empty())?),
+    let Some(to) = displaced_place(blobs, before, tree, number)? else {
+        return Ok(unlinkat(&aside.folder, &aside.name, AtFlags::empty())?);
     };
     match shift(aside, &to) {
         Err(Errno::XDEV) => carry_off(aside, to, limit),
@@ -152,7 +176,7 @@ pub(super) fn store_displaced(
     }
 }
 
-/// Likewise to another file system: a synced copy, then the original goes.
+/// Moves to another file system: makes a synced copy, then deletes the original.
 fn carry_off(aside: &Place, to: Place, limit: &Limit) -> io::Result<()> {
     let kept = to.again()?;
     let copied = files::copy(aside, to, Path::new(""), &mut Vec::new(), limit).and_then(|()| sync(&kept));
@@ -160,7 +184,8 @@ fn carry_off(aside: &Place, to: Place, limit: &Limit) -> io::Result<()> {
         let _ = discard(&kept);
         return Err(error);
     }
-    // The copy is whole: what of the original can't be removed is litter, and must not be put back.
+    fault::point("the copy is whole");
+    // What of the original can't be removed must not be put back.
     let _ = discard(aside);
     Ok(())
 }
@@ -180,7 +205,7 @@ impl<'a> Commit<'a> {
         Ok(Self { blobs, stored, nonce, limit, targets: Folders::default(), sources: Folders::default() })
     }
 
-    /// The first entry that is no longer what was looked at, before anything is changed.
+    /// The first path that another program changed since it was read. Nothing has been committed yet.
     pub(super) fn check(&mut self, operations: &[Operation]) -> Option<Stopped> {
         let renamed = |path: &Path| {
             operations.iter().take_while(|operation| matches!(operation, Operation::Rename { .. })).any(|operation| {
@@ -208,7 +233,7 @@ impl<'a> Commit<'a> {
         })
     }
 
-    /// Has the contents on the disk that are about to take the place of others.
+    /// Syncs the new contents of files that replace others.
     pub(super) fn sync_sources(&mut self, operations: &[Operation]) -> io::Result<()> {
         let mut files = operations.iter().filter_map(|operation| {
             let Operation::Exchange { source, after: State::File(_), .. } = operation else { return None };
@@ -229,7 +254,7 @@ impl<'a> Commit<'a> {
         Ok(())
     }
 
-    /// Performs one operation; nothing of it is done where it stops.
+    /// Performs one operation, or nothing of it.
     pub(super) fn perform(&mut self, operation: &Operation) -> Result<Vec<Done>, Stopped> {
         if self.limit.reached() {
             return Err(failed(operation.path(), &io::ErrorKind::TimedOut.into()));
@@ -241,7 +266,7 @@ impl<'a> Commit<'a> {
         }
     }
 
-    /// Whether it was done; `false`: what stood there was not what was looked at.
+    /// Whether the operation was done; `false` if another program changed the path since it was read.
     fn step(&mut self, operation: &Operation) -> io::Result<bool> {
         let place = self.targets.place(operation.path())?;
         match operation {
@@ -355,7 +380,7 @@ impl<'a> Commit<'a> {
         kept
     }
 
-    /// Whether what was displaced is what was looked at, with all in it.
+    /// Whether the displaced file or folder is the one that was read, with its whole content.
     fn came_out(&self, displaced: &Place, path: &Path, (before, old, tree): Old<'_>) -> io::Result<bool> {
         let is_same = Identity::at(displaced)?.is_some_and(|found| is_looked_at(&found, old, before));
         Ok(is_same
@@ -365,7 +390,7 @@ impl<'a> Commit<'a> {
             })
     }
 
-    /// The place in the layer, which still holds what was looked at.
+    /// The place in the layer, checked to hold the file or folder that was read.
     fn checked(&mut self, source: &Path, new: &Identity, after: &State) -> io::Result<Place> {
         let from = self.sources.place(source)?;
         let is_same = Identity::at(&from)?.is_some_and(|found| is_looked_at(&found, new, after));
@@ -384,10 +409,10 @@ impl<'a> Commit<'a> {
     }
 }
 
-/// What was looked at: its state, its identity, and the digest of its tree where it is stored as it is.
+/// The file or folder that was read: state, identity, and tree digest if it is stored unchanged.
 type Old<'a> = (&'a State, &'a Identity, Option<&'a str>);
 
-/// Sets times read from the layer, where the thing is still the one they were read for.
+/// Sets the times read from the layer on paths that still have the same inode.
 pub(super) fn touch(touched: &[Touched]) {
     let mut folders = Folders::default();
     for Touched { path, facts, old } in touched {
@@ -400,12 +425,12 @@ pub(super) fn touch(touched: &[Touched]) {
     }
 }
 
-/// Whether this is what was looked at; a folder is known by its inode, what is in it is looked at by itself.
+/// Whether this is the file or folder that was read. A folder is compared by inode; its entries are checked separately.
 fn is_looked_at(found: &Identity, old: &Identity, before: &State) -> bool {
     if matches!(before, State::Folder(_)) { found.same_inode(old) } else { found == old }
 }
 
-/// Mode and owner of the very thing that was looked at.
+/// Sets mode and owner of the same inode that was read.
 fn set_facts(place: &Place, before: &State, after: &State, old: &Identity) -> io::Result<()> {
     use rustix::fs::{Gid, Uid, chownat, fstat};
     let changed = || io::Error::other("it was changed since it was looked at");

@@ -1,7 +1,8 @@
-//! Modes, times and owners set on exactly the thing that was looked at, and names exchanged in one step.
+//! Setting modes, times and owners, and exchanging and moving names, without following links.
 
 use std::io;
 
+use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Gid, Mode, Timespec, Timestamps, Uid};
 use rustix::io::Errno;
 
@@ -9,10 +10,10 @@ use super::state::Facts;
 use crate::files;
 use crate::openat::Place;
 
-/// What a folder's owner needs to change what is in it.
-pub(super) const OWNER: u32 = 0o700;
+/// Mode bits that a folder's owner needs to change its entries.
+pub(crate) const OWNER: u32 = 0o700;
 
-/// Exchanges two names; `false` where the file system can't.
+/// Exchanges two names; `false` if the file system does not support it.
 pub(super) fn swap(one: &Place, two: &Place) -> io::Result<bool> {
     use rustix::fs::{RenameFlags, renameat_with};
     let exchange = || renameat_with(&one.folder, &one.name, &two.folder, &two.name, RenameFlags::EXCHANGE);
@@ -23,37 +24,43 @@ pub(super) fn swap(one: &Place, two: &Place) -> io::Result<bool> {
     }
 }
 
-/// Renames without replacing, a folder also where its own mode keeps it from being moved.
+/// Renames without replacing, also a folder whose own mode prevents the move.
 pub(super) fn shift(from: &Place, to: &Place) -> Result<(), Errno> {
     opened(from, || files::rename(from, to))
 }
 
-/// Does it once more with a folder that its owner may write to, if that is what it failed for; the mode stays.
+/// Runs `act`, again with a writable folder if its mode was the obstacle. The mode is restored.
 fn opened(place: &Place, act: impl Fn() -> Result<(), Errno>) -> Result<(), Errno> {
     match act() {
         #[cfg(target_os = "linux")]
         Err(Errno::ACCESS) => {
-            let denied = |_| Errno::ACCESS;
+            let denied = |_: io::Error| Errno::ACCESS;
             let folder = place.open_path().map_err(denied)?;
             let found = rustix::fs::fstat(&folder)?;
             let mode = found.st_mode & 0o7777;
-            if !rustix::fs::FileType::from_raw_mode(found.st_mode).is_dir() || mode & 0o700 == 0o700 {
+            if !rustix::fs::FileType::from_raw_mode(found.st_mode).is_dir() || mode & OWNER == OWNER {
                 return Err(Errno::ACCESS);
             }
-            chmod_opened(&folder, mode | 0o700).map_err(denied)?;
-            let done = act();
-            chmod_opened(&folder, mode).map_err(denied)?;
-            done
+            with_mode(&folder, mode | OWNER, mode, || Ok(act())).map_err(denied)?
         }
         done => done,
     }
 }
 
-/// Sets the mode of what a descriptor that only names it leads to.
+/// Sets the mode of a file opened with `O_PATH`.
 #[cfg(target_os = "linux")]
-pub(crate) fn chmod_opened(opened: &rustix::fd::OwnedFd, mode: u32) -> io::Result<()> {
+pub(crate) fn chmod_opened(opened: &OwnedFd, mode: u32) -> io::Result<()> {
     use rustix::fd::AsRawFd;
     Ok(rustix::fs::chmod(format!("/proc/self/fd/{}", opened.as_raw_fd()), Mode::from_raw_mode(mode))?)
+}
+
+/// Runs `act` while the file has the mode `open`, then sets `mode`.
+#[cfg(target_os = "linux")]
+pub(crate) fn with_mode<T>(held: &OwnedFd, open: u32, mode: u32, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    chmod_opened(held, open)?;
+    let done = act();
+    chmod_opened(held, mode)?;
+    done
 }
 
 pub(super) fn set_facts(place: &Place, facts: &Facts) -> io::Result<()> {
@@ -61,7 +68,7 @@ pub(super) fn set_facts(place: &Place, facts: &Facts) -> io::Result<()> {
     set_time(place, facts)
 }
 
-/// The mode of what is opened, so that a link put in its place leads nowhere.
+/// Sets the mode through a descriptor, so that a link put at the name is not followed.
 pub(super) fn set_mode(place: &Place, mode: u32) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
@@ -82,7 +89,7 @@ pub(crate) fn set_time(place: &Place, facts: &Facts) -> io::Result<()> {
     Ok(rustix::fs::utimensat(&place.folder, &place.name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
 }
 
-/// Gives a thing back to whom it belonged, where this process may.
+/// Sets owner and group if this process may.
 pub(super) fn set_owner(place: &Place, facts: &Facts) {
     let (owner, group) = (Uid::from_raw(facts.owner), Gid::from_raw(facts.group));
     let flags = AtFlags::SYMLINK_NOFOLLOW;

@@ -1,4 +1,4 @@
-//! What the journal writes down of an act: before it starts, while it goes on, when it is over.
+//! The files of the undo journal: what is written before, during and after an act.
 
 use std::path::PathBuf;
 
@@ -7,24 +7,23 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::state::{Identity, State};
 
-/// The version of these files; a file of a later version is an error and stays as it is.
+/// The format version of these files. A file of a later version is an error and is not changed.
 pub(super) const VERSION: u8 = 2;
 
-/// The oldest version read: it has no commits and no trees told by their facts.
+/// The oldest version that is read: it has no commits and no fingerprints of trees.
 const OLDEST_VERSION: u8 = 1;
 
-/// What an act is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Header {
     #[serde(deserialize_with = "known_version")]
     pub(super) version: u8,
     pub(super) at: Timestamp,
     pub(super) tool: String,
-    /// What is done, in one line.
+    /// The command or action in one line.
     pub(super) what: String,
-    /// Why what it changes can't be brought back, where that is so.
+    /// Why an undo can't revert the changes, if so.
     pub(super) not_undoable: Option<String>,
-    /// The entry that this act takes back, for an undo.
+    /// The entry that is reverted, for an undo.
     pub(super) undoes: Option<String>,
 }
 
@@ -32,14 +31,14 @@ pub(super) struct Header {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Begun {
     pub(super) header: Header,
-    /// What is watched: these paths and all below.
+    /// Paths that are compared afterwards, with all below them.
     #[serde(with = "lines")]
     pub(super) roots: Vec<PathBuf>,
-    /// What stood there.
+    /// Their states before the act.
     pub(super) before: Vec<Before>,
 }
 
-/// What stood at a path.
+/// The state of a path before the act.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Before {
     #[serde(with = "line")]
@@ -47,43 +46,43 @@ pub(super) struct Before {
     pub(super) state: State,
 }
 
-/// One line while an act goes on; each is written before what it tells of, except [`Step::Done`].
+/// One line of the log of an act. Each but [`Step::Done`] is written before the step is made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "snake_case")]
 pub(super) enum Step {
-    /// Nothing stands here; what will is the act's.
+    /// A path that does not exist yet is about to be created.
     Creating {
         #[serde(with = "line")]
         root: PathBuf,
     },
-    /// All of it goes from one place to the other.
+    /// A file or folder is about to be moved.
     Moving {
         #[serde(with = "line")]
         from: PathBuf,
         #[serde(with = "line")]
         to: PathBuf,
-        /// Digest of everything in it.
+        /// The digest of the file or folder.
         tree: String,
     },
-    /// This path is about to be brought back; what stood there goes by way of the name beside it.
+    /// An undo is about to revert this path, by way of a temporary name beside it.
     Bringing { before: Before, aside: Option<String> },
-    /// These are about to be taken away: files are moved to where contents are kept, empty folders are removed.
+    /// An undo is about to move these files into the journal and to remove these empty folders.
     Removing { all: Vec<Before> },
-    /// These are about to be done, in their order; which of them were is told by what stands where.
+    /// A commit is about to perform these operations in order.
     Committing {
-        /// Part of the passing names that copies go by.
+        /// Part of the commit's temporary names.
         nonce: String,
         operations: Vec<Operation>,
     },
-    /// It has been.
+    /// The step before this one was made.
     Done { done: Done },
 }
 
-/// One operation of a commit. Stored under a number: in the act's own folder.
+/// One operation of a commit. `number` names the displaced file or folder in the journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "operation", rename_all = "snake_case")]
 pub(crate) enum Operation {
-    /// A folder goes from one path to the other.
+    /// A folder is renamed.
     Rename {
         #[serde(with = "line")]
         from: PathBuf,
@@ -92,7 +91,7 @@ pub(crate) enum Operation {
         old: Identity,
         tree: String,
     },
-    /// What stands at the path is stored.
+    /// A file or folder is moved into the journal.
     Store {
         #[serde(with = "line")]
         path: PathBuf,
@@ -101,7 +100,7 @@ pub(crate) enum Operation {
         tree: String,
         number: u64,
     },
-    /// A new thing comes from the layer, a folder with all in it.
+    /// A new file or folder is moved from the layer.
     Put {
         #[serde(with = "line")]
         path: PathBuf,
@@ -110,11 +109,11 @@ pub(crate) enum Operation {
         after: State,
         new: Identity,
         number: u64,
-        /// What it holds, as far as the process that planned it knows.
+        /// The entries of a new folder; known only to the process that planned the commit.
         #[serde(skip)]
         below: Vec<Change>,
     },
-    /// A thing from the layer takes the place of the one at the path, which is stored.
+    /// A file or folder from the layer replaces another, which is moved into the journal.
     Exchange {
         #[serde(with = "line")]
         path: PathBuf,
@@ -124,28 +123,28 @@ pub(crate) enum Operation {
         after: State,
         old: Identity,
         new: Identity,
-        /// Digest of what is stored as it is; `None` where the state tells enough to make it again.
+        /// Tree digest of what is stored unchanged; `None` if the state is enough to create it again.
         tree: Option<String>,
         number: u64,
         #[serde(skip)]
         below: Vec<Change>,
     },
-    /// Mode, owner and user attributes of what stays where it is.
+    /// Mode, owner or user attributes are set.
     Facts {
         #[serde(with = "line")]
         path: PathBuf,
         before: State,
         after: State,
         old: Identity,
-        /// The mode it gets in the end, where this only opens a folder for what changes in it.
+        /// The final mode of a folder that is made writable for changes in it.
         closes_to: Option<u32>,
-        /// Whose attributes it gets.
+        /// The folder in the layer whose attributes are copied.
         #[serde(skip)]
         source: Option<PathBuf>,
     },
 }
 
-/// Something an act did, in the order of doing.
+/// A change that an act made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "done", rename_all = "snake_case")]
 pub(super) enum Done {
@@ -159,7 +158,7 @@ pub(super) enum Done {
         to: PathBuf,
         tree: String,
     },
-    /// Cut off in the middle: both places hold something.
+    /// A move that was cut off: both paths exist.
     Torn {
         #[serde(with = "line")]
         from: PathBuf,
@@ -168,7 +167,7 @@ pub(super) enum Done {
     },
 }
 
-/// One path, before and after.
+/// The states of one path before and after a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Change {
     #[serde(with = "line")]
@@ -177,14 +176,14 @@ pub(crate) struct Change {
     pub(crate) after: State,
 }
 
-/// Written and synced when an act is over.
+/// Written and synced when an act has ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Ended {
     pub(super) header: Header,
     pub(super) done: Vec<Done>,
-    /// artoo did not see its end: what was found later counts as its doing.
+    /// The process ended before the act did; the changes found later count as its own.
     pub(super) interrupted: bool,
-    /// An undo that brought back all it was to bring back.
+    /// Whether an undo reverted every change.
     pub(super) complete: bool,
 }
 
@@ -197,7 +196,7 @@ fn known_version<'de, D: Deserializer<'de>>(from: D) -> Result<u8, D::Error> {
     }
 }
 
-/// A path as one line with escapes: any byte a file name may hold.
+/// Serialises a path as one line with escapes, whatever bytes it has.
 mod line {
     use std::ffi::OsString;
     use std::os::unix::ffi::OsStringExt;
@@ -238,7 +237,7 @@ mod tests {
     use super::Ended;
 
     #[test]
-    fn earlier_versions_are_read_and_later_ones_are_not() {
+    fn earlier_formats_are_read_later_refused() {
         let ended = |version: u8| {
             let header = serde_json::json!({
                 "version": version, "at": "2026-01-02T03:04:05.678Z", "tool": "shell", "what": "w",

@@ -1,4 +1,4 @@
-//! The journal's folder: one act at a time, in the order they were made, the oldest task forgotten first.
+//! The undo journal: one act at a time; the oldest tasks are deleted first.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -21,43 +21,42 @@ use super::{DAYS_MAX, UndoConfig, fault};
 use crate::limit::Limit;
 use crate::protect::Protected;
 
-/// How often it is looked whether another act is over.
+/// Pause between attempts to take the lock.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// What a folder is called that can't be looked into.
+/// Name of a folder that can't be read.
 pub(super) const CLOSED: &str = "a folder that can't be read";
 
 const LOCK: &str = "lock";
 const FORGOTTEN: &str = "forgotten.json";
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// The journal that acts are written to.
+/// The undo journal, for recording.
 #[derive(Debug, Clone)]
 pub(crate) struct Journal {
     pub(super) config: UndoConfig,
     pub(super) protected: Protected,
 }
 
-/// Who acts, and what is done.
+/// The task, tool and action of a recording.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Subject<'a> {
-    /// The task, which names the entry.
+    /// The task, whose id is the entry's name.
     pub(crate) task: &'a TaskId,
     pub(crate) tool: &'a str,
-    /// In one line.
+    /// The action in one line.
     pub(crate) what: &'a str,
 }
 
-/// Held while an act goes on: two at once could not be told apart afterwards.
+/// The journal's lock, held during an act: the changes of two acts at once could not be told apart.
 #[derive(Debug)]
 pub(super) struct Lock {
     _file: File,
 }
 
-/// What is no longer there.
+/// Counts what was deleted from the journal.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Forgotten {
-    /// Tasks.
     pub(super) tasks: u64,
 }
 
@@ -66,12 +65,12 @@ impl Journal {
         Self { config, protected }
     }
 
-    /// Looks over what a command may change.
+    /// Reads the paths that a command may change.
     pub(crate) fn survey(&self, may_change: &[PathBuf], limit: &Limit) -> UndoSurvey {
         UndoSurvey::survey(&self.config, &self.protected, may_change, limit)
     }
 
-    /// Begins an act: when this returns, all that is needed to take it back is on the disk.
+    /// Begins a recording. Everything needed for an undo is on disk when this returns.
     pub(crate) fn begin(&self, subject: Subject<'_>, survey: Option<&UndoSurvey>, limit: &Limit) -> io::Result<Act> {
         let lock = self.lock(limit)?;
         let entry = self.config.folder.join(subject.task.as_str());
@@ -110,9 +109,7 @@ impl Journal {
             Ok(begun)
         });
         match begun {
-            Ok(begun) => {
-                Ok(Act::new(self.clone(), blobs, begun, lock).seeing(survey.is_some_and(UndoSurvey::sees_all)))
-            }
+            Ok(begun) => Ok(Act::new(self.clone(), blobs, begun, lock, survey.is_some_and(UndoSurvey::sees_all))),
             Err(error) => {
                 // Nothing has been begun, so nothing is lost with it.
                 let _ = blobs.forget();
@@ -122,7 +119,7 @@ impl Journal {
         }
     }
 
-    /// Keeps what stands in the places a command may change.
+    /// Saves the files that a command may change.
     fn snapshot(
         &self,
         blobs: &BlobDir,
@@ -163,7 +160,7 @@ impl Journal {
         Ok(begun)
     }
 
-    /// Waits until no other act goes on.
+    /// Waits until no other act holds the lock.
     pub(super) fn lock(&self, limit: &Limit) -> io::Result<Lock> {
         private_folder(&self.config.folder)?;
         let path = self.config.folder.join(LOCK);
@@ -180,7 +177,7 @@ impl Journal {
         }
     }
 
-    /// Ends what was begun and not seen to its end: what is found now counts as its doing.
+    /// Reconciles acts of an entry that were cut off; the changes found now count as theirs.
     pub(super) fn reconcile_open(&self, entry: &Path, limit: &Limit) -> io::Result<()> {
         for (_, blobs) in acts(entry)? {
             if blobs.is_ended() {
@@ -197,7 +194,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Makes room for one more task.
+    /// Deletes the oldest tasks beyond the limits.
     fn forget_oldest(&self) -> io::Result<()> {
         let mut entries = Vec::new();
         for name in entry_names(&self.config.folder)? {
@@ -229,12 +226,12 @@ impl Journal {
     }
 }
 
-/// What is no longer there, as far as it is known.
+/// Reads the count of deleted tasks.
 pub(super) fn forgotten(folder: &Path) -> Forgotten {
     fs::read(folder.join(FORGOTTEN)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
 }
 
-/// Names of the entries.
+/// The names of the subfolders.
 pub(super) fn entry_names(folder: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     let entries = match fs::read_dir(folder) {

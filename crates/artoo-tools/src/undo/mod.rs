@@ -1,15 +1,15 @@
-//! Undo: what artoo changes in a person's files, kept first, so that it can be brought back.
+//! Undo: a journal of the changes that artoo makes to files.
 //!
-//! Every act that may change files goes through a journal. Before a command runs, what stands in
-//! the places it may change is kept; afterwards the journal holds only what differs. Moves and deletions are noted
-//! before they are made, and taken back by moving. [`UndoStore`] brings an entry back, and is an act itself.
+//! Every change of files is recorded. Before a command runs without a view, the files that it may change are copied, and
+//! afterwards the journal keeps those that differ. Moves and deletions are announced in the journal and reverted by
+//! moving. [`UndoStore`] reverts an entry; that is recorded too.
 //!
-//! A commit of what a command did in a view copies nothing: its operations are written down first, then each new thing
-//! takes its place, and what stood there is moved into the act's folder, whatever its size.
+//! A commit of a view's changes copies nothing: its operations are written first, then each new file or folder is moved
+//! to its path, and the old one into the journal, whatever its size.
 //!
-//! *Limits today*: what a command changes outside the workspace and the paths it names is not seen. Extended
-//! attributes, access lists and holes in files are not kept. What somebody else changes in those places while a command
-//! runs counts as the command's doing.
+//! *Limits*: without a view, changes outside the workspace and the named paths are not seen, and changes that others make
+//! there during the command count as its own. Extended attributes, access lists and holes of copied files are not
+//! saved.
 
 mod act;
 mod attributes;
@@ -32,13 +32,13 @@ mod tree;
 mod verdict;
 mod walk;
 
-use std::io;
 use std::path::PathBuf;
 
 pub(crate) use act::{Act, tree_digest};
 pub(crate) use attributes::Attributes;
+pub(crate) use blobs::remove_tree;
 pub(crate) use commit::{Stopped, Touched};
-pub(crate) use facts::{chmod_opened, set_time};
+pub(crate) use facts::{OWNER, chmod_opened, set_time, with_mode};
 pub(crate) use format::{Change, Operation};
 pub(crate) use journal::{Journal, Subject};
 pub(crate) use recorded::RecordedChanges;
@@ -98,9 +98,3 @@ impl UndoConfig {
 
 #[cfg(test)]
 mod tests;
-fn survey_problem(error: &io::Error) -> String {
-    if error.kind() == io::ErrorKind::TimedOut {
-        return "what it may change could not be looked over in time".to_owned();
-    }
-    format!("what it may change can't be looked over: {error}")
-}

@@ -1,18 +1,17 @@
-//! What an undo would do, found without touching anything.
+//! What an undo would do, without changing anything.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::format::Done;
+use super::format::{Change, Done};
 use super::restore::Told;
 use super::resumed::Resumed;
 use super::state::{self, State};
 use super::store::{Item, ItemOutcome, items};
-use super::verdict::{judge, moved_from};
+use super::verdict::{judge, moved_from, torn};
 use crate::limit::Limit;
-use crate::paths;
 
-/// What an undo would do, as far as nothing in between changes it.
+/// The outcome of an undo if nothing changes in between.
 #[derive(Default)]
 pub(super) struct Preview {
     pub(super) items: Vec<Item>,
@@ -21,42 +20,40 @@ pub(super) struct Preview {
 
 impl Preview {
     pub(super) fn add(&mut self, done: &Done, resumed: &Resumed, limit: &Limit) {
-        let (mut told, mut seen): (Vec<Told>, Vec<PathBuf>) = (Vec::new(), Vec::new());
-        match done {
-            Done::Changed { changes } => {
-                for change in changes {
-                    let action = if change.before == State::Absent { "removed" } else { "brought back" };
-                    let outcome = if self.is_touched(&change.path) || resumed.has_brought(&change.path, &change.before)
-                    {
-                        ItemOutcome::Done
-                    } else {
-                        match state::at(&change.path, limit) {
-                            Ok(present) => judge(change, &present, resumed).unwrap_or(ItemOutcome::Done),
-                            Err(error) => ItemOutcome::Impossible { reason: error.to_string() },
-                        }
-                    };
-                    told.push((change.path.clone(), action, outcome));
-                    seen.push(change.path.clone());
-                }
-            }
+        let told: Vec<Told> = match done {
+            Done::Changed { changes } => changes.iter().map(|change| self.changed(change, resumed, limit)).collect(),
             Done::Moved { from, to, .. } => {
-                let reason = "something else stands there now".to_owned();
                 let stands = !self.is_touched(from) && from.symlink_metadata().is_ok();
                 let outcome = match (stands, to.symlink_metadata().is_ok()) {
-                    (true, true) => ItemOutcome::Conflict { reason },
+                    (true, true) => ItemOutcome::Conflict { reason: "something else stands there now".to_owned() },
                     (true, false) => ItemOutcome::Already,
                     (false, _) => ItemOutcome::Done,
                 };
-                told.push((from.clone(), moved_from(to), outcome));
-                seen.extend([from.clone(), to.clone()]);
+                self.seen.insert(to.clone());
+                vec![(from.clone(), moved_from(to), outcome)]
             }
             Done::Torn { from, to } => {
-                let reason = format!("it was being moved to {}; what is at both places is left", paths::line(to));
-                told.push((from.clone(), "moved back", ItemOutcome::Impossible { reason }));
+                self.items.extend(items([torn(from, to)]));
+                return;
             }
-        }
+        };
+        // Only now: the changes of one act are each judged as they stand.
+        self.seen.extend(told.iter().map(|(path, ..)| path.clone()));
         self.items.extend(items(told));
-        self.seen.extend(seen);
+    }
+
+    fn changed(&self, change: &Change, resumed: &Resumed, limit: &Limit) -> Told {
+        let action = if change.before == State::Absent { "removed" } else { "brought back" };
+        let is_done = self.is_touched(&change.path) || resumed.has_brought(&change.path, &change.before);
+        let outcome = if is_done {
+            ItemOutcome::Done
+        } else {
+            match state::at(&change.path, limit) {
+                Ok(present) => judge(change, &present, resumed).unwrap_or(ItemOutcome::Done),
+                Err(error) => ItemOutcome::Impossible { reason: error.to_string() },
+            }
+        };
+        (change.path.clone(), action, outcome)
     }
 
     fn is_touched(&self, path: &Path) -> bool {

@@ -1,4 +1,4 @@
-//! What an act did, told from what stood there before and what stands there now.
+//! Finding what an act did, by comparing the states before with the present ones.
 
 mod commit;
 
@@ -21,7 +21,7 @@ use crate::limit::Limit;
 use crate::openat::Place;
 use crate::paths;
 
-/// Everything an act did, in the order of doing. `made`: what it says it made, where it came to its end.
+/// Every change of an act in order. `made`: the paths that it reports as created, if it came to its end.
 pub(super) fn reconcile(
     journal: &Journal,
     blobs: &BlobDir,
@@ -39,7 +39,7 @@ pub(super) fn reconcile(
     Ok(joined.done)
 }
 
-/// Paths, as lines, that an act made, with the digests it took.
+/// Paths that an act created, as lines, with the digests it knows.
 pub(super) type Made = BTreeMap<String, Option<String>>;
 
 struct Reconciling<'a> {
@@ -50,7 +50,7 @@ struct Reconciling<'a> {
 }
 
 impl Reconciling<'_> {
-    /// What differs below the watched paths.
+    /// The changes at and below the watched paths.
     fn watched(&self, begun: &Begun) -> io::Result<Vec<Change>> {
         let mut before: BTreeMap<&Path, &State> =
             begun.before.iter().map(|Before { path, state }| (path.as_path(), state)).collect();
@@ -83,7 +83,7 @@ impl Reconciling<'_> {
         Ok(changes)
     }
 
-    /// Both sides of a difference, with their digests; `None` where there is none.
+    /// The states before and after with digests; `None` if they are equal.
     fn difference(&self, before: State, seen: &Seen<'_>) -> io::Result<Option<(State, State)>> {
         if let (State::File(was), State::File(is)) = (&before, &seen.state) {
             let same_facts = was.facts.mode == is.facts.mode && was.facts.same_time(&is.facts) && was.bytes == is.bytes;
@@ -105,7 +105,7 @@ impl Reconciling<'_> {
         Ok(Some((self.digested(before)?, self.current(seen.place, seen.path, &seen.state)?)))
     }
 
-    /// The state with the digest of what was kept.
+    /// The state with the digest of the saved content.
     fn digested(&self, mut state: State) -> io::Result<State> {
         if let State::File(file) = &mut state
             && let (None, Some(number)) = (&file.digest, file.saved)
@@ -130,7 +130,7 @@ impl Reconciling<'_> {
         Ok(state)
     }
 
-    /// What the act says of something it made: its digest, if it took one.
+    /// The digest that the act reports for a path it created.
     fn told(&self, path: &Path) -> Option<Option<&str>> {
         self.made.as_ref()?.get(paths::line(path).as_str()).map(Option::as_deref)
     }
@@ -177,7 +177,7 @@ impl Reconciling<'_> {
         Ok(())
     }
 
-    /// Everything at and below a path where nothing stood, but for what was moved there.
+    /// Every path at and below a new path, except those that were moved there.
     fn created(&self, root: &Path, arrived: &BTreeSet<&PathBuf>) -> io::Result<Vec<Change>> {
         let mut changes = Vec::new();
         let skip = |path: &Path| is_skipped(&self.journal.protected, path) || arrived.iter().any(|to| *to == path);
@@ -191,7 +191,7 @@ impl Reconciling<'_> {
         Ok(changes)
     }
 
-    /// Puts a file back that was moved away although it was no longer what was looked at.
+    /// Moves a file back that had been changed by another program before it was moved.
     fn half_removed(&self, before: &Before) -> io::Result<()> {
         let Some(number) = before.state.saved().filter(|number| self.blobs.holds(*number)) else { return Ok(()) };
         let kept = self.blobs.place(number)?;
@@ -201,8 +201,9 @@ impl Reconciling<'_> {
         Ok(rename(&kept, &Place::of(&before.path)?)?)
     }
 
-    /// A path that was being brought back when artoo ended.
-    fn half_brought(&self, before: &Before, aside: Option<&str>) -> io::Result<Option<Done>> {
+    /// A path that an undo was reverting when the process ended.
+    fn half_brought(&self, before: &Before, aside: Option<&str>) -> io::Result<Vec<Done>> {
+        let mut told = Vec::new();
         if let Some(name) = aside {
             let place = Place::of(&before.path.with_file_name(name))?;
             let beside = state::read(&place, self.limit)?;
@@ -222,21 +223,24 @@ impl Reconciling<'_> {
                 None if before.state.same(&beside) => remove()?,
                 // What was to be put there, while the old still stands; its source is kept.
                 _ if before.state.same(&state::at(&before.path, self.limit)?) => remove()?,
-                // Anything else is not known here, and stays.
-                _ => {}
+                // Anything else is not known here; it stays and the next undo names it.
+                _ => told.push(Done::Torn { from: before.path.clone(), to: before.path.with_file_name(name) }),
             }
         }
         let after = state::at(&before.path, self.limit)?;
         let change = Change { path: before.path.clone(), before: before.state.clone(), after };
-        Ok((!change.before.same(&change.after)).then(|| Done::Changed { changes: vec![change] }))
+        if !change.before.same(&change.after) {
+            told.push(Done::Changed { changes: vec![change] });
+        }
+        Ok(told)
     }
 }
 
-/// Adds what was done; changes that follow one another are one, but never two of the same path: their order matters.
+/// Joins consecutive changes, but never two of the same path: their order matters.
 #[derive(Default)]
 struct Joined {
     done: Vec<Done>,
-    /// Paths of the last of them, where those are changes.
+    /// Paths of the last item, if it is a list of changes.
     paths: HashSet<PathBuf>,
 }
 
@@ -268,7 +272,7 @@ impl Joined {
     }
 }
 
-/// A move that nobody saw the end of: what stands where tells.
+/// The result of a move that was cut off.
 fn found_moved(from: &Path, to: &Path, tree: &str) -> io::Result<Option<Done>> {
     let stands = |path: &Path| match std::fs::symlink_metadata(path) {
         Ok(_) => Ok(true),

@@ -1,4 +1,4 @@
-//! What an act changed, as the journal found it: the evidence that something was done, or that nothing was.
+//! The changes of an act for the record of a call.
 
 use std::path::Path;
 
@@ -8,15 +8,15 @@ use super::format::Done;
 use super::state::State;
 use crate::paths;
 
-/// Changes that one record lists: a person and a model read them, and a build makes thousands.
+/// Maximum number of changes in one record: a build makes thousands.
 const LISTED_MAX: usize = 256;
 
-/// What was changed.
+/// The changes found by the journal.
 #[derive(Debug, Default)]
 pub(crate) struct RecordedChanges {
-    /// In the order of paths, at most [`LISTED_MAX`].
+    /// The changes in the order of paths, at most [`LISTED_MAX`].
     pub(crate) changed: Vec<FileChange>,
-    /// Whether that is everything in the places that were looked at.
+    /// Whether the list has every change of the paths that were read.
     pub(crate) is_whole: bool,
 }
 
@@ -29,7 +29,7 @@ impl RecordedChanges {
         Self::of_changes(changes.map(|change| (change.path.as_path(), &change.before, &change.after)), sees_all)
     }
 
-    /// Of changes that are known in full, or not.
+    /// Lists changes; `sees_all`: whether every change is known.
     pub(crate) fn of_changes<'a>(
         changes: impl Iterator<Item = (&'a Path, &'a State, &'a State)>,
         sees_all: bool,
@@ -40,7 +40,7 @@ impl RecordedChanges {
         Self { changed, is_whole }
     }
 
-    /// Adds paths of which the times alone differ.
+    /// Adds paths whose times changed and nothing else.
     pub(crate) fn add_times<'a>(&mut self, paths: impl Iterator<Item = &'a Path>) {
         for path in paths {
             if self.changed.len() == LISTED_MAX {
@@ -72,7 +72,7 @@ fn name(state: &State) -> Option<String> {
     }
 }
 
-/// What may differ although the content does not.
+/// Mode and time, for states whose content is the same.
 fn particulars(state: &State) -> String {
     match state {
         State::File(file) => {

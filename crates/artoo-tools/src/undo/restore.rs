@@ -1,4 +1,4 @@
-//! Bringing back what one act changed: never over something that the act did not leave.
+//! Reverting the changes of one act, except on paths that were changed since.
 
 mod removal;
 
@@ -20,62 +20,75 @@ use super::resumed::Resumed;
 use super::state::{self, FileState, State, stands};
 use super::store::ItemOutcome;
 use super::tree::{fingerprint_at, is_fingerprint};
-use super::verdict::{changed_meanwhile, conflict_or, is_left, judge, moved_from, told, too_large};
+use super::verdict::{changed_meanwhile, conflict_or, is_left, judge, moved_from, told, too_large, torn};
 use crate::digest;
 use crate::files;
 use crate::limit::Limit;
 use crate::openat::Place;
 use crate::paths;
 
-/// Things that are taken away with one announcement.
+/// Maximum number of paths removed with one line of the log.
 const REMOVED_MAX: usize = 1024;
 
-/// An undo under way.
+/// An undo in progress.
 pub(super) struct Restoring<'a> {
-    /// Its own recording; what it takes away is kept there.
-    pub(super) act: &'a mut Act,
-    /// What the act that is taken back kept.
-    pub(super) source: &'a BlobDir,
-    /// What earlier undos of the same entry did, cut off in the middle.
-    pub(super) resumed: &'a Resumed,
-    pub(super) limit: &'a Limit,
-    /// The next number something is kept under.
-    pub(super) next: u64,
-    /// Bytes that may still be kept.
-    pub(super) room: u64,
-    /// Paths that stay.
-    pub(super) left: Vec<PathBuf>,
-    /// Files with more than one name in what is being taken back.
-    pub(super) shared: BTreeMap<PathBuf, FileState>,
-    /// Of those, device and inode of the ones whose bytes were overwritten, with the number of what they held.
-    pub(super) overwritten: BTreeMap<(u64, u64), u64>,
+    /// The undo's own recording, which saves what it removes.
+    act: &'a mut Act,
+    /// The saved contents of the act that is reverted.
+    source: &'a BlobDir,
+    /// The changes of earlier undos of the entry that were cut off.
+    resumed: &'a Resumed,
+    limit: &'a Limit,
+    undone: &'a mut Undone,
+    /// Files with several names among the changes.
+    shared: BTreeMap<PathBuf, FileState>,
+    /// Device and inode of such files whose content was overwritten, with the number of the saved content.
+    overwritten: BTreeMap<(u64, u64), u64>,
 }
 
-/// What came of one thing that was done.
+/// State of an undo that passes from one act to the one before it.
+#[derive(Default)]
+pub(super) struct Undone {
+    /// The last number of a saved content or temporary name.
+    pub(super) next: u64,
+    /// Bytes that may still be saved.
+    pub(super) room: u64,
+    /// Paths that were not reverted.
+    pub(super) left: Vec<PathBuf>,
+}
+
+/// A path, the action on it, and its outcome.
 pub(super) type Told = (PathBuf, &'static str, ItemOutcome);
 
-impl Restoring<'_> {
-    /// Takes back one thing that was done, its last part first.
+impl<'a> Restoring<'a> {
+    pub(super) fn new(
+        act: &'a mut Act,
+        source: &'a BlobDir,
+        resumed: &'a Resumed,
+        limit: &'a Limit,
+        undone: &'a mut Undone,
+    ) -> Self {
+        Self { act, source, resumed, limit, undone, shared: BTreeMap::new(), overwritten: BTreeMap::new() }
+    }
+
+    /// Reverts one item of an act.
     pub(super) fn take_back(&mut self, done: &Done) -> Vec<Told> {
         match done {
             Done::Moved { from, to, tree } => {
                 let outcome = self.move_back(from, to, tree).unwrap_or_else(|error| told(&error));
                 if is_left(&outcome) {
-                    self.left.push(to.clone());
-                    self.left.extend(crate::trash::note_of(to));
+                    self.undone.left.push(to.clone());
+                    self.undone.left.extend(crate::trash::note_of(to));
                 }
                 vec![(from.clone(), moved_from(to), outcome)]
             }
-            Done::Torn { from, to } => {
-                let reason = format!("it was being moved to {}; what is at both places is left", paths::line(to));
-                vec![(from.clone(), "moved back", ItemOutcome::Impossible { reason })]
-            }
+            Done::Torn { from, to } => vec![torn(from, to)],
             Done::Changed { changes } => self.group(changes),
         }
     }
 
-    /// Folders that stay are opened first. What was made goes, from the deepest up; then all else comes back, from the
-    /// top down; modes of folders come last, since one may lock its own content in.
+    /// Makes changed folders writable, removes created paths from the deepest up, restores the others from the top down,
+    /// and sets the modes of folders last, since a mode may deny access to the content.
     fn group(&mut self, changes: &[Change]) -> Vec<Told> {
         let mut ordered: Vec<&Change> = changes.iter().collect();
         ordered.sort_by_key(|change| (change.path.components().count(), change.path.as_path()));
@@ -116,7 +129,7 @@ impl Restoring<'_> {
         all.push((change.path.clone(), "brought back", outcome));
     }
 
-    /// Files with other names, as they stand before the first of their names gets its bytes back.
+    /// The present states of files with several names, before any of them is restored.
     fn shared_files(&self, changes: &[&Change]) -> BTreeMap<PathBuf, FileState> {
         let is_shared = |change: &&&Change| change.after.file().is_some_and(|file| file.links > 1);
         let standing =
@@ -127,7 +140,7 @@ impl Restoring<'_> {
         standing.collect()
     }
 
-    /// Another name of a file that has its bytes back already: noted, so that it can be taken back by itself.
+    /// Records another name of a file whose content is restored already, so that the undo of the undo has each name.
     fn tell_shared(&mut self, change: &Change) -> io::Result<()> {
         let Some(file) = self.shared.get(&change.path) else { return Ok(()) };
         let Some(number) = self.overwritten.get(&(file.device, file.inode)) else { return Ok(()) };
@@ -151,12 +164,11 @@ impl Restoring<'_> {
         if let Some(outcome) = judge(change, &present, self.resumed) {
             if outcome == ItemOutcome::Already {
                 self.tell_shared(change)?;
-            }
-            if outcome == ItemOutcome::Already
-                && let (State::File(before), State::File(file)) = (&change.before, &present)
-                && !before.facts.same_time(&file.facts)
-            {
-                set_time(&place, &before.facts)?;
+                if let (State::File(before), State::File(file)) = (&change.before, &present)
+                    && !before.facts.same_time(&file.facts)
+                {
+                    set_time(&place, &before.facts)?;
+                }
             }
             return Ok(outcome);
         }
@@ -196,7 +208,7 @@ impl Restoring<'_> {
         }
     }
 
-    /// Makes what is missing; nothing may have come there meanwhile.
+    /// Creates a missing path, unless another program has created it meanwhile.
     fn put(&mut self, place: &Place, change: &Change) -> io::Result<ItemOutcome> {
         if let State::Folder(facts) | State::Pipe(facts) = &change.before {
             self.announce(&change.path, &State::Absent, None)?;
@@ -224,12 +236,9 @@ impl Restoring<'_> {
         Ok(ItemOutcome::Done)
     }
 
-    /// Takes away what stands at a place, looks at it once more where nobody reaches for it, and keeps it.
+    /// Moves a file to a temporary name, compares it there once more, and saves it.
     fn take_away(&mut self, place: &Place, path: &Path, present: &State) -> io::Result<ItemOutcome> {
-        let Some(number) = self.number(present) else { return Ok(too_large()) };
-        let aside = self.aside(place)?;
-        let kept = present.clone().stored_as(number);
-        self.announce(path, &kept, Some(&aside))?;
+        let Some((aside, kept)) = self.announce_kept(place, path, present)? else { return Ok(too_large()) };
         files::rename(place, &aside)?;
         fault::point("the old stands aside");
         if !state::read(&aside, self.limit)?.same(present) {
@@ -241,12 +250,9 @@ impl Restoring<'_> {
         Ok(ItemOutcome::Done)
     }
 
-    /// Puts the old in the place of the new in one step, then looks at what it displaced.
+    /// Exchanges the new file with the old one in one step, then compares the displaced one.
     fn exchange(&mut self, place: &Place, change: &Change, present: &State) -> io::Result<ItemOutcome> {
-        let Some(number) = self.number(present) else { return Ok(too_large()) };
-        let aside = self.aside(place)?;
-        let kept = present.clone().stored_as(number);
-        self.announce(&change.path, &kept, Some(&aside))?;
+        let Some((aside, kept)) = self.announce_kept(place, &change.path, present)? else { return Ok(too_large()) };
         self.make(&aside, &change.before)?;
         fault::point("the new stands aside");
         if !swap(place, &aside)? {
@@ -266,7 +272,7 @@ impl Restoring<'_> {
         Ok(ItemOutcome::Done)
     }
 
-    /// A file with more names than one gets its bytes back, so that all of them have them.
+    /// Overwrites a file with several names, so that each name has the old content.
     fn overwrite(
         &mut self,
         place: &Place,
@@ -295,12 +301,12 @@ impl Restoring<'_> {
     }
 
     fn move_back(&mut self, from: &Path, to: &Path, tree: &str) -> io::Result<ItemOutcome> {
-        let by_facts = is_fingerprint(tree);
-        let tree_at = |place: &Place, path: &Path, limit: &Limit| -> io::Result<String> {
-            if by_facts {
-                return fingerprint_at(place, path, limit);
+        let tree_at = |place: &Place, path: &Path| -> io::Result<String> {
+            // Format 1 knows trees by their contents.
+            if is_fingerprint(tree) {
+                return fingerprint_at(place, path, self.limit);
             }
-            Ok(tree_digest(path, &files::inventory(place, path, limit)?))
+            Ok(tree_digest(path, &files::inventory(place, path, self.limit)?))
         };
         if self.resumed.has_moved(to, from) {
             return Ok(ItemOutcome::Already);
@@ -311,7 +317,7 @@ impl Restoring<'_> {
             Ok(source) if self::stands(&source)? => source,
             Err(error) if !state::is_missing(to, &error) => return Err(error),
             Ok(_) | Err(_) => {
-                let is_back = stands && tree_at(&target, from, self.limit)? == tree;
+                let is_back = stands && tree_at(&target, from)? == tree;
                 let reason = format!("it is no longer at {}", paths::line(to));
                 return Ok(if is_back { ItemOutcome::Already } else { ItemOutcome::Conflict { reason } });
             }
@@ -320,17 +326,14 @@ impl Restoring<'_> {
             let reason = format!("something stands there now; the old one is at {}", paths::line(to));
             return Ok(ItemOutcome::Conflict { reason });
         }
-        let inventory = if by_facts { Vec::new() } else { files::inventory(&source, to, self.limit)? };
-        let found = if by_facts { fingerprint_at(&source, to, self.limit)? } else { tree_digest(to, &inventory) };
-        if found != tree {
+        if tree_at(&source, to)? != tree {
             return Ok(ItemOutcome::Conflict { reason: format!("changed since, at {}", paths::line(to)) });
         }
         self.act.moving(to, from, tree)?;
         fault::point("a move back is due");
         match shift(&source, &target) {
             Err(Errno::XDEV) => {
-                // Also where the facts were enough so far: a copy is held against contents.
-                let inventory = if by_facts { files::inventory(&source, to, self.limit)? } else { inventory };
+                let inventory = files::inventory(&source, to, self.limit)?;
                 let (now, back) = (files::Side { place: source, path: to }, files::Side { place: target, path: from });
                 files::carry(now, back, &inventory, &mut Vec::new(), self.limit)?;
             }
@@ -340,7 +343,7 @@ impl Restoring<'_> {
         Ok(ItemOutcome::Done)
     }
 
-    /// Makes the old thing under its passing name, complete before it gets its own.
+    /// Creates the old file or link completely under a temporary name.
     fn make(&self, aside: &Place, before: &State) -> io::Result<()> {
         match before {
             State::Link { target } => {
@@ -371,7 +374,7 @@ impl Restoring<'_> {
         }
     }
 
-    /// The kept content, which is what it was when it was kept.
+    /// Opens a saved content after checking its digest.
     fn checked(&self, was: &FileState) -> io::Result<std::fs::File> {
         let number = was.saved.ok_or(io::ErrorKind::NotFound)?;
         let mut source = self.source.open(number)?;
@@ -382,7 +385,7 @@ impl Restoring<'_> {
         Ok(source)
     }
 
-    /// Moves a displaced thing to where it is kept.
+    /// Moves a displaced file into the journal.
     fn store_displaced(&self, aside: &Place, kept: &State) -> io::Result<()> {
         let (State::File(file), Some(blobs), Some(number)) = (kept, self.act.blobs(), kept.saved()) else {
             return Ok(unlinkat(&aside.folder, &aside.name, AtFlags::empty())?);
@@ -397,32 +400,40 @@ impl Restoring<'_> {
         Ok(unlinkat(&aside.folder, &aside.name, AtFlags::empty())?)
     }
 
-    /// A name of its own beside a place, for a moment.
+    /// A new temporary name beside a place.
     fn aside(&mut self, place: &Place) -> io::Result<Place> {
-        self.next += 1;
-        Ok(Place { folder: rustix::io::dup(&place.folder)?, name: format!("{ASIDE}{}", self.next).into() })
+        self.undone.next += 1;
+        Ok(Place { folder: rustix::io::dup(&place.folder)?, name: format!("{ASIDE}{}", self.undone.next).into() })
     }
 
-    /// The number a thing is kept under, which only a file needs; `None` where it is too large to be kept.
+    /// The number to save a file under, `Some(None)` for other kinds; `None` if the file is too large.
     fn number(&mut self, present: &State) -> Option<Option<u64>> {
-        self.next += 1;
+        self.undone.next += 1;
         let Some(file) = present.file() else { return Some(None) };
         // What is moved there takes no more room than it had.
         if !self.is_movable(file) {
-            self.room = self.room.checked_sub(file.bytes)?;
+            self.undone.room = self.undone.room.checked_sub(file.bytes)?;
         }
-        Some(Some(self.next))
+        Some(Some(self.undone.next))
     }
 
-    /// Whether it can be kept by moving it: another name of the same file could change what is kept.
+    /// Whether a file can be saved by moving it. With several names, another name could change the saved file.
     fn is_movable(&self, file: &FileState) -> bool {
         file.links <= 1 && self.act.blobs().is_some_and(|blobs| blobs.is_on(file.device))
+    }
+
+    /// Announces that a file is saved by way of a temporary name; `None` if it is too large.
+    fn announce_kept(&mut self, place: &Place, path: &Path, present: &State) -> io::Result<Option<(Place, State)>> {
+        let Some(number) = self.number(present) else { return Ok(None) };
+        let (aside, kept) = (self.aside(place)?, present.clone().stored_as(number));
+        self.announce(path, &kept, Some(&aside))?;
+        Ok(Some((aside, kept)))
     }
 
     fn announce(&mut self, path: &Path, present: &State, aside: Option<&Place>) -> io::Result<()> {
         let before = Before { path: path.to_path_buf(), state: present.clone() };
         let aside = aside.map(|place| place.name.to_string_lossy().into_owned());
-        self.act.bringing(Step::Bringing { before, aside })
+        self.act.write(Step::Bringing { before, aside })
     }
 
     fn tell(&mut self, change: &Change, present: &State) -> io::Result<()> {

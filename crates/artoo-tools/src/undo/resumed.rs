@@ -1,20 +1,26 @@
-//! What undos of the same entry have done that were cut off in the middle: the next one goes on from there.
+//! Changes of undos that were cut off: the next undo of the same entry continues from there.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use super::commit::ASIDE;
 use super::format::{Change, Done, Ended};
+use super::restore::Told;
 use super::state::State;
+use super::store::ItemOutcome;
 
-/// What stands as an undo left it.
+/// The changes of undos that were cut off.
 #[derive(Debug, Default)]
 pub(super) struct Resumed {
     brought: BTreeMap<PathBuf, Vec<State>>,
     moved: BTreeSet<(PathBuf, PathBuf)>,
+    /// Temporary names that remain because their content is not known.
+    leftovers: BTreeSet<PathBuf>,
 }
 
 impl Resumed {
-    /// Adds what one of them did, oldest first.
+    /// Adds the changes of an undo; the oldest comes first.
     pub(super) fn add(&mut self, undo: Ended) {
         for done in undo.done {
             match done {
@@ -24,22 +30,33 @@ impl Resumed {
                     }
                 }
                 Done::Moved { from, to, .. } => drop(self.moved.insert((from, to))),
-                Done::Torn { .. } => {}
+                Done::Torn { to, .. } => {
+                    let is_aside = to.file_name().is_some_and(|name| name.as_bytes().starts_with(ASIDE.as_bytes()));
+                    self.leftovers.extend(is_aside.then_some(to));
+                }
             }
         }
     }
 
-    /// Whether this path was brought to this state already; what has become of it since is not an act's doing.
+    /// The temporary names that still exist, for the report.
+    pub(super) fn leftovers(&self) -> impl Iterator<Item = Told> {
+        let reason = "it was left by an undo that was cut off; compare it and remove it yourself";
+        let outcome = move || ItemOutcome::Impossible { reason: reason.to_owned() };
+        let still = self.leftovers.iter().filter(|path| path.symlink_metadata().is_ok());
+        still.map(move |path| (path.clone(), "removed", outcome()))
+    }
+
+    /// Whether the path was restored to this state already. Later changes are not the act's.
     pub(super) fn has_brought(&self, path: &Path, state: &State) -> bool {
         self.brought.get(path).is_some_and(|states| states.iter().any(|brought| brought.same(state)))
     }
 
-    /// Whether it was moved like this already.
+    /// Whether this move was reverted already.
     pub(super) fn has_moved(&self, from: &Path, to: &Path) -> bool {
         self.moved.contains(&(from.to_path_buf(), to.to_path_buf()))
     }
 
-    /// Whether this is what an undo left of a path, perhaps half done.
+    /// Whether an undo left the path in this state, perhaps half done.
     pub(super) fn has_left(&self, path: &Path, state: &State) -> bool {
         self.brought.get(path).and_then(|states| states.last()).is_some_and(|left| left.same(state))
     }

@@ -1,4 +1,4 @@
-//! What stands at a path, as far as undo is concerned: its kind, bytes, mode, and where a link points.
+//! The state of a path as undo knows it: kind, content, mode, link target.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -14,31 +14,30 @@ use crate::digest;
 use crate::limit::Limit;
 use crate::openat::Place;
 
-/// The bits of a mode that are kept and brought back.
+/// The mode bits that are saved and restored.
 const MODE_BITS: u32 = 0o7777;
 
-/// What stands at a path.
+/// The state of a path.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(crate) enum State {
-    /// Nothing.
     #[default]
     Absent,
     File(FileState),
     Folder(Facts),
-    /// Where it points, with escapes.
+    /// The target with escapes.
     Link {
         target: String,
     },
-    /// A named pipe, which holds nothing to keep.
+    /// A named pipe.
     Pipe(Facts),
-    /// A socket, a device, a folder that can't be read: nothing to make again.
+    /// A socket, a device or an unreadable folder, which can't be created again.
     Odd {
         what: String,
     },
 }
 
-/// What the system keeps beside the bytes.
+/// Mode, times and owner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Facts {
     pub(crate) mode: u32,
@@ -48,7 +47,7 @@ pub(crate) struct Facts {
     pub(crate) group: u32,
 }
 
-/// What tells this very thing from another at the same path: its inode, its size and the time of its last change.
+/// Identifies a file or folder among others at the same path: inode, size and modification time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Identity {
     pub(crate) device: u64,
@@ -58,24 +57,24 @@ pub(crate) struct Identity {
     modified_ns: u32,
 }
 
-/// A regular file.
+/// The state of a regular file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FileState {
     #[serde(flatten)]
     pub(crate) facts: Facts,
     pub(crate) bytes: u64,
-    /// SHA-256 of the content; `None` where it has not been read.
+    /// SHA-256 of the content; `None` if it was not read.
     pub(crate) digest: Option<String>,
-    /// Under which number the content is kept.
+    /// The number of the saved content.
     pub(crate) saved: Option<u64>,
     pub(crate) device: u64,
     pub(crate) inode: u64,
-    /// Names of the same file, this one included.
+    /// The number of names of the file.
     pub(crate) links: u64,
 }
 
 impl State {
-    /// The same to whoever reads it: kind, bytes, mode, target. What nobody has read is the same as nothing.
+    /// Whether kind, content, mode and target are equal. A content that was not read equals no other.
     pub(crate) fn same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Absent, Self::Absent) => true,
@@ -92,7 +91,13 @@ impl State {
         }
     }
 
-    /// What it is called.
+    /// Whether owner and group are the same, where both have them.
+    pub(crate) fn same_owner(&self, other: &Self) -> bool {
+        let owner = |facts: &Facts| (facts.owner, facts.group);
+        self.facts().zip(other.facts()).is_none_or(|(one, two)| owner(one) == owner(two))
+    }
+
+    /// A noun for the kind.
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::Absent => "nothing",
@@ -108,7 +113,7 @@ impl State {
         if let Self::File(file) = self { Some(file) } else { None }
     }
 
-    /// Mode, owner and time, where it has them.
+    /// Mode, owner and time of a file, folder or pipe.
     pub(crate) fn facts(&self) -> Option<&Facts> {
         match self {
             Self::File(file) => Some(&file.facts),
@@ -117,7 +122,7 @@ impl State {
         }
     }
 
-    /// The same, the content of a file kept under a number.
+    /// The state with the number of the saved content.
     pub(crate) fn stored_as(mut self, number: Option<u64>) -> Self {
         if let Self::File(file) = &mut self {
             file.saved = number;
@@ -125,7 +130,7 @@ impl State {
         self
     }
 
-    /// The number its content is kept under.
+    /// The number of the saved content.
     pub(super) fn saved(&self) -> Option<u64> {
         self.file().and_then(|file| file.saved)
     }
@@ -143,7 +148,7 @@ impl Identity {
         }
     }
 
-    /// Of what stands at a place; `None` where nothing does.
+    /// The identity of the file or folder at a place; `None` if nothing is there.
     pub(crate) fn at(place: &Place) -> io::Result<Option<Self>> {
         Ok(stat(&place.folder, &place.name)?.as_ref().map(Self::of))
     }
@@ -169,7 +174,7 @@ impl Facts {
     }
 }
 
-/// What stands at a name in an open folder; `None` where nothing does.
+/// `fstatat` of a name in an open folder; `None` if nothing is there.
 pub(crate) fn stat(folder: impl AsFd, name: &OsStr) -> io::Result<Option<Stat>> {
     match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Err(Errno::NOENT) => Ok(None),
@@ -177,7 +182,7 @@ pub(crate) fn stat(folder: impl AsFd, name: &OsStr) -> io::Result<Option<Stat>> 
     }
 }
 
-/// What stands at a place, its content read.
+/// Reads the state of a place, with the digest of a file.
 pub(super) fn read(place: &Place, limit: &Limit) -> io::Result<State> {
     let mut state = read_facts(place)?;
     if let State::File(file) = &mut state {
@@ -186,13 +191,13 @@ pub(super) fn read(place: &Place, limit: &Limit) -> io::Result<State> {
     Ok(state)
 }
 
-/// What stands at a place, its content not read.
+/// Reads the state of a place without the content.
 pub(super) fn read_facts(place: &Place) -> io::Result<State> {
     let found = stat(&place.folder, &place.name)?;
     found.map_or(Ok(State::Absent), |found| of_stat(&place.folder, &place.name, &found))
 }
 
-/// What stands at a path, its content read; nothing where a folder on the way is missing.
+/// Reads the state of a path with the digest of a file; `Absent` if a parent folder is missing.
 pub(super) fn at(path: &Path, limit: &Limit) -> io::Result<State> {
     match Place::of(path) {
         Ok(place) => read(&place, limit),
@@ -201,12 +206,12 @@ pub(super) fn at(path: &Path, limit: &Limit) -> io::Result<State> {
     }
 }
 
-/// Whether anything is there.
+/// Whether anything exists at a place.
 pub(super) fn stands(place: &Place) -> io::Result<bool> {
     Ok(stat(&place.folder, &place.name)?.is_some())
 }
 
-/// Whether a name on the way to a path is not there, or is no folder; a link there is something else.
+/// Whether `error` means that a parent of the path is missing or not a folder. A link among the parents does not count.
 pub(super) fn is_missing(path: &Path, error: &io::Error) -> bool {
     let is_link = |folder: &Path| std::fs::symlink_metadata(folder).is_ok_and(|found| found.is_symlink());
     match Errno::from_io_error(error) {
@@ -216,7 +221,7 @@ pub(super) fn is_missing(path: &Path, error: &io::Error) -> bool {
     }
 }
 
-/// What a stat of a name in an open folder tells; content is not read.
+/// The state by the result of `stat`, without the content.
 #[expect(clippy::useless_conversion, reason = "the widths differ between systems")]
 pub(crate) fn of_stat(folder: impl AsFd, name: &OsStr, found: &Stat) -> io::Result<State> {
     let odd = |what: &str| State::Odd { what: what.to_owned() };

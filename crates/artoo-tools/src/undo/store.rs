@@ -1,6 +1,5 @@
-//! What can be brought back, entry by entry, and bringing it back.
+//! Listing and reverting the entries of the undo journal.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use super::blobs::BlobDir;
 use super::format::{Done, Ended, Header, VERSION};
 use super::journal::{self, Journal};
 use super::preview::Preview;
-use super::restore::{Restoring, Told};
+use super::restore::{Restoring, Told, Undone};
 use super::resumed::Resumed;
 use crate::limit::Limit;
 use crate::paths;
@@ -25,7 +24,7 @@ const WAIT: Duration = Duration::from_secs(2);
 #[doc(alias = "limit")]
 const UNDO_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// How entries of undos are called, with a number behind.
+/// Prefix of the names of undos' own entries; a number follows.
 const UNDO_PREFIX: &str = "undo-";
 
 /// The journal, to look at and to undo from.
@@ -140,7 +139,7 @@ impl UndoStore {
     pub fn entries(&self) -> Result<Vec<Entry>, UndoError> {
         let mut entries = Vec::new();
         for id in journal::entry_names(&self.journal.config.folder)? {
-            let acts = self.acts(&id)?;
+            let acts: Vec<Ended> = self.acts(&id)?.into_iter().map(|(_, ended)| ended).collect();
             entries.extend(entry(id, &acts));
         }
         entries.sort_by(|one, two| (two.at, &two.id).cmp(&(one.at, &one.id)));
@@ -189,19 +188,13 @@ impl UndoStore {
     /// # Errors
     /// When the entry is not there, was undone, or is still being written.
     pub fn preview(&self, id: &str) -> Result<Report, UndoError> {
-        let entries = self.entries()?;
-        let entry = ready(id, &entries)?;
-        let limit = Limit::after(UNDO_TIMEOUT);
-        let _lock = self.lock()?;
-        self.journal.reconcile_open(&self.journal.config.folder.join(id), &limit)?;
+        let Ready { not_undoable, acts, resumed, limit, .. } = self.ready(id)?;
         let mut preview = Preview::default();
-        let resumed = self.resumed(id, &entries)?;
-        for (_, ended) in self.ended(id)?.into_iter().rev() {
-            for done in ended.done.iter().rev() {
-                preview.add(done, &resumed, &limit);
-            }
+        for done in acts.iter().rev().flat_map(|(_, ended)| ended.done.iter().rev()) {
+            preview.add(done, &resumed, &limit);
         }
-        Ok(Report { items: preview.items, not_undoable: entry.not_undoable.clone(), redo: None })
+        preview.items.extend(items(resumed.leftovers()));
+        Ok(Report { items: preview.items, not_undoable, redo: None })
     }
 
     /// Brings back what the entry changed, its last act first, as far as nothing has been changed since.
@@ -209,16 +202,7 @@ impl UndoStore {
     /// # Errors
     /// When the entry is not there, was undone, or is still being written.
     pub fn undo(&self, id: &str) -> Result<Report, UndoError> {
-        let entries = self.entries()?;
-        let entry = ready(id, &entries)?;
-        let limit = Limit::after(UNDO_TIMEOUT);
-        let lock = self.lock()?;
-        let folder = &self.journal.config.folder;
-        self.journal.reconcile_open(&folder.join(id), &limit)?;
-        for undo in undos_of(id, &entries) {
-            self.journal.reconcile_open(&folder.join(&undo.id), &limit)?;
-        }
-        let resumed = self.resumed(id, &entries)?;
+        let Ready { not_undoable, acts, resumed, limit, lock } = self.ready(id)?;
         let own = self.next_undo()?;
         let header = Header {
             version: VERSION,
@@ -228,31 +212,41 @@ impl UndoStore {
             not_undoable: None,
             undoes: Some(id.to_owned()),
         };
-        let mut act = self.journal.open(&folder.join(&own), header, None, lock, &limit)?;
+        let entry = self.journal.config.folder.join(&own);
+        let mut act = self.journal.open(&entry, header, None, lock, &limit)?;
         let mut told: Vec<Told> = Vec::new();
-        let (mut next, mut room, mut left) = (0, self.journal.config.max_bytes, Vec::new());
-        for (blobs, ended) in self.ended(id)?.into_iter().rev() {
-            let mut restoring = Restoring {
-                act: &mut act,
-                source: &blobs,
-                resumed: &resumed,
-                limit: &limit,
-                next,
-                room,
-                left,
-                shared: BTreeMap::new(),
-                overwritten: BTreeMap::new(),
-            };
+        let mut undone = Undone { room: self.journal.config.max_bytes, ..Undone::default() };
+        for (source, ended) in acts.iter().rev() {
+            let mut restoring = Restoring::new(&mut act, source, &resumed, &limit, &mut undone);
             for done in ended.done.iter().rev() {
                 told.extend(restoring.take_back(done));
             }
-            (next, room, left) = (restoring.next, restoring.room, restoring.left);
         }
-        let items = items(told);
+        let items = items(told.into_iter().chain(resumed.leftovers()));
         let is_left = |item: &Item| !matches!(item.outcome, ItemOutcome::Done | ItemOutcome::Already);
         act.close(&[], !items.iter().any(is_left), &limit)?;
-        let redo = folder.join(&own).is_dir().then_some(own);
-        Ok(Report { items, not_undoable: entry.not_undoable.clone(), redo })
+        Ok(Report { items, not_undoable, redo: entry.is_dir().then_some(own) })
+    }
+
+    /// Takes the lock and reconciles acts of the entry, and of its undos, that were cut off.
+    fn ready(&self, id: &str) -> Result<Ready, UndoError> {
+        let entries = self.entries()?;
+        let entry = entries.iter().find(|entry| entry.id == id);
+        let entry = entry.ok_or_else(|| UndoError::Unknown { given: id.to_owned() })?;
+        if entry.undone {
+            return Err(UndoError::Undone { id: entry.id.clone() });
+        }
+        let (lock, limit) = (self.lock()?, Limit::after(UNDO_TIMEOUT));
+        let undos = || entries.iter().filter(|undo| undo.undoes.as_deref() == Some(id));
+        for entry in [entry].into_iter().chain(undos()) {
+            self.journal.reconcile_open(&self.journal.config.folder.join(&entry.id), &limit)?;
+        }
+        let mut resumed = Resumed::default();
+        for undo in undos().rev().filter(|undo| !undo.undone) {
+            let cut_off = self.acts(&undo.id)?.into_iter().filter(|(_, ended)| ended.interrupted);
+            cut_off.for_each(|(_, ended)| resumed.add(ended));
+        }
+        Ok(Ready { not_undoable: entry.not_undoable.clone(), acts: self.acts(id)?, resumed, limit, lock })
     }
 
     fn lock(&self) -> Result<journal::Lock, UndoError> {
@@ -261,37 +255,16 @@ impl UndoStore {
         })
     }
 
-    /// The acts of an entry, as far as they are known.
-    fn acts(&self, id: &str) -> io::Result<Vec<Ended>> {
+    /// The acts of an entry. One that was cut off and is not reconciled yet has no changes.
+    fn acts(&self, id: &str) -> io::Result<Vec<(BlobDir, Ended)>> {
         let mut all = Vec::new();
         for (_, blobs) in journal::acts(&self.journal.config.folder.join(id))? {
-            match (blobs.ended()?, blobs.begun()) {
-                (Some(ended), _) => all.push(ended),
-                (None, Ok(Some(begun))) => {
-                    all.push(Ended { header: begun.header, done: Vec::new(), interrupted: true, complete: false });
-                }
-                (None, _) => {}
-            }
+            let begun = || blobs.begun().ok().flatten();
+            let interrupted = |header| Ended { header, done: Vec::new(), interrupted: true, complete: false };
+            let ended = blobs.ended()?.or_else(|| begun().map(|begun| interrupted(begun.header)));
+            all.extend(ended.map(|ended| (blobs, ended)));
         }
         Ok(all)
-    }
-
-    fn ended(&self, id: &str) -> io::Result<Vec<(BlobDir, Ended)>> {
-        let mut all = Vec::new();
-        for (_, blobs) in journal::acts(&self.journal.config.folder.join(id))? {
-            all.extend(blobs.ended()?.map(|ended| (blobs, ended)));
-        }
-        Ok(all)
-    }
-
-    /// What undos of this entry did that were cut off, and still stands.
-    fn resumed(&self, id: &str, entries: &[Entry]) -> Result<Resumed, UndoError> {
-        let mut resumed = Resumed::default();
-        for undo in undos_of(id, entries).rev().filter(|undo| !undo.undone) {
-            let cut_off = self.ended(&undo.id)?.into_iter().filter(|(_, ended)| ended.interrupted);
-            cut_off.for_each(|(_, ended)| resumed.add(ended));
-        }
-        Ok(resumed)
     }
 
     fn next_undo(&self) -> io::Result<String> {
@@ -301,14 +274,13 @@ impl UndoStore {
     }
 }
 
-fn ready<'a>(id: &str, entries: &'a [Entry]) -> Result<&'a Entry, UndoError> {
-    let entry = entries.iter().find(|entry| entry.id == id);
-    let entry = entry.ok_or_else(|| UndoError::Unknown { given: id.to_owned() })?;
-    if entry.undone { Err(UndoError::Undone { id: entry.id.clone() }) } else { Ok(entry) }
-}
-
-fn undos_of<'a>(id: &'a str, entries: &'a [Entry]) -> impl DoubleEndedIterator<Item = &'a Entry> {
-    entries.iter().filter(move |entry| entry.undoes.as_deref() == Some(id))
+/// An entry that can be undone now.
+struct Ready {
+    not_undoable: Vec<String>,
+    acts: Vec<(BlobDir, Ended)>,
+    resumed: Resumed,
+    limit: Limit,
+    lock: journal::Lock,
 }
 
 fn entry(id: String, acts: &[Ended]) -> Option<Entry> {
@@ -331,14 +303,14 @@ fn entry(id: String, acts: &[Ended]) -> Option<Entry> {
     })
 }
 
-/// Whether an entry's changes are gone: a whole undo of it is there that is itself not undone.
+/// Whether an entry was undone completely by an undo that is not itself undone.
 fn is_undone(id: &str, entries: &[Entry], depth: usize) -> bool {
     let undoing = |entry: &&Entry| entry.undoes.as_deref() == Some(id) && entry.undone;
     // A chain is no longer than the journal.
     depth <= entries.len() && entries.iter().filter(undoing).any(|undo| !is_undone(&undo.id, entries, depth + 1))
 }
 
-pub(super) fn items(told: Vec<Told>) -> Vec<Item> {
+pub(super) fn items(told: impl IntoIterator<Item = Told>) -> Vec<Item> {
     // The trash's own notes go with what was thrown away; they are told only where they don't.
     let is_told = |(path, _, outcome): &Told| {
         !matches!(outcome, ItemOutcome::Done | ItemOutcome::Already) || !trash::is_bookkeeping(path)

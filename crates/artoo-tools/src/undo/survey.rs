@@ -1,4 +1,4 @@
-//! What of an act could be brought back: the places it may change, looked over before anyone is asked.
+//! Reads the paths that a command may change, to find out before the question whether an undo is possible.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -6,47 +6,51 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::UndoConfig;
 use super::state::State;
 use super::walk::walk;
-use super::{UndoConfig, survey_problem};
 use crate::limit::Limit;
 use crate::paths;
 use crate::protect::Protected;
 
-/// Places whose files are the kernel's, and devices.
+/// Folders of the kernel and of devices.
 const SYSTEM_PLACES: [&str; 3] = ["/proc", "/sys", "/dev"];
 
-/// Ordinary files among the devices: memory that is used as a disk.
+/// A folder below `/dev` with ordinary files.
 const MEMORY_DISK: &str = "/dev/shm";
 
-/// Devices that keep nothing of what is written to them.
+/// Devices that discard what is written to them.
 const SINKS: [&str; 7] =
     ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/stdout", "/dev/stderr"];
 
-/// Room left on the disk of the journal beyond what is kept there: the journal must not be what fills it.
+/// Free space that the journal leaves on its disk.
 const ROOM_LEFT_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Paths named that can't be kept; the rest is counted.
+/// Maximum number of left out paths that are named.
 const NAMED_MAX: usize = 3;
 
-/// What a command may change, and whether it can be kept.
+/// The paths that a command may change, and whether they can be copied first.
 #[derive(Debug, Clone)]
 pub(crate) struct UndoSurvey {
-    /// Real paths, none below another: each with all below it.
+    /// Real paths, none below another; everything below them is included.
     pub(super) roots: Vec<PathBuf>,
-    /// Whether something it may change is left out of every look: keys, artoo's own data, the kernel's files.
+    /// Whether a path that may change is never read: keys, artoo's own data, the kernel's files.
     leaves_out: bool,
-    verdict: Verdict,
+    /// What is copied first, or why nothing is.
+    copied: Result<Copied, String>,
 }
 
-#[derive(Debug, Clone)]
-enum Verdict {
-    Kept { entries: u64, bytes: u64, unkept: Vec<PathBuf> },
-    NotKept { reason: String },
+/// The files that are copied before the command runs.
+#[derive(Debug, Clone, Default)]
+struct Copied {
+    entries: u64,
+    bytes: u64,
+    /// Paths that can't be read, or can't be created again.
+    left_out: Vec<PathBuf>,
 }
 
 impl UndoSurvey {
-    /// Looks over what a command may change.
+    /// Reads the paths that a command may change.
     pub(crate) fn survey(config: &UndoConfig, protected: &Protected, may_change: &[PathBuf], limit: &Limit) -> Self {
         let roots = roots(may_change);
         let leaves_out = Cell::new(may_change.iter().any(|path| is_system(path) && !is_sink(path)));
@@ -55,51 +59,46 @@ impl UndoSurvey {
             leaves_out.set(leaves_out.get() || is_skipped);
             is_skipped
         };
-        let verdict = look(config, &roots, &skip, limit)
-            .unwrap_or_else(|error| Verdict::NotKept { reason: survey_problem(&error) });
-        Self { roots, leaves_out: leaves_out.get(), verdict }
+        let copied = look(config, &roots, &skip, limit);
+        Self { roots, leaves_out: leaves_out.get(), copied }
     }
 
-    /// Whether what differs afterwards is all that was changed in these places.
+    /// Whether a comparison afterwards finds every change of these paths.
     pub(crate) fn sees_all(&self) -> bool {
-        !self.leaves_out && matches!(&self.verdict, Verdict::Kept { unkept, .. } if unkept.is_empty())
+        !self.leaves_out && self.copied.as_ref().is_ok_and(|copied| copied.left_out.is_empty())
     }
 
-    /// Why it can't be undone, if so.
+    /// Why the command can't be undone, if so.
     pub(crate) fn not_undoable(&self) -> Option<&str> {
-        match &self.verdict {
-            Verdict::NotKept { reason } => Some(reason),
-            Verdict::Kept { .. } => None,
-        }
+        self.copied.as_ref().err().map(String::as_str)
     }
 
-    /// What a person is told, after "it".
+    /// The message for the user, to follow "it".
     pub(crate) fn message(&self) -> String {
-        match &self.verdict {
-            Verdict::NotKept { reason } => format!("is not undoable: {reason}"),
-            Verdict::Kept { entries, bytes, unkept } => {
-                let mut said = format!(
-                    "can be undone with artoo undo where it changes the workspace or what it names \
-                     ({entries} entries of {bytes} bytes are kept first)"
-                );
-                if !unkept.is_empty() {
-                    let named: Vec<String> = unkept.iter().take(NAMED_MAX).map(|path| paths::line(path)).collect();
-                    let more = unkept.len().saturating_sub(NAMED_MAX);
-                    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-                    said.push_str(&format!("; not undoable for {}{more}", named.join(", ")));
-                }
-                said
-            }
+        let Copied { entries, bytes, left_out } = match &self.copied {
+            Ok(copied) => copied,
+            Err(reason) => return format!("is not undoable: {reason}"),
+        };
+        let mut message = format!(
+            "can be undone with artoo undo where it changes the workspace or what it names \
+             ({entries} entries of {bytes} bytes are kept first)"
+        );
+        if !left_out.is_empty() {
+            let named: Vec<String> = left_out.iter().take(NAMED_MAX).map(|path| paths::line(path)).collect();
+            let more = left_out.len().saturating_sub(NAMED_MAX);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            message.push_str(&format!("; not undoable for {}{more}", named.join(", ")));
         }
+        message
     }
 }
 
-/// Whether a walk leaves a place alone: keys and artoo's own data are not copied around.
+/// Whether a path is never read: keys and artoo's own data are not copied.
 pub(super) fn is_skipped(protected: &Protected, path: &Path) -> bool {
     protected.refusal(path).is_some() || is_system(path)
 }
 
-/// Whether it lies on a file system that holds no stored files.
+/// Whether a path is on a file system of the kernel.
 pub(crate) fn is_system(path: &Path) -> bool {
     SYSTEM_PLACES.iter().any(|place| path.starts_with(place)) && !path.starts_with(MEMORY_DISK)
 }
@@ -108,59 +107,59 @@ fn is_sink(path: &Path) -> bool {
     SINKS.iter().any(|sink| path == Path::new(sink))
 }
 
-fn look(config: &UndoConfig, roots: &[PathBuf], skip: &dyn Fn(&Path) -> bool, limit: &Limit) -> io::Result<Verdict> {
+fn look(config: &UndoConfig, roots: &[PathBuf], skip: &dyn Fn(&Path) -> bool, limit: &Limit) -> Result<Copied, String> {
     if roots.iter().any(|root| root.parent().is_none()) {
-        return Ok(Verdict::NotKept { reason: "it may change the whole disk".to_owned() });
+        return Err("it may change the whole disk".to_owned());
     }
-    let (mut entries, mut bytes, mut unkept) = (0_u64, 0_u64, Vec::new());
-    let too_much = |entries: u64, bytes: u64| {
-        (entries > config.max_entries || bytes > config.max_bytes).then(|| {
-            format!(
-                "what it may change is too large to keep ({entries} entries of {bytes} bytes and more; the limits \
-                 are {} and {})",
-                config.max_entries, config.max_bytes
-            )
-        })
-    };
-    let mut over = None;
+    let mut copied = Copied::default();
     for root in roots {
-        let looked = walk(root, skip, limit, &mut |seen| {
-            entries += 1;
-            match &seen.state {
+        let walked = walk(root, skip, limit, &mut |seen| {
+            copied.entries += 1;
+            let is_left_out = match &seen.state {
                 State::File(file) => {
-                    bytes = bytes.saturating_add(file.bytes);
-                    if seen.place.open_file().is_err() {
-                        unkept.push(seen.path.to_path_buf());
-                    }
+                    copied.bytes = copied.bytes.saturating_add(file.bytes);
+                    seen.place.open_file().is_err()
                 }
-                State::Odd { .. } => unkept.push(seen.path.to_path_buf()),
-                State::Folder(_) if seen.is_closed => unkept.push(seen.path.to_path_buf()),
-                State::Absent | State::Folder(_) | State::Pipe(_) | State::Link { .. } => {}
-            }
-            over = too_much(entries, bytes);
-            if over.is_some() { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(()) }
+                State::Odd { .. } => true,
+                State::Absent | State::Folder(_) | State::Pipe(_) | State::Link { .. } => seen.is_closed,
+            };
+            copied.left_out.extend(is_left_out.then(|| seen.path.to_path_buf()));
+            let is_over = copied.entries > config.max_entries || copied.bytes > config.max_bytes;
+            if is_over { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(()) }
         });
-        if let Some(reason) = over.take() {
-            return Ok(Verdict::NotKept { reason });
+        walked.map_err(|error| {
+            if error.kind() == io::ErrorKind::FileTooLarge {
+                let Copied { entries, bytes, .. } = &copied;
+                let (max_entries, max_bytes) = (config.max_entries, config.max_bytes);
+                return format!(
+                    "what it may change is too large to keep ({entries} entries of {bytes} bytes and more; the limits \
+                     are {max_entries} and {max_bytes})"
+                );
+            }
+            if error.kind() == io::ErrorKind::TimedOut {
+                return "what it may change could not be looked over in time".to_owned();
+            }
+            format!("what it may change can't be looked over: {error}")
+        })?;
+    }
+    let Copied { bytes, .. } = copied;
+    match room(&config.folder) {
+        Some(room) if room < bytes.saturating_add(ROOM_LEFT_BYTES) => {
+            Err(format!("there is no room to keep {bytes} bytes ({room} are free)"))
         }
-        looked?;
+        _ => Ok(copied),
     }
-    if let Some(room) = room(&config.folder).filter(|room| *room < bytes.saturating_add(ROOM_LEFT_BYTES)) {
-        let reason = format!("there is no room to keep {bytes} bytes ({room} are free)");
-        return Ok(Verdict::NotKept { reason });
-    }
-    Ok(Verdict::Kept { entries, bytes, unkept })
 }
 
-/// Bytes free where the journal lies, or will.
+/// Free bytes on the disk of the journal.
 fn room(folder: &Path) -> Option<u64> {
     let existing = folder.ancestors().find(|folder| folder.is_dir())?;
     let found = rustix::fs::statvfs(existing).ok()?;
     Some(found.f_bavail.saturating_mul(found.f_frsize))
 }
 
-/// The paths as walks begin with them: really there or the topmost that is missing, a link with what it points to, and
-/// none below another.
+/// The paths to start reading from: each exists or is the topmost missing one, links with their targets, none below
+/// another.
 fn roots(may_change: &[PathBuf]) -> Vec<PathBuf> {
     let mut all = BTreeSet::new();
     for path in may_change {
@@ -181,7 +180,7 @@ fn roots(may_change: &[PathBuf]) -> Vec<PathBuf> {
     roots
 }
 
-/// The path itself where something stands, else the first name on the way to it where nothing does.
+/// The path if it exists, else its topmost parent that does not.
 pub(super) fn topmost_missing(path: &Path) -> PathBuf {
     let mut missing = path;
     while let Some(parent) = missing.parent() {

@@ -2,7 +2,8 @@
 
 #![cfg(target_os = "linux")]
 
-use std::collections::BTreeMap;
+mod formats;
+
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::PathBuf;
@@ -16,7 +17,7 @@ use tempfile::TempDir;
 use super::Act;
 use super::blobs::BlobDir;
 use super::format::{Change, Done};
-use super::restore::Restoring;
+use super::restore::{Restoring, Undone};
 use super::resumed::Resumed;
 use super::state::{self, State};
 use super::store::ItemOutcome;
@@ -91,7 +92,7 @@ fn limit() -> Limit {
 
 #[doc = "holds: law 1.11; design H5"]
 #[test]
-fn an_undo_in_a_swapped_folder_touches_nothing_outside() {
+fn undo_in_swapped_folder_stays_inside() {
     let race = Race::new();
     let blobs = BlobDir::make(race.home.join("blobs")).unwrap();
     let path = race.home.join("swap/f");
@@ -111,24 +112,14 @@ fn an_undo_in_a_swapped_folder_touches_nothing_outside() {
     fs::remove_file(&path).unwrap();
     states.push(State::Link { target: "nowhere".to_owned() });
     let resumed = Resumed::default();
-    let (mut at, mut next) = (0, 0);
+    let (mut at, mut undone) = (0, Undone { room: u64::MAX, ..Undone::default() });
     let (done, refused) = race.run(|n| {
         let to = (at + 1 + n % (states.len() - 1)) % states.len();
         let changes = vec![Change { path: path.clone(), before: states[to].clone(), after: states[at].clone() }];
         let mut act = Act::default();
-        let mut restoring = Restoring {
-            act: &mut act,
-            source: &blobs,
-            resumed: &resumed,
-            limit: &limit(),
-            next,
-            room: u64::MAX,
-            left: Vec::new(),
-            shared: BTreeMap::new(),
-            overwritten: BTreeMap::new(),
-        };
+        let timeout = limit();
+        let mut restoring = Restoring::new(&mut act, &blobs, &resumed, &timeout, &mut undone);
         let told = restoring.take_back(&Done::Changed { changes });
-        next = restoring.next;
         let is_done = told.iter().all(|(_, _, outcome)| *outcome == ItemOutcome::Done);
         // What stands there now decides where the next begins: an act cut in the middle is one too.
         let now = state::at(&race.real(), &limit()).unwrap_or(State::Absent);
@@ -141,7 +132,7 @@ fn an_undo_in_a_swapped_folder_touches_nothing_outside() {
 
 #[doc = "holds: law 1.8; design H5"]
 #[test]
-fn what_is_thrown_away_from_a_swapped_folder_is_never_somebody_elses() {
+fn trash_from_swapped_folder_takes_own_files() {
     let race = Race::new();
     let home = race.home.to_str().unwrap().to_owned();
     let environment = Environment {

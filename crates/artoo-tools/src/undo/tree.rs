@@ -1,4 +1,4 @@
-//! Trees known by what a stat tells of them, so that moving a large one reads no content.
+//! Fingerprints of folders by their metadata, so that moving a large one reads no content.
 
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -10,10 +10,10 @@ use crate::digest;
 use crate::limit::Limit;
 use crate::openat::Place;
 
-/// How such a digest begins; one without it is of contents.
+/// Prefix of a fingerprint. A digest without it is one of contents.
 const FACTS: &str = "facts:";
 
-/// Everything at and below a place, parents first; of a file's content only what `read` makes of it is known.
+/// The states of everything at and below a place, parents first. `read` may add a file's digest.
 pub(crate) fn list(
     place: &Place,
     path: &Path,

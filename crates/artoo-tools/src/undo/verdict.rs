@@ -1,4 +1,4 @@
-//! What is said of one path: that it is so already, that somebody changed it, that it can't be brought back.
+//! Outcomes of one path: already restored, changed since, or impossible to restore.
 
 use std::io;
 use std::path::Path;
@@ -6,11 +6,13 @@ use std::path::Path;
 use rustix::io::Errno;
 
 use super::format::Change;
+use super::restore::Told;
 use super::resumed::Resumed;
 use super::state::State;
 use super::store::ItemOutcome;
+use crate::paths;
 
-/// What can be said without touching anything; `None` where it is to be brought back.
+/// The outcome that is known without a change; `None` if the path is to be restored.
 pub(super) fn judge(change: &Change, present: &State, resumed: &Resumed) -> Option<ItemOutcome> {
     if present.same(&change.before) {
         return Some(ItemOutcome::Already);
@@ -29,13 +31,19 @@ pub(super) fn judge(change: &Change, present: &State, resumed: &Resumed) -> Opti
     }
 }
 
-/// What taking a thing back from there is called.
+/// A verb for reverting a move to this path.
 pub(super) fn moved_from(to: &Path) -> &'static str {
     if super::blobs::is_stored(to) {
         return "brought back";
     }
     let is_trash = crate::trash::note_of(to).is_some_and(|note| crate::trash::is_bookkeeping(&note));
     if is_trash { "taken out of the trash" } else { "moved back" }
+}
+
+/// The outcome of a move that was cut off.
+pub(super) fn torn(from: &Path, to: &Path) -> Told {
+    let reason = format!("it was being moved to {}; what is at both places is left", paths::line(to));
+    (from.to_path_buf(), "moved back", ItemOutcome::Impossible { reason })
 }
 
 pub(super) fn is_left(outcome: &ItemOutcome) -> bool {

@@ -1,4 +1,4 @@
-//! Everything at and below a path, reached from folder to folder, links left unfollowed, parents before children.
+//! Walking everything at and below a path, parents before children, without following links.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -11,19 +11,19 @@ use super::state::{self, State};
 use crate::limit::Limit;
 use crate::openat::Place;
 
-/// Folders inside folders; deeper ones are made to exhaust whoever follows them.
+/// Maximum depth of folders.
 pub(super) const DEPTH_MAX: usize = 128;
 
-/// One thing that was come by; a file's content has not been read.
+/// A path that the walk has reached. A file's content has not been read.
 pub(super) struct Seen<'a> {
     pub(super) path: &'a Path,
     pub(super) place: &'a Place,
     pub(super) state: State,
-    /// A folder that can't be looked into.
+    /// Whether it is a folder that can't be read.
     pub(super) is_closed: bool,
 }
 
-/// Shows `visit` what stands at `root` and below, except below what `skip` names; nothing where nothing stands.
+/// Calls `visit` for everything at and below `root`, except at and below paths that `skip` returns true for.
 pub(super) fn walk(
     root: &Path,
     skip: &dyn Fn(&Path) -> bool,
@@ -38,7 +38,7 @@ pub(super) fn walk(
     walk_place(&place, root, skip, limit, visit)
 }
 
-/// Likewise from a place that is at hand.
+/// The same walk from an open place.
 pub(super) fn walk_place(
     place: &Place,
     path: &Path,

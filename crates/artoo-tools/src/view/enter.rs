@@ -48,7 +48,7 @@ impl<'a> Entry<'a> {
         let own = (geteuid().as_raw(), getegid().as_raw());
         let mapped = (!is_administrator).then_some(own);
         let strangers = is_administrator.then(|| strangers(own)).transpose()?;
-        Ok(Self { view, work: work.map_err(Step::State.io())?, covered, mapped, strangers })
+        Ok(Self { view, work: work.map_err(Step::State.failed())?, covered, mapped, strangers })
     }
 
     /// Flags of `clone` for the child that enters.
@@ -76,11 +76,11 @@ impl<'a> Entry<'a> {
         let lowers: Vec<OwnedFd> = lowers.collect::<Result<_, _>>()?;
         let scratch_folder = scratch.map(folder).transpose()?;
 
-        make_private(root.as_fd()).map_err(Step::Private.io())?;
+        make_private(root.as_fd()).map_err(Step::Private.failed())?;
         // Copied before they are read-only with all others.
         let writable = copy(&state_folder).map_err(Step::Bind.failed())?;
         let writable_scratch = scratch_folder.as_ref().map(copy).transpose().map_err(Step::Bind.failed())?;
-        make_read_only(root.as_fd()).map_err(Step::ReadOnly.io())?;
+        make_read_only(root.as_fd()).map_err(Step::ReadOnly.failed())?;
         // Older kernels take no layer from a mount that lies nowhere.
         attach(&writable, &state_folder).map_err(Step::Bind.failed())?;
 
@@ -102,7 +102,7 @@ impl<'a> Entry<'a> {
         }
         let (empty, none) = self.covers(empty, none).map_err(Step::Cover.failed())?;
         for place in &self.covered {
-            self.cover(place, &empty, &none).map_err(Step::Cover.io())?;
+            self.cover(place, &empty, &none).map_err(Step::Cover.failed())?;
         }
         Ok(overlays)
     }
@@ -165,14 +165,14 @@ fn strangers((user, group): (u32, u32)) -> Result<OwnedFd, NoView> {
         });
         0
     };
-    let pid = child::start(libc::CLONE_FILES | libc::CLONE_NEWUSER, body).map_err(Step::Namespaces.io())?;
+    let pid = child::start(libc::CLONE_FILES | libc::CLONE_NEWUSER, body).map_err(Step::Namespaces.failed())?;
     let _ = waitpid(Some(pid), WaitOptions::empty());
     made
 }
 
 /// Sets the user and group that the calling child's own ones are inside its user namespace.
 fn map(inside: (u32, u32), own: (u32, u32)) -> Result<(), NoView> {
-    let set = |file: &str, text: &str| fs::write(format!("/proc/self/{file}"), text).map_err(Step::Users.io());
+    let set = |file: &str, text: &str| fs::write(format!("/proc/self/{file}"), text).map_err(Step::Users.failed());
     set("setgroups", "deny")?;
     set("uid_map", &format!("{} {} 1", inside.0, own.0))?;
     set("gid_map", &format!("{} {} 1", inside.1, own.1))

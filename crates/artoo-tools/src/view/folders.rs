@@ -1,4 +1,4 @@
-//! The folders a view overlays: the outermost ones, divided where mounts lie below them.
+//! The folders that a view overlays: the outermost ones, divided where there are mounts below them.
 //!
 //! An overlay shows the folder's own file system alone, and in a user namespace the kernel refuses one on a folder with
 //! mounts below. So each folder in it that has none is overlaid by itself, and each of those mounts.
@@ -9,23 +9,21 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{StatVfsMountFlags, statvfs};
 
 use super::problem::NoView;
+use crate::undo::is_system;
 
-/// Overlays of one view at most; each takes the kernel some 0.2 ms.
+/// Maximum number of overlays in one view; each takes about 0.2 ms.
 const OVERLAYS_MAX: usize = 64;
 
-/// Where the kernel shows itself as files.
-const KERNEL_PLACES: [&str; 3] = ["/proc", "/sys", "/dev"];
-
-/// File systems that may wait for another machine, or that only one user may enter. Below a folder that is overlaid they
+/// File systems that may wait for another machine, or that only one user can read. Below an overlaid folder they
 /// stay read-only.
 const LEFT_ALONE: [&str; 9] = ["9p", "afs", "autofs", "ceph", "cifs", "nfs", "nfs4", "smb3", "smbfs"];
 
-/// What becomes of the folders of a view.
+/// The folders of a view.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Parts {
-    /// Each gets an overlay.
+    /// Folders with an overlay.
     pub(super) overlaid: Vec<PathBuf>,
-    /// Their own files can't be changed.
+    /// Folders whose own files can't be changed.
     pub(super) read_only: Vec<PathBuf>,
 }
 
@@ -39,7 +37,7 @@ struct Mounted {
 /// The folders to be overlaid for these.
 pub(super) fn parts(folders: &[PathBuf]) -> Result<Parts, NoView> {
     let mut real: Vec<PathBuf> = folders.iter().filter_map(|folder| folder.canonicalize().ok()).collect();
-    real.retain(|folder| folder.is_dir() && folder.parent().is_some() && !is_kernels(folder));
+    real.retain(|folder| folder.is_dir() && folder.parent().is_some() && !is_system(folder));
     real.sort();
     let mounts = mounts();
     let mut parts = Parts::default();
@@ -58,10 +56,6 @@ pub(super) fn parts(folders: &[PathBuf]) -> Result<Parts, NoView> {
         count if count > OVERLAYS_MAX => Err(NoView::TooMany { folders: count, limit: OVERLAYS_MAX }),
         _ => Ok(Parts { overlaid, ..parts }),
     }
-}
-
-fn is_kernels(folder: &Path) -> bool {
-    KERNEL_PLACES.iter().any(|place| folder.starts_with(place)) && !folder.starts_with("/dev/shm")
 }
 
 fn divide(folder: &Path, mounts: &[Mounted], parts: &mut Parts) {

@@ -1,5 +1,5 @@
-//! A copy-on-write view of some folders: a program changes files in it as if they were the real ones, and all changes lie
-//! in folders of ours afterwards.
+//! A copy-on-write view of some folders: a program changes files in it as if they were the real ones, and the changes are
+//! in folders of artoo afterwards.
 //!
 //! A view is a mount namespace in which each of the folders is an overlay and every other mount is read-only. It lives as
 //! long as the processes in it. What they changed outlives them, until the [`View`] is dropped.
@@ -42,7 +42,7 @@ pub(crate) fn tried(_: &Path) -> Result<(), NoView> {
 pub(crate) struct Layer {
     /// The real folder.
     pub(crate) lower: PathBuf,
-    /// What differs from it.
+    /// The overlay's upper layer, with the changes.
     pub(crate) upper: PathBuf,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct View {
     state: State,
     layers: Vec<Layer>,
     read_only: Vec<PathBuf>,
-    /// Places whose content is not shown, in order.
+    /// Paths whose content is hidden, sorted.
     hidden: Vec<PathBuf>,
     renamed: Mutex<Vec<(PathBuf, PathBuf)>>,
 }
@@ -66,17 +66,17 @@ impl View {
     /// too many, [`NoView::Refused`] when the folders of the view can't be made.
     pub(crate) fn new(views: &Path, hidden: BTreeSet<PathBuf>, folders: &[PathBuf]) -> Result<Self, NoView> {
         let parts = folders::parts(folders)?;
-        let state = State::new(views).map_err(Step::State.io())?;
+        let state = State::new(views).map_err(Step::State.failed())?;
         let layers = parts.overlaid.into_iter().enumerate().map(|(number, lower)| {
             let upper = state.upper(number, &lower)?;
             Ok(Layer { lower, upper })
         });
-        let layers = layers.collect::<std::io::Result<_>>().map_err(Step::State.io())?;
+        let layers = layers.collect::<std::io::Result<_>>().map_err(Step::State.failed())?;
         let hidden = hidden.into_iter().chain([views.to_path_buf()]).collect::<BTreeSet<_>>().into_iter().collect();
         Ok(Self { state, layers, read_only: parts.read_only, hidden, renamed: Mutex::default() })
     }
 
-    /// The folder in which all changes lie.
+    /// The folder of all changes.
     pub(crate) fn changes(&self) -> PathBuf {
         self.state.path().join("upper")
     }

@@ -1,4 +1,4 @@
-//! The few mounts a view is made of, all by open files: after the first one, a path may lead into the view.
+//! The mounts of a view. All are made by descriptors: after the first one, a path may lead into the view.
 #![expect(unsafe_code, reason = "mount_setattr has no safe interface in any crate we use")]
 
 use std::io;
@@ -15,24 +15,24 @@ use rustix::path::Arg;
 
 use super::problem::{NoView, Step};
 
-/// Bits of a set of mount attributes that belong to the trees of mounts below one.
+/// Flags of `mount_setattr` for a mount and all below it.
 const WHOLE_TREE: libc::c_uint = libc::AT_EMPTY_PATH as libc::c_uint | libc::AT_RECURSIVE as libc::c_uint;
 
 /// A change of a mount's attributes that changes none.
 const UNCHANGED: libc::mount_attr = libc::mount_attr { attr_set: 0, attr_clr: 0, propagation: 0, userns_fd: 0 };
 
-/// A file or folder by its path, held without being read; a link on the way is an error.
+/// Opens a path with `O_PATH`; a link among its names is an error.
 pub(super) fn hold(path: impl Arg, more: OFlags) -> Result<OwnedFd, Errno> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC | more;
     openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)
 }
 
-/// No mount is shared with another namespace any more.
+/// Makes all mounts private to this namespace.
 pub(super) fn make_private(root: BorrowedFd<'_>) -> io::Result<()> {
     change(root, WHOLE_TREE, &libc::mount_attr { propagation: libc::MS_PRIVATE, ..UNCHANGED })
 }
 
-/// Nothing can be written through any mount.
+/// Makes all mounts read-only.
 pub(super) fn make_read_only(root: BorrowedFd<'_>) -> io::Result<()> {
     change(root, WHOLE_TREE, &libc::mount_attr { attr_set: libc::MOUNT_ATTR_RDONLY, ..UNCHANGED })
 }
@@ -53,19 +53,19 @@ fn change(mount: BorrowedFd<'_>, flags: libc::c_uint, change: &libc::mount_attr)
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// The same folder or file once more, as a mount that lies nowhere yet.
+/// A detached bind mount of a file or folder.
 pub(super) fn copy(of: impl AsFd) -> Result<OwnedFd, Errno> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_EMPTY_PATH;
     open_tree(of, c"", flags)
 }
 
-/// Lays a mount over what is held.
+/// Attaches a detached mount at an open path.
 pub(super) fn attach(mount: impl AsFd, over: impl AsFd) -> Result<(), Errno> {
     let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
     move_mount(mount, c"", over, c"", flags)
 }
 
-/// An overlay that lies nowhere yet: `lower` as it is, with all changes in `upper`.
+/// A detached overlay of `lower` with the changes in `upper`.
 pub(super) fn overlay(lower: &OwnedFd, upper: &OwnedFd, work: &OwnedFd) -> Result<OwnedFd, NoView> {
     let failed = Step::Overlay.failed();
     let system = fsopen(c"overlay", FsOpenFlags::FSOPEN_CLOEXEC).map_err(&failed)?;

@@ -1,6 +1,5 @@
-//! Why a view can't be had on this machine, with the setting that changes that.
+//! Why a view can't be made on this machine, and the setting that would allow it.
 
-use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
@@ -12,10 +11,8 @@ pub(crate) enum NoView {
     /// The settings of the tools switch views off.
     #[error("views are switched off in the settings (views = false)")]
     Off,
-    /// There is no place for what is changed.
     #[error("there is no data folder to keep changes in (data_dir)")]
     NoData,
-    /// Only Linux has them.
     #[cfg(not(target_os = "linux"))]
     #[error("this system has no overlay file system")]
     System,
@@ -36,59 +33,47 @@ pub(crate) enum NoView {
 }
 
 /// Steps to a view, in their order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Step {
     /// The folders in which changes are kept.
+    #[error("making the folders of a view")]
     State,
     /// A process with namespaces of its own.
+    #[error("making a user and mount namespace")]
     Namespaces,
     /// The user's number inside the user namespace.
+    #[error("mapping the user into the namespace")]
     Users,
     /// Files that are passed to mounts.
+    #[error("opening what a view is made of")]
     Open,
     /// No mount is shared with the rest of the machine.
+    #[error("making the mounts private")]
     Private,
     /// A mount of a folder of ours that stays writable.
+    #[error("mounting a folder that stays writable")]
     Bind,
     /// All mounts read-only.
+    #[error("making all mounts read-only")]
     ReadOnly,
     /// The overlay file system.
+    #[error("making an overlay")]
     Overlay,
     /// An overlay in its place.
+    #[error("mounting an overlay")]
     Attach,
     /// A mount over a hidden place.
+    #[error("covering a hidden place")]
     Cover,
     /// Files made, renamed and deleted in a view, to try it.
+    #[error("trying a view")]
     Trial,
-}
-
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::State => "making the folders of a view",
-            Self::Namespaces => "making a user and mount namespace",
-            Self::Users => "mapping the user into the namespace",
-            Self::Open => "opening what a view is made of",
-            Self::Private => "making the mounts private",
-            Self::Bind => "mounting a folder that stays writable",
-            Self::ReadOnly => "making all mounts read-only",
-            Self::Overlay => "making an overlay",
-            Self::Attach => "mounting an overlay",
-            Self::Cover => "covering a hidden place",
-            Self::Trial => "trying a view",
-        })
-    }
 }
 
 impl Step {
     /// Names this step in an error.
-    pub(crate) fn failed(self) -> impl Fn(Errno) -> NoView {
+    pub(crate) fn failed<E: Into<io::Error>>(self) -> impl Fn(E) -> NoView {
         move |error| NoView::Refused { step: self, error: error.into() }
-    }
-
-    /// The same for an error of the standard library.
-    pub(crate) fn io(self) -> impl Fn(io::Error) -> NoView {
-        move |error| NoView::Refused { step: self, error }
     }
 }
 

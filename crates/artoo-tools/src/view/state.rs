@@ -9,19 +9,24 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{FlockOperation, Timespec, Timestamps, flock, futimens, getxattr, listxattr, setxattr};
 
+use crate::undo::remove_tree;
+
 /// How long changes outlive their process where they were kept, for example with a question that is still open.
 pub(crate) const KEPT_FOR: Duration = Duration::from_secs(30 * 60);
 
-/// Names tried for a new folder.
+/// Maximum number of names tried for a new folder.
 const TRIES: u32 = 16;
 
 /// Bytes of the names, and of one value, of a folder's extended attributes.
 const ATTRIBUTES_MAX_BYTES: usize = 64 * 1024;
 
-/// Held locked while a process uses the view.
+/// Name of the file that is locked while a process uses the view.
 const LOCK: &str = "lock";
 
-/// Is there if the changes are to outlive the process.
+/// Name of the folder that is shown instead of hidden ones.
+const EMPTY: &str = "empty";
+
+/// Name of the file that exists if the changes are to outlive the process.
 const KEPT: &str = "kept";
 
 static MADE: AtomicU64 = AtomicU64::new(0);
@@ -35,22 +40,16 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Makes the folder within `views`, which is made too.
+    /// Creates the folder in `views`, which is created if missing.
     pub(super) fn new(views: &Path) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(views)?;
         let folder = make(&views.canonicalize()?)?;
         let lock = OpenOptions::new().write(true).create_new(true).mode(0o600).open(folder.join(LOCK))?;
         flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
         let state = Self { folder, _lock: lock, is_kept: AtomicBool::new(false) };
-        let new = |mode: u32| {
-            let mut builder = DirBuilder::new();
-            builder.mode(mode);
-            builder
-        };
-        new(0o700).create(state.folder.join("upper"))?;
-        new(0o700).create(state.folder.join("work"))?;
-        // What is shown in the place of what is hidden.
-        new(0o0).create(state.empty_folder())?;
+        for (name, mode) in [("upper", 0o700), ("work", 0o700), (EMPTY, 0o0)] {
+            DirBuilder::new().mode(mode).create(state.folder.join(name))?;
+        }
         OpenOptions::new().write(true).create_new(true).mode(0o0).open(state.empty_file())?;
         Ok(state)
     }
@@ -60,14 +59,14 @@ impl State {
     }
 
     pub(super) fn empty_folder(&self) -> PathBuf {
-        self.folder.join("empty")
+        self.folder.join(EMPTY)
     }
 
     pub(super) fn empty_file(&self) -> PathBuf {
         self.folder.join("none")
     }
 
-    /// Makes the folder for the changes of `lower`, which looks like that one in the view.
+    /// Creates the upper layer of `lower` with the same mode, owner, times and attributes.
     pub(super) fn upper(&self, number: usize, lower: &Path) -> io::Result<PathBuf> {
         let upper = self.folder.join("upper").join(number.to_string());
         let found = fs::metadata(lower)?;
@@ -86,7 +85,7 @@ impl State {
         Ok(upper)
     }
 
-    /// Makes the folder in which the kernel prepares the changes of one run.
+    /// Creates an overlay's work folder for one run.
     pub(super) fn work(&self, number: usize) -> io::Result<PathBuf> {
         let work = self.folder.join("work").join(format!("{number}-{}", MADE.fetch_add(1, Ordering::Relaxed)));
         DirBuilder::new().mode(0o700).create(&work)?;
@@ -108,7 +107,7 @@ impl Drop for State {
     }
 }
 
-/// Deletes what views of ended processes have left in `views`; what was kept, after [`KEPT_FOR`].
+/// Deletes views of ended processes; those that were kept only after [`KEPT_FOR`].
 pub(crate) fn clean(views: &Path) {
     for entry in fs::read_dir(views).into_iter().flatten().flatten() {
         let folder = entry.path();
@@ -129,7 +128,7 @@ fn is_older(folder: &Path, age: Duration) -> bool {
     changed.is_ok_and(|changed| SystemTime::now().duration_since(changed).is_ok_and(|since| since > age))
 }
 
-/// Makes a folder that no other user may enter and that was not there before.
+/// Creates a new private folder.
 fn make(parent: &Path) -> io::Result<PathBuf> {
     let mut last = io::ErrorKind::AlreadyExists.into();
     for _ in 0..TRIES {
@@ -144,7 +143,7 @@ fn make(parent: &Path) -> io::Result<PathBuf> {
     Err(last)
 }
 
-/// Access lists and the user's own attributes. What can't be set is left out.
+/// Copies access lists and user attributes, as far as they can be set.
 fn copy_attributes(from: &Path, to: &Path) {
     let mut names = vec![0; ATTRIBUTES_MAX_BYTES];
     let count = listxattr(from, names.as_mut_slice()).unwrap_or(0);
@@ -161,20 +160,10 @@ fn copy_attributes(from: &Path, to: &Path) {
     }
 }
 
-/// Deletes a folder with all below it, also where a program has taken its own rights away.
+/// Deletes a folder with all below it, including folders whose mode denies their owner access.
 fn remove(folder: &Path) -> io::Result<()> {
-    if fs::remove_dir_all(folder).is_ok() {
-        return Ok(());
-    }
-    let mut open = vec![folder.to_path_buf()];
-    while let Some(path) = open.pop() {
-        // No program runs in it any more that could put a link in a folder's place.
-        if fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir()) {
-            fs::set_permissions(&path, Permissions::from_mode(0o700))?;
-            open.extend(fs::read_dir(&path)?.flatten().map(|entry| entry.path()));
-        }
-    }
-    fs::remove_dir_all(folder)
+    // No program runs in it any more that could put a link in a folder's place.
+    fs::remove_dir_all(folder).or_else(|_| remove_tree(folder))
 }
 
 #[cfg(test)]
@@ -196,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_deleted_with_their_process_unless_kept() {
+    fn changes_are_deleted_with_their_process() {
         let dir = TempDir::new().unwrap();
         let (views, lower) = (dir.path().join("views"), dir.path().join("lower"));
         fs::create_dir(&lower).unwrap();
@@ -227,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn an_upper_folder_looks_like_the_real_one() {
+    fn upper_folder_matches_the_real_one() {
         let dir = TempDir::new().unwrap();
         let lower = dir.path().join("lower");
         fs::create_dir(&lower).unwrap();

@@ -1,4 +1,4 @@
-//! Whether this machine lets a program run in a view, found out by making one.
+//! Testing whether this machine allows views, by making one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, DirBuilder};
@@ -14,11 +14,11 @@ use super::{Entry, View, child};
 
 static TRIED: Mutex<BTreeMap<PathBuf, Result<(), String>>> = Mutex::new(BTreeMap::new());
 
-/// Tries a view whose changes would lie in `views`, the first time it is asked for; the kernel does not change under a
-/// running program. Whoever asks meanwhile waits for the outcome.
+/// Tests a view with its changes in `views`, once per process: the kernel does not change under a
+/// running program. Other threads wait for the result.
 ///
 /// # Errors
-/// What was refused and what would change that.
+/// The refused step, and the setting that would allow it.
 pub(crate) fn tried(views: &Path) -> Result<(), NoView> {
     let mut tried = TRIED.lock().unwrap_or_else(PoisonError::into_inner);
     let outcome = tried.entry(views.to_path_buf());
@@ -26,7 +26,7 @@ pub(crate) fn tried(views: &Path) -> Result<(), NoView> {
     outcome.clone().map_err(NoView::Tried)
 }
 
-/// Makes a view of a small folder, works in it, and looks at what became of it.
+/// Makes a view of a small folder, changes files in it, and checks the result.
 fn attempt(views: &Path) -> Result<(), NoView> {
     let trial = views.join(format!("trial-{}", std::process::id()));
     let lower = trial.join("lower");
@@ -34,10 +34,10 @@ fn attempt(views: &Path) -> Result<(), NoView> {
     let made = [views, &*trial].into_iter().try_for_each(make);
     let made =
         made.and_then(|()| fs::create_dir_all(lower.join("folder"))).and_then(|()| fs::write(lower.join("old"), "old"));
-    let outcome = made.map_err(Step::State.io()).and_then(|()| {
+    let outcome = made.map_err(Step::State.failed()).and_then(|()| {
         let view = View::new(&trial.join("views"), BTreeSet::new(), std::slice::from_ref(&lower))?;
         within(&view, || work(&lower))?;
-        look(&view, &lower).map_err(Step::Trial.io())
+        look(&view, &lower).map_err(Step::Trial.failed())
     });
     let _ = fs::remove_dir_all(&trial);
     outcome
@@ -48,15 +48,15 @@ fn within(view: &View, work: impl FnOnce() -> io::Result<()>) -> Result<(), NoVi
     let entry = Entry::new(view, &[], &[])?;
     let mut outcome = Err(NoView::Refused { step: Step::Trial, error: io::ErrorKind::Interrupted.into() });
     let body = || {
-        outcome = entry.enter(None).and_then(|_| work().map_err(Step::Trial.io()));
+        outcome = entry.enter(None).and_then(|_| work().map_err(Step::Trial.failed()));
         0
     };
-    let pid = child::start(libc::CLONE_FILES | entry.namespaces(), body).map_err(Step::Namespaces.io())?;
+    let pid = child::start(libc::CLONE_FILES | entry.namespaces(), body).map_err(Step::Namespaces.failed())?;
     let _ = waitpid(Some(pid), WaitOptions::empty());
     outcome
 }
 
-/// What programs do most, and what must fail.
+/// Changes files inside the view, and checks that others can't be changed.
 fn work(folder: &Path) -> io::Result<()> {
     fs::write(folder.join("new"), "new")?;
     fs::remove_file(folder.join("old"))?;
@@ -72,7 +72,7 @@ fn work(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// The real folder is as it was, and the changes are where they are looked for.
+/// Checks that the real folder is unchanged and that the layer has the changes.
 fn look(view: &View, lower: &Path) -> io::Result<()> {
     let upper = view.layers.first().map(|layer| layer.upper.clone()).unwrap_or_default();
     let deleted = fs::symlink_metadata(upper.join("old"))?;

@@ -23,7 +23,7 @@ type Row = (&'static str, &'static str, fn(&Reason) -> bool);
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "one table")]
-fn only_new_ordinary_files_in_the_workspace_ask_nobody() {
+fn only_new_workspace_files_need_no_approval() {
     let home = Home::new(true);
     home.file("ws/a.txt", "a");
     home.file("ws/h/one", "1");
@@ -31,7 +31,7 @@ fn only_new_ordinary_files_in_the_workspace_ask_nobody() {
     std::fs::hard_link(home.home.join("ws/h/one"), home.home.join("docs/other")).unwrap();
     home.run_bare("git init -q ws/repo; chmod 2755 ws/h");
     let commands = [home.workspace().join("bin")];
-    let asking: [Row; 31] = [
+    let asking: [Row; 32] = [
         ("echo x >> ws/a.txt", "ws/a.txt", |it| *it == Reason::Existing),
         ("chmod 600 ws/a.txt", "ws/a.txt", |it| *it == Reason::Existing),
         ("rm ws/a.txt", "ws/a.txt", |it| *it == Reason::Existing),
@@ -62,6 +62,7 @@ fn only_new_ordinary_files_in_the_workspace_ask_nobody() {
         }),
         ("mkdir -p ws/bin; ln -s ../a.txt ws/bin/ls", "ws/bin/ls", |it| matches!(it, Reason::RunByOthers(_))),
         ("echo x >> ws/h/one", "ws/h/one", |it| *it == Reason::SeveralNames(2)),
+        ("touch ws/h/one", "ws/h/one", |it| *it == Reason::AllNames(2)),
         ("mkfifo ws/pipe", "ws/pipe", |it| *it == Reason::SpecialFile),
         ("echo x > ws/s; chmod 4755 ws/s", "ws/s", |it| *it == Reason::SetId),
         ("echo x > ws/s; chmod 2755 ws/s", "ws/s", |it| *it == Reason::SetId),

@@ -99,7 +99,7 @@ fn each_form_is_told_committed_and_undone() {
 }
 
 #[test]
-fn a_committed_tree_is_undone_redone_and_undone() {
+fn committed_tree_is_undone_and_redone() {
     let home = furnished(true);
     let before = home.tree();
     let script = "rm -r ws/d; echo more >> ws/a.txt; mv docs ws/docs2; mkdir -p n/e; echo f > n/e/f; chmod 640 ws/e/x; \
@@ -121,7 +121,7 @@ fn a_committed_tree_is_undone_redone_and_undone() {
 }
 
 #[test]
-fn an_entry_changed_meanwhile_is_a_named_conflict() {
+fn entry_changed_meanwhile_is_named_conflict() {
     let home = furnished(true);
     for (script, meanwhile, path) in [
         ("echo v >> ws/a.txt", "echo mine >> ws/a.txt", "ws/a.txt"),
@@ -161,7 +161,7 @@ fn the_second_of_two_commits_conflicts() {
 }
 
 #[test]
-fn a_change_in_the_gap_before_the_exchange_is_put_back() {
+fn change_just_before_exchange_is_kept() {
     let home = furnished(true);
     if !home.run_in_view("echo v > ws/a.txt; rm ws/e/x") {
         return;
@@ -185,7 +185,7 @@ fn a_change_in_the_gap_before_the_exchange_is_put_back() {
 }
 
 #[test]
-fn a_folder_renamed_by_copying_is_one_real_rename() {
+fn folder_renamed_by_copying_is_one_rename() {
     let home = furnished(true);
     fs::hard_link(home.home.join("ws/d/one"), home.home.join("ws/d/hard")).unwrap();
     let inode = fs::metadata(home.home.join("ws/d/one")).unwrap().ino();
@@ -220,7 +220,7 @@ fn a_folder_renamed_by_copying_is_one_real_rename() {
 }
 
 #[test]
-fn a_home_on_another_file_system_is_committed_and_undone() {
+fn home_on_another_file_system_is_undone() {
     let Some(home) = Home::elsewhere() else { return };
     furnish(&home);
     let before = home.tree();
@@ -256,7 +256,7 @@ fn incidental_changes_are_thrown_away_and_listed() {
 }
 
 #[test]
-fn a_diff_of_a_changed_text_is_told() {
+fn diff_of_changed_text_is_shown() {
     let home = furnished(true);
     if !home.run_in_view("sed -i s/2/two/ docs/long.txt; head -c 10 /dev/zero > ws/bin") {
         return;
@@ -282,7 +282,7 @@ fn artoos_own_data_is_never_changed() {
 }
 
 #[test]
-fn what_was_stored_is_forgotten_with_its_task() {
+fn stored_files_are_deleted_with_their_task() {
     let home = furnished(true);
     let config = UndoConfig { max_tasks: 1, ..home.config() };
     home.run_bare("mkdir docs/shut; echo x > docs/shut/in; chmod 500 docs/shut docs");
@@ -295,4 +295,19 @@ fn what_was_stored_is_forgotten_with_its_task() {
     }
     let entries = home.store().entries().unwrap();
     assert_eq!((entries.len(), home.store().forgotten()), (1, 2), "{entries:?}");
+}
+
+#[test]
+fn times_of_shared_files_are_undone() {
+    let home = furnished(true);
+    home.run_bare("ln ws/a.txt ws/other; touch -d 2011-01-01 ws/a.txt");
+    if !home.run_in_view("touch -d 2001-02-03 ws/a.txt") {
+        return;
+    }
+    let modified = || fs::metadata(home.workspace().join("other")).unwrap().modified().unwrap();
+    let before = modified();
+    home.commit_whole(&home.look());
+    assert_ne!(modified(), before);
+    home.undo();
+    assert_eq!(modified(), before);
 }

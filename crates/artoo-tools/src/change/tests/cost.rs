@@ -51,14 +51,14 @@ fn check_large(megabytes: u32) -> bool {
 }
 
 #[test]
-fn a_large_new_file_is_renamed_into_place() {
+fn large_new_file_is_renamed_into_place() {
     check_large(64);
 }
 
 /// `cargo test --release -p artoo-tools --lib costs -- --ignored --nocapture`
 #[test]
 #[ignore = "tells figures of a release build"]
-fn costs_of_many_files_and_of_a_large_one() {
+fn costs_of_many_and_large_files() {
     for (name, is_new) in [("in a new folder", "True"), ("in a folder that is there", "False")] {
         let script = MANY.replace("NEW", is_new);
         let mut all: [Vec<Duration>; 6] = Default::default();

@@ -139,7 +139,7 @@ const COMMIT_POINTS: [&str; 13] = [
 
 #[doc = "holds: law 1.12"]
 #[test]
-fn a_kill_at_any_step_of_a_commit_leaves_old_or_new() {
+fn killed_commit_leaves_old_or_new() {
     for is_elsewhere in [false, true] {
         let Some(whole) = changed(is_elsewhere) else { return };
         let before = whole.tree();
@@ -168,7 +168,7 @@ fn a_kill_at_any_step_of_a_commit_leaves_old_or_new() {
 
 #[doc = "holds: law 1.12"]
 #[test]
-fn a_kill_at_any_step_of_a_commits_undo_is_gone_on_from() {
+fn killed_undo_of_a_commit_resumes() {
     for (is_elsewhere, step) in [(false, 1), (true, 5)] {
         let mut points = BTreeSet::new();
         let last = (0..MOMENTS_MAX).step_by(step).find(|moment| {
@@ -190,5 +190,34 @@ fn a_kill_at_any_step_of_a_commits_undo_is_gone_on_from() {
             let exchanged = ["the new stands aside", "old and new are exchanged"];
             check_points(&points, &[&exchanged[..], &["the old is kept", "a move back is due"]].concat());
         }
+    }
+}
+
+#[doc = "holds: law 1.12"]
+#[test]
+fn kill_while_removing_an_original_loses_nothing() {
+    let mut seen = 0;
+    for moment in 0..MOMENTS_MAX {
+        let Some(home) = changed(true) else { return };
+        let before = home.tree();
+        let point = run(&home, "commit", Some(moment));
+        if point.is_none() {
+            assert!(seen > 2, "{seen}: a deleted folder, replaced folders and files are copied");
+            return;
+        }
+        if point.as_deref() != Some("the copy is whole") {
+            continue;
+        }
+        seen += 1;
+        // As far as the removal of a folder may have come.
+        for entry in fs::read_dir(home.workspace()).unwrap().map(Result::unwrap) {
+            let is_original = entry.file_name().to_string_lossy().starts_with(".artoo-undo-");
+            if is_original && entry.file_type().unwrap().is_dir() {
+                for inner in fs::read_dir(entry.path()).unwrap().map(|inner| inner.unwrap().path()) {
+                    let _ = fs::remove_file(inner);
+                }
+            }
+        }
+        check_undone(&home, &before, &format!("killed at moment {moment} of the commit"));
     }
 }

@@ -62,7 +62,7 @@ pub(super) fn run(
             let _ = waitpid(Some(pid), WaitOptions::empty());
         }
         Err(error) if namespaces == 0 => return drop(events.send(Event::Started(Err(error)))),
-        Err(error) => return fail(Step::Namespaces.io()(error)),
+        Err(error) => return fail(Step::Namespaces.failed()(error)),
     }
     // Sent only now, since the monitor was the last process in the view.
     drop(entry);

@@ -1,28 +1,39 @@
-//! What a commit that was cut off has done, told by inodes and contents; what it left half done is ended.
+//! Finding what a commit that was cut off has done, by inodes and contents, and completing half-done operations.
 
 use std::io;
 use std::path::Path;
 
 use super::super::blobs::{BlobDir, discard};
-use super::super::commit::{arrived, aside, store_displaced};
+use super::super::commit::{arrived, aside, aside_name, displaced_place, store_displaced};
 use super::super::facts::{set_mode, shift};
 use super::super::format::{Change, Done, Operation};
 use super::super::state::{self, Identity, State, stands};
 use crate::limit::Limit;
 use crate::openat::Place;
 
-/// A commit that nobody saw the end of.
+/// A commit that was cut off.
 pub(super) struct Found<'a> {
     pub(super) blobs: &'a BlobDir,
     pub(super) nonce: &'a str,
     pub(super) limit: &'a Limit,
-    /// Everything at and below a path where nothing stood.
+    /// Lists every path at and below a new path.
     pub(super) created: &'a dyn Fn(&Path) -> io::Result<Vec<Change>>,
 }
 
 impl Found<'_> {
-    /// What one of its operations has done.
+    /// The changes of one operation. A temporary name that remains is reported as a move that was cut off.
     pub(super) fn done(&self, operation: &Operation) -> io::Result<Vec<Done>> {
+        let mut done = self.found(operation)?;
+        let path = operation.path();
+        if let Some(beside) = operation.number().map(|number| path.with_file_name(aside_name(self.nonce, number)))
+            && beside.symlink_metadata().is_ok()
+        {
+            done.push(Done::Torn { from: path.to_path_buf(), to: beside });
+        }
+        Ok(done)
+    }
+
+    fn found(&self, operation: &Operation) -> io::Result<Vec<Done>> {
         let stored = self.blobs.stored()?;
         let place = match Place::of(operation.path()) {
             Ok(place) => place,
@@ -35,19 +46,25 @@ impl Found<'_> {
                 let is_done = is_there.is_some_and(|found| found.same_inode(old));
                 Ok(if is_done { operation.done(&stored) } else { Vec::new() })
             }
-            Operation::Store { before, old, number, .. } => {
-                self.put_back_aside(&place, old, *number)?;
-                let to = stored.join(number.to_string());
+            Operation::Store { path, before, old, number, tree } => {
+                let to = stored_place(&stored, *number)?;
+                let beside = aside(&place, self.nonce, *number)?;
+                if is_inode(&beside, old)? && !stands(&place)? {
+                    if self.is_half_removed(&beside, Some(&to), path, Some(tree))? {
+                        discard(&beside)?;
+                    } else {
+                        shift(&beside, &place)?;
+                    }
+                }
                 if is_inode(&place, old)? {
                     self.give_mode(&place, before)?;
-                    discard(&Place::of(&to)?)?;
+                    discard(&to)?;
                     return Ok(Vec::new());
                 }
-                let place = Place::of(&to)?;
-                if !stands(&place)? {
+                if !stands(&to)? {
                     return Ok(Vec::new());
                 }
-                self.give_mode(&place, before)?;
+                self.give_mode(&to, before)?;
                 Ok(operation.done(&stored))
             }
             Operation::Put { path, after, new, number, .. } => {
@@ -73,23 +90,29 @@ impl Found<'_> {
         };
         let beside = aside(place, self.nonce, *number)?;
         let stored = self.blobs.stored()?;
+        let kept = displaced_place(self.blobs, before, tree.as_deref(), *number)?;
         if is_inode(place, old)? {
             discard(&beside)?;
-            discard(&stored_place(&stored, *number)?)?;
+            kept.as_ref().map_or(Ok(()), discard)?;
             self.give_mode(place, before)?;
             return Ok(Vec::new());
         }
-        let mut is_kept = self.blobs.holds(*number) || tree.is_some() && stands(&stored_place(&stored, *number)?)?;
+        let mut is_kept = kept.as_ref().map_or(Ok(false), stands)?;
         // Displaced, and not stored yet: in the layer, or beside its path where that is another file system.
         for displaced in [Place::of(source).ok(), Some(beside)].into_iter().flatten() {
-            if is_inode(&displaced, old)? {
-                discard(&stored_place(&stored, *number)?)?;
+            if !is_inode(&displaced, old)? {
+                continue;
+            }
+            is_kept = true;
+            if self.is_half_removed(&displaced, kept.as_ref(), path, tree.as_deref())? {
+                discard(&displaced)?;
+            } else {
+                // A copy that was cut off is made again.
+                kept.as_ref().map_or(Ok(()), discard)?;
                 store_displaced(self.blobs, &displaced, before, tree.as_deref(), *number, self.limit)?;
-                is_kept = true;
             }
         }
-        let needs_nothing = tree.is_none() && !matches!(before, State::File(_));
-        if !(is_kept || needs_nothing && self.is_new(place, new, after)?) {
+        if !(is_kept || kept.is_none() && self.is_new(place, new, after)?) {
             return Ok(Vec::new());
         }
         self.give_mode(place, after)?;
@@ -106,22 +129,26 @@ impl Found<'_> {
         Ok(done)
     }
 
-    /// Whether it is the new thing, by its inode or, where it had to be copied, by what it is.
+    /// Whether the place has the new file or folder: the same inode, or an equal copy on another file system.
     fn is_new(&self, place: &Place, new: &Identity, after: &State) -> io::Result<bool> {
         let Some(found) = Identity::at(place)? else { return Ok(false) };
         Ok(found.same_inode(new) || found.device != new.device && state::read(place, self.limit)?.same(after))
     }
 
-    /// What stood aside on its way to another file system goes back.
-    fn put_back_aside(&self, place: &Place, old: &Identity, number: u64) -> io::Result<()> {
-        let beside = aside(place, self.nonce, number)?;
-        if is_inode(&beside, old)? && !stands(place)? {
-            shift(&beside, place)?;
-        }
-        Ok(())
+    /// Whether the copy on the other file system is complete and the original was being deleted. Nothing else makes the
+    /// original differ from the digest while the copy does not.
+    fn is_half_removed(
+        &self,
+        original: &Place,
+        copy: Option<&Place>,
+        path: &Path,
+        tree: Option<&str>,
+    ) -> io::Result<bool> {
+        let (Some(copy), Some(tree)) = (copy, tree) else { return Ok(false) };
+        Ok(fingerprint_at(original, path, self.limit)? != tree && fingerprint_at(copy, path, self.limit)? == tree)
     }
 
-    /// The mode of a folder that had to be opened for a moment to be moved.
+    /// Restores the mode of a folder that was made writable to be moved.
     fn give_mode(&self, place: &Place, state: &State) -> io::Result<()> {
         let State::Folder(facts) = state else { return Ok(()) };
         let present = state::read_facts(place)?;

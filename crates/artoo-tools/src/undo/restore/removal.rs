@@ -1,4 +1,4 @@
-//! Taking away what an act made, many entries with one note in the journal.
+//! Removing paths that an act created, many with one line of the log.
 
 use std::io;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::files;
 use crate::openat::Place;
 
 impl Restoring<'_> {
-    /// Takes away what was made, the deepest first. Most of it is announced together: a sync each would take minutes.
+    /// Removes created paths, the deepest first. Most are announced together: syncing each would take minutes.
     pub(super) fn remove_all(&mut self, changes: &[&Change], all: &mut Vec<Told>) {
         let mut folders = Folders::default();
         let mut due = Vec::new();
@@ -29,7 +29,7 @@ impl Restoring<'_> {
             return;
         }
         let announced = due.iter().map(|(before, _)| before.clone()).collect();
-        let announced = self.act.bringing(Step::Removing { all: announced });
+        let announced = self.act.write(Step::Removing { all: announced });
         let mut removed = Vec::new();
         for (Before { path, state }, old) in due {
             let done = announced.as_ref().map(drop).map_err(|error| io::Error::new(error.kind(), error.to_string()));
@@ -46,17 +46,17 @@ impl Restoring<'_> {
 
     fn remove(&mut self, path: &Path, all: &mut Vec<Told>, act: impl FnOnce(&mut Self) -> io::Result<ItemOutcome>) {
         // What stays keeps the folders it is in, and in the trash the note that tells where it came from.
-        if self.left.iter().any(|left| left.starts_with(path)) {
+        if self.undone.left.iter().any(|left| left.starts_with(path)) {
             return;
         }
         let outcome = act(self).unwrap_or_else(|error| told(&error));
         if is_left(&outcome) {
-            self.left.push(path.to_path_buf());
+            self.undone.left.push(path.to_path_buf());
         }
         all.push((path.to_path_buf(), "removed", outcome));
     }
 
-    /// A folder, or a file that is kept by moving it: as it stands, which is as it was left. `None` for all else.
+    /// The present state of an unchanged folder, or of an unchanged file that can be moved; `None` for all others.
     fn movable(&mut self, change: &Change, folders: &mut Folders) -> io::Result<Option<(Before, Identity)>> {
         let Ok(place) = folders.place(&change.path) else { return Ok(None) };
         let Some(old) = Identity::at(&place)? else { return Ok(None) };
@@ -73,7 +73,7 @@ impl Restoring<'_> {
         Ok(Some((Before { path: change.path.clone(), state }, old)))
     }
 
-    /// Moves a file to where contents are kept, if it is still the one that was looked at, or removes an empty folder.
+    /// Moves a file into the journal if it is still the one that was read, or removes an empty folder.
     fn move_away(&mut self, place: &Place, present: &State, old: &Identity) -> io::Result<ItemOutcome> {
         let Some((blobs, number)) = self.act.blobs().zip(present.saved()) else { return remove_folder(place) };
         let to = blobs.place(number)?;
