@@ -20,6 +20,7 @@ use crate::process::{self, Ended, Invocation, Order};
 use crate::protect::Protected;
 use crate::record::Record;
 use crate::rules::RuleBook;
+use crate::transaction::ApprovedPlace;
 use crate::undo::{Act, Journal, Subject};
 use crate::view::View;
 
@@ -126,7 +127,7 @@ pub(crate) enum Next {
 pub(crate) struct Allowed {
     pub(crate) reach: Reach,
     /// Files and folders that it may change directly; `None` for a run in a view.
-    pub(crate) places: Option<Vec<PathBuf>>,
+    pub(crate) places: Option<Vec<ApprovedPlace>>,
     /// Places with secrets that it may read.
     pub(crate) readable: Vec<PathBuf>,
     /// Whether it may fill the disk.

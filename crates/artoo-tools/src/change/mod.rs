@@ -20,4 +20,5 @@ mod tests;
 pub(crate) use class::{Class, Places, Reason, classify};
 pub(crate) use commit::{CommitError, Committed, commit};
 pub(crate) use look::look;
+pub(crate) use names::run_by;
 pub(crate) use set::{ChangeSet, Entry, Kind, Layer};

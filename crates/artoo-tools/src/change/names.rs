@@ -141,7 +141,7 @@ static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
 });
 
 /// Why other programs act on a path on their own; `None` for an ordinary one.
-pub(super) fn run_by(path: &Path, is_folder: bool) -> Option<&'static str> {
+pub(crate) fn run_by(path: &Path, is_folder: bool) -> Option<&'static str> {
     let names: Vec<&[u8]> = path.components().map(|name| name.as_os_str().as_bytes()).collect();
     // Most patterns begin like no name of the path.
     let firsts = names.iter().filter_map(|name| name.first()).chain(b"*");

@@ -155,3 +155,88 @@ async fn set_id_bits_are_asked_about() {
 fn mode(path: &std::path::Path) -> u32 {
     std::os::unix::fs::PermissionsExt::mode(&fs::metadata(path).unwrap().permissions())
 }
+
+/// The outcome of a command after its question was approved.
+async fn approved(fixture: &Fixture, command: &str, question: &Asked) -> ToolOutcome {
+    let grant = fixture.registry.grant(&question.hash, ConsentScope::Once);
+    fixture.outcome(&order(command), Some(grant)).await
+}
+
+/// The question that follows the approval of another one.
+async fn asked_further(fixture: &Fixture, command: &str) -> Asked {
+    let first = asked(fixture, command).await;
+    match approved(fixture, command, &first).await {
+        ToolOutcome::NeedsConsent { hash, effects, reason, .. } => Asked { hash, effects: effects.join("\n"), reason },
+        ToolOutcome::Called { call } => panic!("{command} was not asked about again: {call:?}"),
+    }
+}
+
+#[tokio::test]
+async fn later_denials_are_undone_and_asked_about() {
+    for (command, made, named) in [
+        ("rm a.txt && echo x > d/n", "work/d/n", "work/d"),
+        ("rm a.txt; test -e a.txt || mkdir ~/made", "made", "made"),
+        ("rm a.txt && cp d/b.txt c.txt", "work/c.txt", "work"),
+        // The name alone would be run before the command ends.
+        ("rm ~/notes.txt && cp d/b.txt ~/.bash_profile", ".bash_profile", ".bash_profile"),
+    ] {
+        let fixture = fixture(false);
+        fixture.file("notes.txt", "notes\n");
+        let before = files(&fixture);
+        let question = asked_further(&fixture, command).await;
+        assert!(question.effects.contains(named), "{command}: {}", question.effects);
+        assert!(question.reason.contains("undone"), "{command}: {}", question.reason);
+        assert_eq!(files(&fixture), before, "{command}");
+        let call = called(approved(&fixture, command, &question).await);
+        assert_eq!(call.status, CallStatus::Ok, "{command}: {call:?}");
+        assert!(fixture.home.join(made).exists(), "{command}");
+        assert!(call.changed.iter().any(|change| change.path.ends_with(made)), "{command}: {call:?}");
+        fixture.undo();
+        assert_eq!(files(&fixture), before, "{command}");
+    }
+}
+
+/// The home folder without artoo's own data.
+fn files(fixture: &Fixture) -> Vec<(std::path::PathBuf, Vec<u8>)> {
+    let mut all = snapshot(&fixture.home);
+    all.retain(|(path, _)| !path.starts_with(fixture.home.join(".artoo")));
+    all
+}
+
+#[tokio::test]
+async fn replaced_folders_invalidate_an_approval() {
+    let fixture = fixture(false);
+    let (workspace, moved, victim) = (fixture.workspace(), fixture.home.join("moved"), fixture.home.join("victim"));
+    let command = "rm ~/artoo_workspace/old; echo a > ~/artoo_workspace/new";
+    type Replace = fn(&std::path::Path, &std::path::Path);
+    let linked: Replace = |victim, workspace| std::os::unix::fs::symlink(victim, workspace).unwrap();
+    let renamed: Replace = |victim, workspace| fs::rename(victim, workspace).unwrap();
+    for replace in [linked, renamed] {
+        for folder in [&workspace, &moved, &victim] {
+            let _ = fs::remove_file(folder);
+            let _ = fs::remove_dir_all(folder);
+        }
+        fixture.file("artoo_workspace/old", "old\n");
+        fixture.file("victim/old", "old\n");
+        let question = asked(&fixture, command).await;
+        fs::rename(&workspace, &moved).unwrap();
+        replace(&victim, &workspace);
+        let call = called(approved(&fixture, command, &question).await);
+        assert_eq!(call.status, CallStatus::Denied, "{call:?}");
+        assert_eq!(fs::read_to_string(workspace.join("old")).unwrap(), "old\n");
+        assert!(!workspace.join("new").exists());
+        fixture.registry.forget(&task());
+    }
+}
+
+#[tokio::test]
+async fn scripts_found_while_running_are_approved() {
+    let fixture = fixture(false);
+    let script = fixture.file("work/x.sh", "rm a.txt");
+    let command = ". ./$(echo x).sh";
+    let question = asked(&fixture, command).await;
+    fs::write(&script, "rm a.txt; rm -r d").unwrap();
+    let call = called(approved(&fixture, command, &question).await);
+    assert_eq!(call.status, CallStatus::Denied, "{call:?}");
+    assert!(fixture.home.join("work/a.txt").exists() && fixture.home.join("work/d").exists());
+}

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use artoo_proto::{CallStatus, EffectClass};
-use rustix::process::geteuid;
 
 use super::describe;
 use super::staged::StagedChanges;
@@ -19,7 +18,6 @@ use crate::limit::Limit;
 use crate::paths;
 use crate::process::Ended;
 use crate::record::Record;
-use crate::secret;
 use crate::tool::{Allowed, Machine, Next, Outcome, Pending, Question, Source};
 use crate::view::View;
 
@@ -80,10 +78,6 @@ impl Run {
         if let Some(folder) = fixed.first().filter(|_| record.status == CallStatus::Failed) {
             let at = paths::line(folder);
             record.text.push_str(&format!("\n[files directly in {at} can't be changed: mounts lie below it]"));
-        }
-        if let Some(closed) = secret::left_out(&program.left_out).filter(|_| geteuid().is_root()) {
-            // In a view, root finds such a file empty, and no error tells of it.
-            record.text.push_str(&format!("\n[{closed}; name a file to be asked about it]"));
         }
         Ran { program, allowed, source, view, record, stayed_inside, set }.judge(machine)
     }

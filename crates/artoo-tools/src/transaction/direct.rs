@@ -4,35 +4,47 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use artoo_proto::EffectClass;
+use artoo_proto::{CallStatus, EffectClass};
 
 use super::decide::ask_again;
-use super::{MakeRecord, Program, stayed_inside};
+use super::opened::Opened;
+use super::request::NewFolder;
+use super::{ApprovedPlace, MakeRecord, Program, stayed_inside};
 use crate::effects::{CallEffects, NetworkUse, UndoMethod};
 use crate::fence::{Denial, Fence, Reach};
 use crate::paths;
-use crate::tool::{Allowed, Call, Held, Look, Outcome};
+use crate::process::Ended;
+use crate::record::Record;
+use crate::tool::{Allowed, Call, Held, Look, Machine, Outcome};
 use crate::view::NoView;
 
 /// How long a program may run to show what it would change.
 const LOOK_TIME: Duration = Duration::from_secs(2);
 
+/// Folders that no approval makes writable.
+const SYSTEM: [&str; 3] = ["/dev", "/proc", "/sys"];
+
+/// What an approval can't be bound to.
+const NOT_BOUND: &str = "files that it reads from other folders without naming them may change before it runs";
+
 /// The question about a program that no view holds. It runs once more without being allowed anything, to find all the
 /// places that it would change.
 pub(super) async fn ask(call: Call, program: Program, why: &NoView) -> Look {
     let fence = program.fence(&call.machine.protected, &call.allowed, Fence::of_reading(&call.machine.protected, &[]));
+    let opened = Opened::watch(Path::new(&call.machine.config.environment.cwd), &program.names.paths);
     let ended = program.work.run(&call, fence, Held::Fenced, program.time.min(LOOK_TIME)).await;
     let denied = ended.map(|ended| ended.denied).unwrap_or_default();
     let own = call.machine.protected.own_data();
     let places: BTreeSet<PathBuf> = denied.iter().filter_map(|denial| place(denial, &own)).collect();
     let named = program.names.paths.iter().filter(|path| path.symlink_metadata().is_ok());
     let places = places.iter().chain(named).chain(&program.folders).cloned().collect::<BTreeSet<_>>();
-    let places: Vec<PathBuf> = places
+    let places = places
         .into_iter()
         .filter(|place| !own.iter().any(|own| own.starts_with(place) || place.starts_with(own)))
+        .map(|place| program.approved(place))
         .collect();
     let reason = format!("it would change files directly, since no view can be made: {why}");
-    question(&program, Allowed { places: Some(places), ..call.allowed }, reason)
+    question(&program, Allowed { places: Some(places), ..call.allowed }, reason, opened.files())
 }
 
 /// Runs a program in the places that were approved, or asks about it where nothing holds programs at all.
@@ -40,36 +52,100 @@ pub(super) async fn run(mut call: Call, program: Program, record: MakeRecord) ->
     let is_granted = program.is_granted && !call.confirm;
     let Some(places) = call.allowed.places.clone().or_else(|| is_granted.then(Vec::new)) else {
         let workspace = PathBuf::from(&call.machine.config.environment.workspace);
-        let places = program.folders.iter().cloned().chain([workspace]).collect();
+        let places = program.folders.iter().cloned().chain([workspace]);
+        let places = places.map(|place| program.approved(place)).collect();
         let reason = "no sandbox on this machine limits a running command".to_owned();
         let reach = Reach { network: true, ..program.reach.clone() };
-        return question(&program, Allowed { reach, places: Some(places), ..call.allowed }, reason);
+        let allowed = Allowed { reach, places: Some(places), ..call.allowed };
+        return question(&program, allowed, reason, Vec::new());
     };
+    if let Some(place) = places.iter().find(|place| !place.is_unchanged()) {
+        let place = paths::line(place.path());
+        let reason = format!("{place} is in another folder than when it was approved, so the approval is not valid");
+        return crate::tool::done(Record::denied(&reason).class(EffectClass::Unproven));
+    }
     call.allowed.reach.add(&program.reach);
     let reach = call.allowed.reach.clone();
     let fence = program.fence(&call.machine.protected, &call.allowed, Fence::of_reading(&call.machine.protected, &[]));
-    let granted = places.iter().map(|place| paths::real(place)).collect();
+    let granted = places.iter().map(|place| place.real().to_path_buf()).collect();
     let fence = Fence { reach, granted, ..fence };
     let held = if call.is_held { Held::Fenced } else { Held::Not };
     let ended = program.work.run(&call, fence, held, program.time).await;
-    let (is_held, reach) = (call.is_held, call.allowed.reach.clone());
+    let (is_held, allowed) = (call.is_held, call.allowed.clone());
     let act = call.act;
     Box::new(move |machine, limit| {
-        let changes = act.end(&[], limit);
-        let is_held = is_held && ended.as_ref().is_ok_and(|ended| stayed_inside(&reach, ended));
-        Outcome::Done(record(ended, machine, limit).class(EffectClass::Unproven).with_changes(changes, is_held))
+        let is_held = is_held && ended.as_ref().is_ok_and(|ended| stayed_inside(&allowed.reach, ended));
+        let further = ended.as_ref().map(|ended| further(&program, ended, &allowed, machine)).unwrap_or_default();
+        let Some(first) = further.first().map(|place| paths::line(place.path())) else {
+            let changes = act.end(&[], limit);
+            let record = record(ended, machine, limit).class(EffectClass::Unproven);
+            return Outcome::Done(record.with_changes(changes, is_held));
+        };
+        // What it did to others can't be undone, so it is not done twice.
+        let (problem, changes) = if is_held && act.can_be_taken_back() {
+            match act.take_back(limit) {
+                Ok(left) if left.is_empty() => return ask_further(&program, allowed, further, &first)(machine, limit),
+                Ok(left) => {
+                    let left: Vec<String> = left.iter().map(|path| paths::line(path)).collect();
+                    (format!("what it did before is undone except {}", left.join(", ")), None)
+                }
+                Err(error) => (format!("what it did before could not be undone: {error}"), None),
+            }
+        } else {
+            ("what it did before is kept".to_owned(), Some(act.end(&[], limit)))
+        };
+        let mut record = record(ended, machine, limit).class(EffectClass::Unproven);
+        record.text.push_str(&format!("\n[stopped at {first}, which was not approved; {problem}]"));
+        record.status = CallStatus::Failed;
+        Outcome::Done(match changes {
+            Some(changes) => record.with_changes(changes, is_held),
+            None => Record { changes_known: false, ..record },
+        })
     })
 }
 
-fn question(program: &Program, allowed: Allowed, reason: String) -> Look {
-    let places = allowed.places.clone().unwrap_or_default();
+/// The question about a program that was denied further places than those approved; what it had changed is undone.
+fn ask_further(program: &Program, allowed: Allowed, further: Vec<ApprovedPlace>, first: &str) -> Look {
+    let places = allowed.places.iter().flatten().cloned().chain(further).collect();
+    let reason = format!("it would also change {first}, which was not approved; what it had changed is undone");
+    question(program, Allowed { places: Some(places), ..allowed }, reason, Vec::new())
+}
+
+/// Places that the program was denied and that an approval would open.
+fn further(program: &Program, ended: &Ended, allowed: &Allowed, machine: &Machine) -> Vec<ApprovedPlace> {
+    let own = machine.protected.own_data();
+    let is_closed = |path: &Path| {
+        let is_known = allowed.places.iter().flatten().any(|place| path.starts_with(place.real()));
+        is_known || own.iter().any(|own| path.starts_with(own)) || SYSTEM.iter().any(|folder| path.starts_with(folder))
+    };
+    let denied: BTreeSet<PathBuf> = ended.denied.iter().filter_map(|denial| place(denial, &own)).collect();
+    denied.into_iter().filter(|path| !is_closed(path)).map(|path| program.approved(path)).collect()
+}
+
+impl Program {
+    /// A place to be approved, as it is now.
+    fn approved(&self, place: PathBuf) -> ApprovedPlace {
+        ApprovedPlace::new(place, self.workspace.as_deref().map(NewFolder::path))
+    }
+}
+
+/// The question about a program that changes places directly. The approval is bound to the content of these files, too.
+fn question(program: &Program, allowed: Allowed, reason: String, files: Vec<PathBuf>) -> Look {
+    let places: Vec<PathBuf> = allowed.places.iter().flatten().map(|place| place.path().to_path_buf()).collect();
     let lines: Vec<String> = places.iter().map(|place| format!("may change {}", described(place))).collect();
+    let changed = places.iter().filter(|place| place.is_file()).cloned().collect::<Vec<_>>();
     let effects = CallEffects {
         undo: UndoMethod::Snapshot(places.clone()),
         lines,
         ..CallEffects::new(EffectClass::Unproven, places, NetworkUse::of_sandbox(allowed.reach.network))
     };
-    let pending = ask_again(program, effects, reason, allowed);
+    let mut pending = ask_again(program, effects, reason, allowed);
+    if let Outcome::Pending(pending) = &mut pending
+        && let Some(question) = &mut pending.question
+    {
+        question.files.extend(changed.into_iter().chain(files));
+        question.details.push(NOT_BOUND.to_owned());
+    }
     Box::new(move |_, _| pending)
 }
 

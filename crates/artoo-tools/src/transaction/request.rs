@@ -41,6 +41,10 @@ impl NewFolder {
     fn create(path: &Path) -> Option<Self> {
         (!path.exists() && fs::create_dir_all(path).is_ok()).then(|| Self(path.to_path_buf()))
     }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
 }
 
 impl Drop for NewFolder {

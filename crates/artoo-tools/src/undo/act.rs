@@ -9,7 +9,7 @@ use artoo_proto::FileChange;
 use super::blobs::BlobDir;
 use super::commit::{Commit, Stopped, Touched};
 use super::fault;
-use super::format::{Begun, Change, Done, Ended, Operation, Step};
+use super::format::{Begun, Change, Done, Ended, Header, Operation, Step};
 use super::journal::{Journal, Lock};
 use super::reconcile::reconcile;
 use super::recorded::RecordedChanges;
@@ -52,6 +52,19 @@ impl Act {
     /// Writes a step before it is made.
     pub(super) fn write(&mut self, step: Step) -> io::Result<()> {
         self.open.as_mut().map_or(Ok(()), |open| open.write(step))
+    }
+
+    pub(super) fn sees_all(&self) -> bool {
+        self.sees_all
+    }
+
+    pub(super) fn header(&self) -> Option<&Header> {
+        self.open.as_ref().map(|open| &open.begun.header)
+    }
+
+    /// The journal, and the act's own folder in it.
+    pub(super) fn recording(&self) -> Option<(Journal, BlobDir)> {
+        self.open.as_ref().map(|open| (open.journal.clone(), open.blobs.clone()))
     }
 
     /// Announces that `path` is about to be created, with its missing parent folders.

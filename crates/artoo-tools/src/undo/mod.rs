@@ -27,6 +27,7 @@ mod resumed;
 mod state;
 mod store;
 mod survey;
+mod taken_back;
 mod tree;
 mod verdict;
 mod walk;

@@ -5,14 +5,14 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Access, FileType, Mode, OFlags, access, fstat, openat, stat};
+use rustix::fs::{Access, FileType, Mode, OFlags, access, fstat, mkdirat, open, openat, stat};
 use rustix::io::Errno;
-use rustix::process::{getegid, geteuid};
+use rustix::process::{WaitOptions, getegid, geteuid, waitpid};
 use rustix::thread::{CapabilitySet, capabilities};
 
-use super::View;
-use super::mount::{attach, copy, hold, make_private, make_read_only, overlay};
+use super::mount::{attach, copy, hold, make_private, make_read_only, map_owners, memory, overlay};
 use super::problem::{NoView, Step};
+use super::{View, child};
 
 /// What a child needs to enter a view, prepared before there is one.
 #[derive(Debug)]
@@ -24,6 +24,8 @@ pub(crate) struct Entry<'a> {
     covered: Vec<&'a Path>,
     /// The user and group that are mapped; `None` where no user namespace is needed.
     mapped: Option<(u32, u32)>,
+    /// A user namespace that doesn't know the owner of a cover; `None` where modes alone keep the user out.
+    strangers: Option<OwnedFd>,
 }
 
 impl<'a> Entry<'a> {
@@ -43,8 +45,10 @@ impl<'a> Entry<'a> {
         covered.dedup_by(|inner, outer| inner.starts_with(outer));
         // An administrator's namespace needs no mapping: every owner stays as it is.
         let is_administrator = capabilities(None).is_ok_and(|held| held.effective.contains(CapabilitySet::SYS_ADMIN));
-        let mapped = (!is_administrator).then(|| (geteuid().as_raw(), getegid().as_raw()));
-        Ok(Self { view, work: work.map_err(Step::State.failed())?, covered, mapped })
+        let own = (geteuid().as_raw(), getegid().as_raw());
+        let mapped = (!is_administrator).then_some(own);
+        let strangers = is_administrator.then(|| strangers(own)).transpose()?;
+        Ok(Self { view, work: work.map_err(Step::State.failed())?, covered, mapped, strangers })
     }
 
     /// Flags of `clone` for the child that enters.
@@ -58,15 +62,14 @@ impl<'a> Entry<'a> {
     /// # Errors
     /// [`NoView::Refused`] with the step that failed.
     pub(crate) fn enter(&self, scratch: Option<&Path>) -> Result<Vec<OwnedFd>, NoView> {
-        if let Some((user, group)) = self.mapped {
-            map("setgroups", "deny")?;
-            map("uid_map", &format!("{user} {user} 1"))?;
-            map("gid_map", &format!("{group} {group} 1"))?;
+        if let Some(own) = self.mapped {
+            map(own, own)?;
         }
         let open = Step::Open.failed();
         let folder = |path: &Path| hold(path, OFlags::DIRECTORY).map_err(&open);
         let state = self.view.state.path();
         let (root, state_folder) = (folder(Path::new("/"))?, folder(state)?);
+        // Held before there is a writable mount of the folder that they lie in.
         let empty = folder(&self.view.state.empty_folder())?;
         let none = hold(&*self.view.state.empty_file(), OFlags::empty()).map_err(&open)?;
         let lowers = self.view.layers.iter().map(|layer| folder(&layer.lower));
@@ -97,10 +100,51 @@ impl<'a> Entry<'a> {
             let place = hold(path, OFlags::DIRECTORY).map_err(Step::Bind.failed())?;
             attach(mount, place).map_err(Step::Bind.failed())?;
         }
+        let (empty, none) = self.covers(empty, none).map_err(Step::Cover.failed())?;
         for place in &self.covered {
-            cover(place, &empty, &none).map_err(Step::Cover.failed())?;
+            self.cover(place, &empty, &none).map_err(Step::Cover.failed())?;
         }
         Ok(overlays)
+    }
+
+    /// The empty folder and file that covers are copies of: the view's own, or where their owners can't be mapped, as in
+    /// a container, those of a file system in memory.
+    fn covers(&self, empty: OwnedFd, none: OwnedFd) -> Result<(OwnedFd, OwnedFd), Errno> {
+        let Some(strangers) = &self.strangers else { return Ok((empty, none)) };
+        if map_owners(&copy(&empty)?, strangers).is_ok() {
+            return Ok((empty, none));
+        }
+        let memory = memory()?;
+        attach(&memory, &empty)?;
+        mkdirat(&memory, "folder", Mode::empty())?;
+        openat(&memory, "file", OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC, Mode::empty())?;
+        let held = |name| openat(&memory, name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
+        Ok((held("folder")?, held("file")?))
+    }
+
+    /// Lays an empty file or folder that can't be opened over what stands at a path, if anything does. What a link there
+    /// leads to is a place of its own.
+    fn cover(&self, place: &Path, empty: &OwnedFd, none: &OwnedFd) -> io::Result<()> {
+        let place = match hold(place, OFlags::empty()) {
+            Ok(place) => place,
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::ACCESS) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        let cover = match FileType::from_raw_mode(fstat(&place)?.st_mode) {
+            FileType::Directory => copy(empty)?,
+            // Held as itself: where it leads is another place.
+            FileType::Symlink => return Ok(()),
+            FileType::RegularFile
+            | FileType::Fifo
+            | FileType::Socket
+            | FileType::CharacterDevice
+            | FileType::BlockDevice
+            | FileType::Unknown => copy(none)?,
+        };
+        if let Some(strangers) = &self.strangers {
+            map_owners(&cover, strangers)?;
+        }
+        Ok(attach(cover, &place)?)
     }
 }
 
@@ -111,28 +155,25 @@ fn could_be_read(place: &Path) -> bool {
     is_open(Access::READ_OK) || is_open(Access::EXEC_OK) || is_own()
 }
 
-/// Lays an empty file or folder over what stands at a path, if anything does. What a link there leads to is a place of
-/// its own.
-fn cover(place: &Path, empty: &OwnedFd, none: &OwnedFd) -> Result<(), Errno> {
-    let place = match hold(place, OFlags::empty()) {
-        Ok(place) => place,
-        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::ACCESS) => return Ok(()),
-        Err(error) => return Err(error),
+/// A user namespace in which the own user and group have other numbers: to a mount with its owners, their files belong to
+/// nobody.
+fn strangers((user, group): (u32, u32)) -> Result<OwnedFd, NoView> {
+    let mut made = Err(Step::Users.failed()(Errno::INTR));
+    let body = || {
+        made = map((user ^ 1, group ^ 1), (user, group)).and_then(|()| {
+            open("/proc/self/ns/user", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).map_err(Step::Users.failed())
+        });
+        0
     };
-    match FileType::from_raw_mode(fstat(&place)?.st_mode) {
-        FileType::Directory => attach(copy(empty)?, &place),
-        // Held as itself: where it leads is another place.
-        FileType::Symlink => Ok(()),
-        FileType::RegularFile
-        | FileType::Fifo
-        | FileType::Socket
-        | FileType::CharacterDevice
-        | FileType::BlockDevice
-        | FileType::Unknown => attach(copy(none)?, &place),
-    }
+    let pid = child::start(libc::CLONE_FILES | libc::CLONE_NEWUSER, body).map_err(Step::Namespaces.failed())?;
+    let _ = waitpid(Some(pid), WaitOptions::empty());
+    made
 }
 
-/// Writes one of the child's own settings of its user namespace.
-fn map(file: &str, text: &str) -> Result<(), NoView> {
-    fs::write(format!("/proc/self/{file}"), text).map_err(Step::Users.failed())
+/// Sets the user and group that the calling child's own ones are inside its user namespace.
+fn map(inside: (u32, u32), own: (u32, u32)) -> Result<(), NoView> {
+    let set = |file: &str, text: &str| fs::write(format!("/proc/self/{file}"), text).map_err(Step::Users.failed());
+    set("setgroups", "deny")?;
+    set("uid_map", &format!("{} {} 1", inside.0, own.0))?;
+    set("gid_map", &format!("{} {} 1", inside.1, own.1))
 }

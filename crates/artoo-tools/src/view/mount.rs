@@ -3,6 +3,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::ptr;
 
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, StatVfsMountFlags, fstatvfs, openat2};
 use rustix::io::Errno;
@@ -17,6 +18,9 @@ use super::problem::{NoView, Step};
 /// Flags of `mount_setattr` for a mount and all below it.
 const WHOLE_TREE: libc::c_uint = libc::AT_EMPTY_PATH as libc::c_uint | libc::AT_RECURSIVE as libc::c_uint;
 
+/// A change of a mount's attributes that changes none.
+const UNCHANGED: libc::mount_attr = libc::mount_attr { attr_set: 0, attr_clr: 0, propagation: 0, userns_fd: 0 };
+
 /// Opens a path with `O_PATH`; a link among its names is an error.
 pub(super) fn hold(path: impl Arg, more: OFlags) -> Result<OwnedFd, Errno> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC | more;
@@ -25,20 +29,27 @@ pub(super) fn hold(path: impl Arg, more: OFlags) -> Result<OwnedFd, Errno> {
 
 /// Makes all mounts private to this namespace.
 pub(super) fn make_private(root: BorrowedFd<'_>) -> io::Result<()> {
-    change_tree(root, 0, libc::MS_PRIVATE)
+    change(root, WHOLE_TREE, &libc::mount_attr { propagation: libc::MS_PRIVATE, ..UNCHANGED })
 }
 
 /// Makes all mounts read-only.
 pub(super) fn make_read_only(root: BorrowedFd<'_>) -> io::Result<()> {
-    change_tree(root, libc::MOUNT_ATTR_RDONLY, 0)
+    change(root, WHOLE_TREE, &libc::mount_attr { attr_set: libc::MOUNT_ATTR_RDONLY, ..UNCHANGED })
 }
 
-fn change_tree(root: BorrowedFd<'_>, set: u64, propagation: libc::c_ulong) -> io::Result<()> {
-    let change = libc::mount_attr { attr_set: set, attr_clr: 0, propagation, userns_fd: 0 };
+/// Shows the files of a mount that lies nowhere yet with the owners that a user namespace gives them. Where it knows none
+/// of them, not even an administrator may override their modes.
+pub(super) fn map_owners(mount: &OwnedFd, users: &OwnedFd) -> io::Result<()> {
+    let userns_fd = users.as_raw_fd().unsigned_abs().into();
+    let owners = libc::mount_attr { attr_set: libc::MOUNT_ATTR_IDMAP, userns_fd, ..UNCHANGED };
+    change(mount.as_fd(), libc::AT_EMPTY_PATH.unsigned_abs(), &owners)
+}
+
+fn change(mount: BorrowedFd<'_>, flags: libc::c_uint, change: &libc::mount_attr) -> io::Result<()> {
     let (path, size) = (c"".as_ptr(), size_of::<libc::mount_attr>());
     // SAFETY: the structure is the one the call is defined for, with its size, and outlives the call like the path.
     let done =
-        unsafe { libc::syscall(libc::SYS_mount_setattr, root.as_raw_fd(), path, WHOLE_TREE, &raw const change, size) };
+        unsafe { libc::syscall(libc::SYS_mount_setattr, mount.as_raw_fd(), path, flags, ptr::from_ref(change), size) };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
@@ -77,4 +88,11 @@ pub(super) fn overlay(lower: &OwnedFd, upper: &OwnedFd, work: &OwnedFd) -> Resul
         attributes |= MountAttrFlags::MOUNT_ATTR_NOEXEC;
     }
     fsmount(&system, FsMountFlags::FSMOUNT_CLOEXEC, attributes).map_err(&failed)
+}
+
+/// An empty file system in memory that lies nowhere yet.
+pub(super) fn memory() -> Result<OwnedFd, Errno> {
+    let system = fsopen(c"tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_create(&system)?;
+    fsmount(&system, FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::MOUNT_ATTR_NODEV)
 }

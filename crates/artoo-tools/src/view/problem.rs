@@ -99,6 +99,9 @@ fn remedy(step: Step, error: &io::Error) -> String {
             "artoo's data folder must lie on a file system that takes an upper layer (ext4, xfs, btrfs, tmpfs since \
              Linux 6.6), not on an overlay, NFS or FAT"
         }
+        (Step::Cover, Some(Errno::PERM | Errno::INVAL)) => {
+            "the administrator of this container could read hidden places: run artoo as another user"
+        }
         _ => return String::new(),
     };
     format!("; {remedy}")

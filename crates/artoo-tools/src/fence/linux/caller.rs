@@ -25,6 +25,7 @@ pub(super) struct Caller {
 }
 
 /// A directory entry: the open folder, the name, and the real path.
+#[derive(Debug)]
 pub(super) struct DirEntry {
     pub(super) folder: OwnedFd,
     pub(super) name: OsString,

@@ -18,6 +18,7 @@ mod rename_folder;
 pub(crate) mod rules;
 mod supervisor;
 mod syscalls;
+mod temporaries;
 mod watched;
 
 pub(crate) use beside_hidden::BesideHidden;

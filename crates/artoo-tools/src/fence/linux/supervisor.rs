@@ -2,7 +2,7 @@
 //! some calls are made here on behalf of the program, on files that stay open from the check to the act, so that
 //! nothing can be swapped in between. All other calls continue in the kernel, where Landlock still applies.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -10,17 +10,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{
     AtFlags, Mode, OFlags, RenameFlags, StatVfsMountFlags, Timespec, Timestamps, fstat, fstatvfs, linkat, mkdirat,
-    openat, renameat_with, statat, symlinkat, unlinkat,
+    openat, renameat_with, symlinkat, unlinkat,
 };
 use rustix::process::{Pid, Signal, pidfd_send_signal};
 
 use super::call::{self, Call, PathArgument, Subject, TimeFormat};
 use super::caller::{self, Caller, DirEntry};
 use super::disk::Disk;
+use super::incidental;
 use super::kernel::{self, Answer, Notification};
 use super::predict::{Change, Predicted, is_set_id};
 use super::rename_folder;
 use super::syscalls::SET_ID_BITS;
+use super::temporaries::Temporaries;
+use crate::change::run_by;
 use crate::fence::denial::{DENIALS_MAX, Denial};
 use crate::fence::reach::session;
 use crate::fence::{Fence, RunKind};
@@ -38,7 +41,7 @@ pub(crate) struct Listening {
 }
 
 /// Facts recorded about a program.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub(crate) struct Observed {
     /// Denied acts, each once, in order of the first attempt.
     pub(crate) denied: Vec<Denial>,
@@ -52,6 +55,8 @@ pub(crate) struct Observed {
     pub(crate) left_group: bool,
     /// Folders renamed in a view: old and new path.
     pub(crate) renamed: Vec<(PathBuf, PathBuf)>,
+    /// Files it made beside those it may change.
+    pub(crate) temporaries: Temporaries,
 }
 
 impl Observed {
@@ -92,8 +97,6 @@ pub(crate) struct Supervisor {
     pub(super) sessions: HashSet<i32>,
     /// The program was given a Unix socket instead of an internet socket.
     pub(super) has_substitute_socket: bool,
-    /// Device and inode of files that the program created beside granted ones: its temporary files.
-    made: BTreeSet<(u64, u64)>,
     observed: SharedObserved,
 }
 
@@ -126,7 +129,6 @@ impl Supervisor {
             first: pidfd,
             sessions: HashSet::from([pid.as_raw_nonzero().get()]),
             has_substitute_socket: false,
-            made: BTreeSet::new(),
             observed,
         }
     }
@@ -293,7 +295,7 @@ impl Supervisor {
     pub(super) fn set_metadata(&self, notification: Notification, of: Subject, change: &Change) -> io::Result<Answer> {
         let file = subject(&self.caller(notification)?, of)?;
         let path = caller::real(&file)?;
-        let is_own = caller::is_nameless(&file, &path) || self.made.contains(&identity(&file)?);
+        let is_own = caller::is_nameless(&file, &path) || self.observed.lock().temporaries.holds(identity(&file)?);
         if self.access(&path) == Access::Outside && !is_own {
             return Ok(match change.effect(&file) {
                 Predicted::Fails(error) if self.stops_at_denial() => Answer::Fails(error),
@@ -322,7 +324,8 @@ impl Supervisor {
         let found: Vec<DirEntry> = paths.into_iter().filter_map(|path| find_entry(&caller, path)).collect();
         let Ok(entries) = <[DirEntry; N]>::try_from(found) else { return Ok(Answer::Continue) };
         let accesses = entries.each_ref().map(|entry| self.access_to(entry));
-        for (entry, _) in entries.iter().zip(accesses).filter(|(_, access)| *access == Access::Outside) {
+        let denied = entries.iter().zip(accesses).filter(|(_, access)| *access == Access::Outside);
+        for (entry, _) in denied.filter(|(entry, _)| !incidental::is_write(&caller, &entry.path)) {
             self.deny(Denial::Write(entry.path.clone()), Answer::Continue);
         }
         if accesses.contains(&Access::Outside) || !accesses.contains(&Access::Granted) {
@@ -342,7 +345,8 @@ impl Supervisor {
         // Programs often change a file by writing a new one beside it and renaming that.
         let is_beside = access == Access::Outside && is_new && self.is_beside_granted(&entry.path);
         if access != Access::Granted && !is_beside {
-            if access == Access::Outside && !entry.path.starts_with("/dev") && !entry.path.starts_with("/proc") {
+            let is_device = ["/dev", "/proc"].iter().any(|folder| entry.path.starts_with(folder));
+            if access == Access::Outside && !is_device && !incidental::is_write(&caller, &entry.path) {
                 self.deny(Denial::Write(entry.path), Answer::Continue);
             }
             return Ok(Answer::Continue);
@@ -350,11 +354,11 @@ impl Supervisor {
         self.ensure_waiting(notification)?;
         let mode = plain(mode) & !caller.umask();
         // A link at the end could lead to a path that was not approved.
-        let file =
-            openat(&entry.folder, &entry.name, flags | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC, mode)?;
-        if is_beside {
-            self.made.insert(identity(&file)?);
-        }
+        let open = |entry: &DirEntry| {
+            let flags = flags | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC;
+            Ok(openat(&entry.folder, &entry.name, flags, mode)?)
+        };
+        let file = if is_beside { self.observed.lock().temporaries.make(entry, open)? } else { open(&entry)? };
         kernel::add_file(self.listener(), notification, file.as_fd(), None, flags.contains(OFlags::CLOEXEC))?;
         Ok(Answer::NoReply)
     }
@@ -378,16 +382,14 @@ impl Supervisor {
 
     pub(super) fn access_to(&self, entry: &DirEntry) -> Access {
         let access = self.access(&entry.path);
-        if access == Access::Outside && self.is_made(entry) { Access::Granted } else { access }
+        let is_own = access == Access::Outside && self.observed.lock().temporaries.stands_at(entry);
+        if is_own { Access::Granted } else { access }
     }
 
-    fn is_made(&self, entry: &DirEntry) -> bool {
-        let found = statat(&entry.folder, &entry.name, AtFlags::SYMLINK_NOFOLLOW);
-        found.is_ok_and(|found| self.made.contains(&(found.st_dev, found.st_ino)))
-    }
-
+    /// Whether a new file there may be a temporary one. Other programs may run one with such a name before it is removed.
     fn is_beside_granted(&self, path: &Path) -> bool {
-        self.fence.granted.iter().any(|granted| granted.parent().is_some() && granted.parent() == path.parent())
+        let is_beside = |granted: &PathBuf| granted.parent().is_some() && granted.parent() == path.parent();
+        self.fence.granted.iter().any(is_beside) && run_by(path, false).is_none()
     }
 
     /// Records a denial. A reading run is killed for it; any other run gets `otherwise`.

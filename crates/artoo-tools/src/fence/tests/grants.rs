@@ -48,6 +48,31 @@ fn approval_of_one_path_excludes_its_neighbours() {
     }
 }
 
+#[test]
+fn new_names_beside_are_temporary() {
+    for (command, expected, is_told) in [
+        ("cp b n && test -s n", "old\n", true),
+        ("cp b n && mv n a", "other\n", false),
+        ("cp b n && cp a m && mv m n && test -s n", "old\n", true),
+        ("cp b n && chmod 600 n && rm n", "old\n", false),
+        // Another program could run it meanwhile.
+        ("! cp b .bash_profile", "old\n", true),
+        ("! cp b Makefile", "old\n", true),
+    ] {
+        let home = TestHome::new();
+        home.file("work/a", "old\n");
+        home.file("work/b", "other\n");
+        let ended = allowed(&home, &["work/a"], command);
+        let text = ended.text(SHOWN_CHARS).0;
+        assert_eq!((ended.exit_code, ended.kept().is_some()), (Some(0), is_told), "{command}: {text}");
+        assert_eq!(fs::read_to_string(home.path.join("work/a")).unwrap(), expected, "{command}: {text}");
+        let mut names: Vec<_> =
+            fs::read_dir(home.path.join("work")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, ["a", "b"], "{command}: {text}");
+    }
+}
+
 #[doc = "holds: law 1.20"]
 #[test]
 fn own_data_stays_unchanged_despite_approval() {

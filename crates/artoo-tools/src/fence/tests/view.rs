@@ -154,6 +154,21 @@ fn secrets_are_covered() {
                    cat /etc/shadow | head -c 9; cat c/other .config/other .bashrc";
     let (ended, view) = home.in_view_by(fence, command);
     assert_eq!(ended.stdout.text(SHOWN_CHARS).0, "openstart\n", "{}", ended.text(SHOWN_CHARS).0);
+    // A copy without the content would be a wrong one, for whoever runs the command.
+    let fence = || Fence { left_out: vec![home.path.join("work/token.txt")], ..home.fence() };
+    for (command, code) in [
+        ("cat work/token.txt", 1),
+        ("cp -a .netrc artoo_workspace/n", 1),
+        ("cp -r .ssh artoo_workspace/s", 1),
+        ("tar cf artoo_workspace/t.tar work", 2),
+        ("ls .aws", 2),
+        ("chmod 644 work/token.txt; cat work/token.txt", 1),
+    ] {
+        let (ended, _) = home.in_view_by(fence(), &format!("cd ~; {command}"));
+        let errors = ended.stderr.text(SHOWN_CHARS).0;
+        assert_eq!(ended.exit_code, Some(code), "{command}: {errors}");
+        assert!(errors.contains("Permission denied"), "{command}: {errors}");
+    }
     let upper = &view.layers()[0].upper;
     let found = Command::new("grep").arg("-rl").arg("SECRET").arg(upper).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&found.stdout), "");

@@ -21,7 +21,7 @@ use tokio::sync::oneshot;
 
 use super::scratch::Scratch;
 use super::{Invocation, Order, Verdict};
-use crate::fence::{self, Disk, Fence, Filters, Layers, Listening, RunLimits, SharedObserved, Supervisor};
+use crate::fence::{self, Denial, Disk, Fence, Filters, Layers, Listening, RunLimits, SharedObserved, Supervisor};
 use crate::view::View;
 use crate::view::child::Program;
 
@@ -156,6 +156,8 @@ fn supervise(
                     }
                     // Without a listener nothing was recorded.
                     let stayed_off = fence.is_none() && !observed.reached_out;
+                    let left = observed.temporaries.remove_all();
+                    observed.denied.extend(left.into_iter().map(Denial::Write));
                     let (denied, is_stopped) = (std::mem::take(&mut observed.denied), observed.is_stopped);
                     let how = Verdict { denied, is_stopped, stayed_off, full: observed.full, ..how };
                     let _ = verdict.take().map(|verdict| verdict.send(how));

@@ -1,0 +1,77 @@
+//! Temporary files beside a file that a program may change: many programs write a new file first, and rename it onto the
+//! old one.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+
+use rustix::fs::{AtFlags, fstat, statat, unlinkat};
+
+use super::caller::DirEntry;
+
+/// Temporary files that a program has at once.
+const TEMPORARIES_MAX: usize = 256;
+
+/// The temporary files of one run. What is left of them at its end is removed.
+#[derive(Debug, Default)]
+pub(crate) struct Temporaries {
+    made: Vec<Made>,
+    is_over: bool,
+}
+
+#[derive(Debug)]
+struct Made {
+    entry: DirEntry,
+    /// Held open, so that no other file gets its number.
+    _file: OwnedFd,
+    identity: (u64, u64),
+}
+
+impl Temporaries {
+    /// Whether a file with this device and number is one of them.
+    pub(super) fn holds(&self, identity: (u64, u64)) -> bool {
+        self.made.iter().any(|made| made.identity == identity)
+    }
+
+    /// Whether such a file stands at this entry.
+    pub(super) fn stands_at(&self, entry: &DirEntry) -> bool {
+        let found = statat(&entry.folder, &entry.name, AtFlags::SYMLINK_NOFOLLOW);
+        found.is_ok_and(|found| self.holds((found.st_dev, found.st_ino)))
+    }
+
+    /// Adds the file that `make` makes.
+    ///
+    /// # Errors
+    /// When it can't be made, when there are too many, or when the run is over.
+    pub(super) fn make(
+        &mut self,
+        entry: DirEntry,
+        make: impl FnOnce(&DirEntry) -> io::Result<OwnedFd>,
+    ) -> io::Result<OwnedFd> {
+        if self.made.len() >= TEMPORARIES_MAX {
+            // The others were removed or have their final names.
+            let standing: Vec<bool> = self.made.iter().map(|made| self.stands_at(&made.entry)).collect();
+            let mut standing = standing.into_iter();
+            self.made.retain(|_| standing.next().unwrap_or(true));
+        }
+        if self.is_over || self.made.len() >= TEMPORARIES_MAX {
+            return Err(io::Error::from_raw_os_error(libc::EACCES));
+        }
+        let file = make(&entry)?;
+        let found = fstat(&file)?;
+        self.made.push(Made { entry, _file: file.try_clone()?, identity: (found.st_dev, found.st_ino) });
+        Ok(file)
+    }
+
+    /// Removes those that still have the names they were made with, and returns these names.
+    pub(crate) fn remove_all(&mut self) -> Vec<PathBuf> {
+        self.is_over = true;
+        let standing = self.made.iter().filter(|made| self.stands_at(&made.entry));
+        standing
+            .map(|made| {
+                let _ = unlinkat(&made.entry.folder, &made.entry.name, AtFlags::empty());
+                made.entry.path.clone()
+            })
+            .collect()
+    }
+}

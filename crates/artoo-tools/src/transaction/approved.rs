@@ -1,0 +1,52 @@
+//! Places that may be changed directly, as they were when the user was asked.
+
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::paths;
+
+/// A file or folder that the user was asked about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ApprovedPlace {
+    path: PathBuf,
+    real: PathBuf,
+    /// The nearest folder that existed, with device and inode.
+    folder: Option<(PathBuf, u64, u64)>,
+}
+
+impl ApprovedPlace {
+    /// A place as it is now. `created` is a folder that is created anew for each run.
+    pub(crate) fn new(path: PathBuf, created: Option<&Path>) -> Self {
+        let real = paths::real(&path);
+        let existing = real.ancestors().filter(|folder| created.is_none_or(|created| !folder.starts_with(created)));
+        let folder = existing.filter(|folder| folder.is_dir()).find_map(|folder| {
+            let (device, inode) = identity(folder).ok()?;
+            Some((folder.to_path_buf(), device, inode))
+        });
+        Self { path, real, folder }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where it really is.
+    pub(crate) fn real(&self) -> &Path {
+        &self.real
+    }
+
+    /// Whether the path still leads to the same place in the same folder.
+    pub(crate) fn is_unchanged(&self) -> bool {
+        let is_same = |(folder, device, inode): &(PathBuf, u64, u64)| {
+            identity(folder).is_ok_and(|found| found == (*device, *inode))
+        };
+        paths::real(&self.path) == self.real && self.folder.as_ref().is_some_and(is_same)
+    }
+}
+
+/// Device and inode of a folder itself, not of one that a link leads to.
+fn identity(folder: &Path) -> io::Result<(u64, u64)> {
+    let found = folder.symlink_metadata()?;
+    Ok((found.dev(), found.ino()))
+}

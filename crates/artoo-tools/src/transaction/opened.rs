@@ -1,0 +1,78 @@
+//! Files that are opened in a few folders while a program runs: an approval of the program is bound to their content.
+
+use std::path::{Path, PathBuf};
+
+#[cfg(target_os = "linux")]
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ffi::OsStr,
+    mem::MaybeUninit,
+    os::fd::OwnedFd,
+    os::unix::ffi::OsStrExt,
+};
+
+#[cfg(target_os = "linux")]
+use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
+
+/// Largest file whose content is compared: scripts are smaller, and hashing data takes time.
+#[cfg(target_os = "linux")]
+const COMPARED_MAX_BYTES: u64 = 1024 * 1024;
+
+/// Files that are compared.
+#[cfg(target_os = "linux")]
+const COMPARED_MAX: usize = 200;
+
+/// Bytes of events read at once.
+#[cfg(target_os = "linux")]
+const EVENTS_BYTES: usize = 64 * 1024;
+
+/// Folders in which opened files are noticed.
+#[derive(Debug)]
+pub(super) struct Opened {
+    #[cfg(target_os = "linux")]
+    watched: Option<(OwnedFd, BTreeMap<i32, PathBuf>)>,
+}
+
+#[cfg(target_os = "linux")]
+impl Opened {
+    /// Watches the working folder and those of the named paths. Where the kernel refuses that, nothing is noticed.
+    pub(super) fn watch(cwd: &Path, named: &[PathBuf]) -> Self {
+        let folders: BTreeSet<&Path> = named.iter().filter_map(|path| path.parent()).chain([cwd]).collect();
+        let watched = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok().map(|events| {
+            let flags = WatchFlags::OPEN | WatchFlags::ONLYDIR;
+            let watch = |folder: &Path| Some((inotify::add_watch(&events, folder, flags).ok()?, folder.to_path_buf()));
+            let watches = folders.into_iter().filter_map(watch).collect();
+            (events, watches)
+        });
+        Self { watched }
+    }
+
+    /// The files opened until now.
+    pub(super) fn files(self) -> Vec<PathBuf> {
+        let Some((events, folders)) = self.watched else { return Vec::new() };
+        let mut buffer = [const { MaybeUninit::uninit() }; EVENTS_BYTES];
+        let mut reader = Reader::new(events, &mut buffer);
+        let mut opened = BTreeSet::new();
+        while let Ok(event) = reader.next() {
+            if let (Some(folder), Some(name)) = (folders.get(&event.wd()), event.file_name())
+                && !event.events().contains(ReadFlags::ISDIR)
+            {
+                opened.insert(folder.join(OsStr::from_bytes(name.to_bytes())));
+            }
+        }
+        let is_compared =
+            |path: &PathBuf| path.metadata().is_ok_and(|found| found.is_file() && found.len() <= COMPARED_MAX_BYTES);
+        opened.into_iter().filter(is_compared).take(COMPARED_MAX).collect()
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+impl Opened {
+    pub(super) fn watch(_: &Path, _: &[PathBuf]) -> Self {
+        Self {}
+    }
+
+    pub(super) fn files(self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+}
