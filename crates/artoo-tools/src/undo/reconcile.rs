@@ -15,10 +15,10 @@ use super::journal::{CLOSED, Journal};
 use super::state::{self, State};
 use super::survey::is_skipped;
 use super::walk::{Seen, walk};
-use crate::openat::Place;
 use crate::digest;
 use crate::files::rename;
 use crate::limit::Limit;
+use crate::openat::Place;
 use crate::paths;
 
 /// Everything an act did, in the order of doing. `made`: what it says it made, where it came to its end.

@@ -8,8 +8,8 @@ use super::super::commit::{arrived, aside, store_displaced};
 use super::super::facts::{set_mode, shift};
 use super::super::format::{Change, Done, Operation};
 use super::super::state::{self, Identity, State, stands};
-use crate::openat::Place;
 use crate::limit::Limit;
+use crate::openat::Place;
 
 /// A commit that nobody saw the end of.
 pub(super) struct Found<'a> {
