@@ -60,7 +60,7 @@ mod tests {
     use sha2::{Digest, Sha256};
 
     #[test]
-    fn digests_are_sha256_and_parts_do_not_run_together() {
+    fn digests_are_sha256_of_separate_parts() {
         assert_eq!(hex(&Sha256::digest(b"abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
         assert_ne!(of_parts([b"ab".as_slice(), b"c"]), of_parts([b"a".as_slice(), b"bc"]));
     }

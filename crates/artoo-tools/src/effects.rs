@@ -119,10 +119,10 @@ impl CallEffects {
     pub(crate) fn network_message(&self, is_sandboxed: bool) -> String {
         let message = match self.network {
             NetworkUse::None => "uses no network",
-            NetworkUse::Blocked if is_sandboxed => "uses no network (the fence holds it)",
-            NetworkUse::Blocked => "may reach the network: nothing on this machine keeps it from that",
-            NetworkUse::Possible => "may reach the network",
-            NetworkUse::Certain => "reaches the network",
+            NetworkUse::Blocked if is_sandboxed => "uses no network (the sandbox blocks it)",
+            NetworkUse::Blocked => "may use the network: this machine has no sandbox that blocks it",
+            NetworkUse::Possible => "may use the network",
+            NetworkUse::Certain => "uses the network",
         };
         if self.hosts.is_empty() {
             return message.to_owned();

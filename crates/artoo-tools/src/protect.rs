@@ -136,7 +136,7 @@ impl Protected {
     /// Why reading this file needs approval; `None` if it needs none.
     pub(crate) fn secret(&self, path: &Path) -> Option<String> {
         let is_kept = !self.trusts_model && secret::is_secret(path);
-        is_kept.then(|| format!("{} may hold secrets, and what it says goes to the model", paths::line(path)))
+        is_kept.then(|| format!("{} may hold secrets, and its content would be sent to the model", paths::line(path)))
     }
 
     /// The real path to approve for a command that reads this path or pattern, if it is in a protected place other than
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_below_itself_and_beside_none_of_its_name_s_beginning() {
+    fn places_are_compared_by_whole_names() {
         assert!(check("/h/.ssh", "/h/.ssh"));
         assert!(check("/h/.SSH/id", "/H/.ssh/"));
         assert!(check("/h//./.ssh/id", "/h/.ssh"));

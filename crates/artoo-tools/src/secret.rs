@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_with_more_entries_than_are_looked_at_is_not_known() {
+    fn search_beyond_the_limit_is_incomplete() {
         let dir = TempDir::new().unwrap();
         for name in ["a", "b", ".env"] {
             fs::write(dir.path().join(name), "").unwrap();
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_compared_in_any_letter_case_and_in_any_folder() {
+    fn secret_names_match_in_any_case() {
         for path in ["/a/.ENV", "/a/Server.PEM", "/b/.SSH/x/y", "/b/Login Data", "/x/.docker/config.json"] {
             assert!(is_named_so(path.as_ref()), "{path}");
         }

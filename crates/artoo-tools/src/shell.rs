@@ -192,7 +192,7 @@ fn schema() -> Value {
         json!({
             "command": {"type": "string", "minLength": 1, "maxLength": COMMAND_MAX_CHARS,
                 "description": "a command for bash, with pipelines, lists and loops"},
-            "network": {"type": "boolean", "description": "true if it must reach the network; asks a person"},
+            "network": {"type": "boolean", "description": "true if it needs the network; needs approval"},
             "writes": {"type": "array", "maxItems": WRITES_MAX, "items": {"type": "string", "minLength": 1, "maxLength": PATH_MAX_BYTES},
                 "description": "folders outside the home folder that it must change"}
         }),

@@ -107,7 +107,7 @@ mod tests {
     use super::alternatives;
 
     #[test]
-    fn a_missing_name_is_looked_for_beside_its_place_and_then_below() {
+    fn suggestions_come_from_beside_then_below() {
         let dir = tempfile::TempDir::new().unwrap();
         let docs = dir.path().join("Documents");
         for folder in ["Work/old", ".hidden", "Empty"] {

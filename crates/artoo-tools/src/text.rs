@@ -93,7 +93,7 @@ mod tests {
         /// Whatever the text and wherever it was cut before, what is shown are true ends and the number is exact.
         #[doc = "holds: design D21"]
         #[test]
-        fn the_cut_is_between_characters_and_its_number_is_exact(
+        fn cut_keeps_characters_and_counts_exactly(
             text in "[aäß漢🦀\n]{0,80}", head in 0_usize..400, tail in 0_usize..400, max in 0_usize..60,
         ) {
             let bytes = text.as_bytes();
@@ -113,7 +113,7 @@ mod tests {
         }
 
         #[test]
-        fn bytes_of_any_kind_are_counted_as_shown(bytes: Vec<u8>, max in 0_usize..40) {
+        fn arbitrary_bytes_are_counted_as_shown(bytes: Vec<u8>, max in 0_usize..40) {
             let (shown, is_cut) = ends(&bytes, 0, &[], max);
             let lossy = String::from_utf8_lossy(&bytes).chars().count();
             prop_assert_eq!(is_cut, lossy > max);

@@ -26,7 +26,7 @@ pub enum Distrust {
         max_bytes: u64,
     },
     /// The group or others can write to the path.
-    #[error("{path} can be changed by other users (mode {mode:o}); run chmod go-w on it", path = path.display())]
+    #[error("{path} can be changed by others than you (mode {mode:o}); run chmod go-w on it", path = path.display())]
     OpenToOthers {
         /// The file or folder.
         path: PathBuf,
@@ -34,7 +34,7 @@ pub enum Distrust {
         mode: u32,
     },
     /// Others can read a file with a key.
-    #[error("{path} can be read by other users (mode {mode:o}), and it has a key", path = path.display())]
+    #[error("{path} can be read by others than you (mode {mode:o}), and it holds a key", path = path.display())]
     OpenToRead {
         /// The file.
         path: PathBuf,

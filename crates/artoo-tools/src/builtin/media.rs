@@ -76,7 +76,7 @@ mod tests {
     use super::{chosen, players, quoted};
 
     #[test]
-    fn a_player_is_chosen_by_name_or_because_it_is_alone() {
+    fn player_is_chosen_by_name_or_alone() {
         let names = "(['org.freedesktop.DBus', ':1.2', 'org.mpris.MediaPlayer2.vlc', 'org.mpris.MediaPlayer2.a b'],)";
         assert_eq!(players(names), ["vlc"]);
         assert_eq!(quoted("(<'Paused'>,)"), ["Paused"]);

@@ -105,7 +105,7 @@ pub(crate) fn detect(config: &ToolConfig) -> (Vec<ManifestTool>, Vec<ToolProblem
             manifests.into_iter().map(|manifest| Arc::new(Action { manifest: Arc::new(manifest), run: None }));
         let own = ManifestTool {
             name: "shortcuts".to_owned(),
-            description: "run one of the person's own programs".to_owned(),
+            description: "run one of the user's own programs".to_owned(),
             priority: 5,
             selector: Some("name".to_owned()),
             actions: actions.collect(),

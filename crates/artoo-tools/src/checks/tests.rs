@@ -78,7 +78,7 @@ fn checks_read_the_state_again() {
 }
 
 #[test]
-fn a_recomputation_is_not_decided_here_and_a_missing_exit_code_is_no_pass() {
+fn missing_exit_code_fails_the_check() {
     let dir = TempDir::new().unwrap();
     let environment = environment(&dir);
     let input = CheckInput { output: "1", exit_code: None, environment: &environment };

@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn one_command_is_read_the_same_however_it_is_spelled() {
+    fn spellings_of_a_command_are_read_alike() {
         for spelled in [
             "rm keep.txt",
             "  rm   keep.txt ; ",
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_named_inside_a_text_is_seen() {
+    fn names_inside_texts_are_found() {
         for (command, name) in [
             ("python3 -c \"import os; os.remove('keep.txt')\"", "keep.txt"),
             ("perl -e 'unlink \"keep.txt\"'", "keep.txt"),

@@ -82,8 +82,8 @@ impl ApprovalScope {
             PathScope::Children => format!("anything in {path}"),
         };
         let action = match self.action {
-            Action::Create => "make what is not there yet",
-            Action::Modify => "take away, move or change what is there",
+            Action::Create => "create new files",
+            Action::Modify => "change, move or delete existing files",
         };
         format!("{action}: {place}")
     }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::sync::Arc;
 
-use artoo_proto::{EffectClass, ToolClass, ToolSpec, escape};
+use artoo_proto::{ToolClass, ToolSpec, escape};
 use serde_json::{Map, Value};
 
 use crate::custom::manifest::{self, Manifest};
@@ -55,7 +55,6 @@ pub(crate) fn read(manifest: &Manifest, machine: &Machine, input: &Value) -> Res
         reason: manifest.ask.clone().or_else(sending),
         paths: named.flatten().filter_map(|text| paths::absolute(&machine.config.environment, text).ok()).collect(),
         time: manifest.timeout(),
-        may_need_workspace: class != EffectClass::ReadOnly,
         work: Arc::new(Invocation {
             name: program.clone().into_os_string(),
             program: program.clone(),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use artoo_proto::{Environment, escape};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::input::{self, unfit};
 use crate::paths::{self, PATH_MAX_BYTES};
@@ -70,13 +70,6 @@ pub(crate) enum Act {
     },
 }
 
-/// The input of `trash`.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct TrashWire {
-    paths: Vec<String>,
-}
-
 impl Act {
     /// Reads the input of `files`.
     pub(crate) fn parse(value: &Value) -> Result<Self, Box<Record>> {
@@ -87,10 +80,11 @@ impl Act {
 
     /// Reads the input of `trash`.
     pub(crate) fn parse_trash(value: &Value) -> Result<Self, Box<Record>> {
-        let TrashWire { paths } = input::parse(value)?;
-        let act = Self::Delete { paths };
-        act.check()?;
-        Ok(act)
+        let mut fields: Map<String, Value> = input::parse(value)?;
+        match fields.insert("act".to_owned(), "delete".into()) {
+            None => Self::parse(&fields.into()),
+            Some(_) => Err(unfit("the input does not fit the tool's schema: unknown field `act`")),
+        }
     }
 
     fn check(&self) -> Result<(), Box<Record>> {

@@ -1,7 +1,8 @@
 //! Packs files and folders into an archive.
 
-use std::fs::File;
-use std::io;
+use std::fs::{File, Metadata};
+use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use flate2::Compression;
@@ -54,19 +55,47 @@ pub(super) fn pack(sources: &[PathBuf], to: &Path, mut new: Made, limit: &Limit)
 }
 
 fn write(sources: &[PathBuf], to: &Path, file: &File, limit: &Limit) -> io::Result<u64> {
-    let format = Format::of(to)?;
-    let mut archive = match format {
-        Format::Tar => Archive::Tar(tar::Builder::new(Stream::Plain(file.try_clone()?))),
+    let file = file.try_clone()?;
+    match Format::of(to)? {
+        Format::Tar => tar(sources, file, limit).map(|(_, entries)| entries),
         Format::TarGz => {
-            Archive::Tar(tar::Builder::new(Stream::Gz(GzEncoder::new(file.try_clone()?, Compression::default()))))
+            let (encoder, entries) = tar(sources, GzEncoder::new(file, Compression::default()), limit)?;
+            encoder.finish().map(|_| entries)
         }
-        Format::Zip => Archive::Zip(Box::new(ZipWriter::new(file.try_clone()?))),
-    };
-    let mut entries = 0;
-    for (source, name) in sources.iter().zip(names(sources)) {
-        entries += add(&mut archive, &Place::of(source)?, &name, limit, 0)?;
+        Format::Zip => zip(sources, file, limit),
     }
-    archive.finish()?;
+}
+
+fn tar<W: Write>(sources: &[PathBuf], to: W, limit: &Limit) -> io::Result<(W, u64)> {
+    let mut archive = tar::Builder::new(to);
+    let entries = each_entry(sources, limit, &mut |mut entry, found, name| {
+        if found.is_file() {
+            return archive.append_file(name, &mut entry);
+        }
+        let mut header = tar::Header::new_gnu();
+        header.set_metadata(found);
+        header.set_entry_type(tar::EntryType::Directory);
+        header.set_size(0);
+        archive.append_data(&mut header, name, io::empty())
+    })?;
+    Ok((archive.into_inner()?, entries))
+}
+
+fn zip(sources: &[PathBuf], to: File, limit: &Limit) -> io::Result<u64> {
+    let mut archive = ZipWriter::new(to);
+    let entries = each_entry(sources, limit, &mut |mut entry, found, name| {
+        let name = name.to_str().ok_or_else(|| io::Error::other("a name that is not text can't go into a zip"))?;
+        if found.is_dir() {
+            return archive.add_directory(name, SimpleFileOptions::default()).map_err(io::Error::other);
+        }
+        let options = SimpleFileOptions::default()
+            .compression_method(zip::CompressionMethod::Deflated)
+            .large_file(found.len() >= u64::from(u32::MAX))
+            .unix_permissions(found.mode() & 0o777);
+        archive.start_file(name, options).map_err(io::Error::other)?;
+        copy::pour(&mut entry, &mut archive, limit)
+    })?;
+    archive.finish().map_err(io::Error::other)?;
     Ok(entries)
 }
 
@@ -82,97 +111,36 @@ fn names(sources: &[PathBuf]) -> Vec<PathBuf> {
     sources.iter().map(|source| source.strip_prefix(&common).unwrap_or(source).to_path_buf()).collect()
 }
 
-enum Stream {
-    Plain(File),
-    Gz(GzEncoder<File>),
-}
+/// Adds an open folder or file with this name to an archive.
+type Add<'a> = dyn FnMut(File, &Metadata, &Path) -> io::Result<()> + 'a;
 
-impl io::Write for Stream {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Plain(file) => file.write(bytes),
-            Self::Gz(encoder) => encoder.write(bytes),
-        }
+/// Passes every folder and file to `add`, a folder before its content; returns their number.
+fn each_entry(sources: &[PathBuf], limit: &Limit, add: &mut Add<'_>) -> io::Result<u64> {
+    let mut entries = 0;
+    for (source, name) in sources.iter().zip(names(sources)) {
+        entries += entry(&Place::of(source)?, &name, limit, 0, add)?;
     }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::Plain(file) => file.flush(),
-            Self::Gz(encoder) => encoder.flush(),
-        }
-    }
+    Ok(entries)
 }
 
-enum Archive {
-    Tar(tar::Builder<Stream>),
-    Zip(Box<ZipWriter<File>>),
-}
-
-impl Archive {
-    fn finish(self) -> io::Result<()> {
-        match self {
-            Self::Tar(builder) => match builder.into_inner()? {
-                Stream::Plain(_) => Ok(()),
-                Stream::Gz(encoder) => encoder.finish().map(drop),
-            },
-            Self::Zip(writer) => writer.finish().map(drop).map_err(io::Error::other),
-        }
-    }
-}
-
-fn add(archive: &mut Archive, place: &Place, name: &Path, limit: &Limit, depth: usize) -> io::Result<u64> {
+fn entry(place: &Place, name: &Path, limit: &Limit, depth: usize, add: &mut Add<'_>) -> io::Result<u64> {
     if depth > DEPTH_MAX {
         return Err(io::Error::other("folders are nested too deep"));
     }
-    let found = statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW)?;
-    let kind = FileType::from_raw_mode(found.st_mode);
-    if kind.is_dir() {
-        match archive {
-            Archive::Tar(builder) => builder.append_folder(name, &File::from(place.open_folder()?))?,
-            Archive::Zip(writer) => {
-                writer.add_directory(zip_name(name)?, SimpleFileOptions::default()).map_err(io::Error::other)?;
-            }
+    let kind = FileType::from_raw_mode(statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW)?.st_mode);
+    let open = match kind {
+        _ if kind.is_dir() => File::from(place.open_folder()?),
+        _ if kind.is_file() => place.open_file()?,
+        _ => {
+            let name = paths::line(name);
+            return Err(io::Error::other(format!("{name} is not a file or folder; it can't be packed")));
         }
-        let mut entries = 1;
-        for inner in copy::names(place)? {
-            entries += add(archive, &place.inside(&inner)?, &name.join(&inner), limit, depth + 1)?;
-        }
-        return Ok(entries);
+    };
+    let found = open.metadata()?;
+    add(open, &found, name)?;
+    let mut entries = 1;
+    for inner in if kind.is_dir() { copy::names(place)? } else { Vec::new() } {
+        entries += entry(&place.inside(&inner)?, &name.join(&inner), limit, depth + 1, add)?;
     }
-    if !kind.is_file() {
-        let name = paths::line(name);
-        return Err(io::Error::other(format!("{name} is not a file or folder; it can't be packed")));
-    }
-    let mut file = place.open_file()?;
-    match archive {
-        Archive::Tar(builder) => builder.append_file(name, &mut file)?,
-        Archive::Zip(writer) => {
-            let options = SimpleFileOptions::default()
-                .compression_method(zip::CompressionMethod::Deflated)
-                .large_file(file.metadata()?.len() >= u64::from(u32::MAX))
-                .unix_permissions(found.st_mode & 0o777);
-            writer.start_file(zip_name(name)?, options).map_err(io::Error::other)?;
-            copy::pour(&mut file, writer, limit)?;
-        }
-    }
-    if limit.reached() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(1) }
-}
-
-/// Adds a folder with the metadata of an open folder.
-trait FolderHeader {
-    fn append_folder(&mut self, name: &Path, folder: &File) -> io::Result<()>;
-}
-
-impl FolderHeader for tar::Builder<Stream> {
-    fn append_folder(&mut self, name: &Path, folder: &File) -> io::Result<()> {
-        let mut header = tar::Header::new_gnu();
-        header.set_metadata(&folder.metadata()?);
-        header.set_entry_type(tar::EntryType::Directory);
-        header.set_size(0);
-        self.append_data(&mut header, name, io::empty())
-    }
-}
-
-fn zip_name(name: &Path) -> io::Result<String> {
-    name.to_str().map(str::to_owned).ok_or_else(|| io::Error::other("a name that is not text can't go into a zip"))
+    if limit.reached() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(entries) }
 }

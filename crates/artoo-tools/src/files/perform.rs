@@ -100,7 +100,7 @@ impl Operation {
                 let left = copy::inventory(&place, from, limit)?;
                 trash::put(environment, &place, from, &tree_digest(from, &left), act)?;
                 changes.extend(left.into_iter().map(|(path, digest)| gone(&path, digest)));
-                Ok(format!("threw away {}", paths::line(from)))
+                Ok(format!("moved {} to the trash", paths::line(from)))
             }
             Self::Pack { sources, to } => {
                 let new = reach(to, changes, act)?.make_file()?;

@@ -168,12 +168,12 @@ impl Planner<'_> {
             Act::Delete { paths } => {
                 let sources = outermost(self.sources(&paths, true)?);
                 Draft {
-                    verb: "throws away",
+                    verb: "moves to the trash",
                     operations: sources.iter().map(|source| Operation::Trash { from: source.real.clone() }).collect(),
                     sources,
                     targets: Vec::new(),
                     class: EffectClass::Unproven,
-                    remark: Some("puts them into the trash, from where they can be taken back".to_owned()),
+                    remark: Some("they can be restored from the trash".to_owned()),
                 }
             }
         })

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_template_that_can_not_be_read_is_refused() {
+    fn invalid_templates_are_refused() {
         let problem = |text: &str| Template::parse(Some(text.to_owned()), None, None).map(|_| ()).unwrap_err();
         assert_eq!(problem("{stem"), "a brace is not closed or not opened");
         assert_eq!(problem("a}"), "a brace is not closed or not opened");

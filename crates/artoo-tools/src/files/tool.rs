@@ -20,12 +20,12 @@ impl Tool for Files {
         let (name, description, schema) = match self {
             Self::All => (
                 "files",
-                "create, copy, move, rename, pack, unpack or throw away files and folders; asks first, overwrites nothing",
+                "create, copy, move, rename, pack, unpack or delete files and folders; asks first, overwrites nothing",
                 files::schema(),
             ),
             Self::Trash => (
                 "trash",
-                "throw files and folders away, into the trash, from where they can be taken back; asks first",
+                "move files and folders to the trash, where they can be restored; asks first",
                 files::trash_schema(),
             ),
         };
@@ -70,7 +70,7 @@ fn needs_approval<'a>(plan: &'a Plan, user: &UserContext<'_>) -> Option<&'a str>
     match plan.class {
         _ if plan.secret.is_some() => plan.secret.as_deref(),
         _ if plan.stays_in_workspace => user.confirm.then_some(CAUTION),
-        EffectClass::Creating => Some("it makes something outside the workspace"),
-        EffectClass::ReadOnly | EffectClass::Unproven => Some("it takes something from its place"),
+        EffectClass::Creating => Some("it creates files outside the workspace"),
+        EffectClass::ReadOnly | EffectClass::Unproven => Some("it moves or deletes files"),
     }
 }

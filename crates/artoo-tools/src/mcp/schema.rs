@@ -111,7 +111,7 @@ mod tests {
     use super::{harmless, misfit};
 
     #[test]
-    fn a_schema_is_cut_to_what_a_model_needs() {
+    fn schemas_are_reduced_to_known_keywords() {
         let check =
             |schema: Value, expected: Result<Value, &str>| match (harmless(schema.as_object().unwrap()), expected) {
                 (Ok(found), Ok(expected)) => assert_eq!(found, expected),
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn an_input_is_held_to_the_declared_fields() {
+    fn inputs_must_match_declared_fields() {
         let schema = json!({"type": "object", "properties": {"a": {}, "b": {}}, "required": ["a"]});
         let check = |input: Value, expected: Option<&str>| {
             assert_eq!(misfit(&schema, input.as_object().unwrap()).as_deref(), expected);

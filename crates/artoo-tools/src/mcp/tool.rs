@@ -104,8 +104,6 @@ impl Tool for Remote {
             executable: manifest.program.clone(),
             paths,
             time: manifest.timeout,
-            // A server stays as long as no folder is created or removed beside what it may read.
-            may_need_workspace: false,
             work: Arc::new(RemoteCall {
                 server: Arc::clone(&self.server),
                 manifest: Arc::clone(manifest),

@@ -171,7 +171,7 @@ mod tests {
     use super::{ago, containing, of_uri};
 
     #[test]
-    fn an_address_of_a_file_is_its_path() {
+    fn file_urls_become_paths() {
         let check =
             |line: &str, expected: Option<&str>| assert_eq!(of_uri(line), expected.map(PathBuf::from), "{line}");
         check("  file:///home/a/x.txt", Some("/home/a/x.txt"));

@@ -66,8 +66,8 @@ async fn find(query: Query, indexes: Vec<Index>, call: Call) -> Result<Look, Sto
         };
         match found {
             Ok(Some(record)) => return Ok(done(record)),
-            Ok(None) => silent.push(format!("{name} knows of none")),
-            Err(why) => silent.push(format!("{name} was of no use: {why}")),
+            Ok(None) => silent.push(format!("{name} has no match")),
+            Err(why) => silent.push(format!("{name} failed: {why}")),
         }
     }
     call.work(move |machine, _, limit| mdfind::walk(&query, &machine.protected, &silent, limit)).await

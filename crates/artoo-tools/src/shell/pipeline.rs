@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_is_no_builtin_and_no_syntax() {
+    fn programs_are_neither_builtins_nor_syntax() {
         let folder = tempfile::TempDir::new().unwrap();
         for shell in ["bash", "sh"] {
             let config = config(folder.path(), shell);
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn an_invalid_pipeline_is_refused_with_its_fault() {
+    fn invalid_pipelines_are_refused_with_the_reason() {
         let long = "x".repeat(super::COMMAND_MAX_CHARS);
         let cats = vec![vec!["cat".to_owned()]; 17];
         let words = vec![vec!["cat".to_owned(); 1_025]];

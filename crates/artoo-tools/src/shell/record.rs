@@ -14,7 +14,7 @@ use crate::tool::Machine;
 use crate::{paths, secret, suggest};
 
 /// What to do if the sandbox denied a command something.
-const REMEDY: &str = "name a folder outside the home in \"writes\", or ask for \"network\"; a person decides";
+const REMEDY: &str = "name a folder outside the home in \"writes\", or ask for \"network\"; the user decides";
 
 /// Programs whose exit code 1 is an answer, if they print no error.
 const ANSWERING: &str = "grep egrep fgrep zgrep rg ag ack diff cmp test [ [[ pgrep pidof which command type lsof jq awk \

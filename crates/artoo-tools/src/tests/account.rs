@@ -2,7 +2,7 @@
 
 use artoo_proto::{CallStatus, FOLDER, ToolCall, ToolOutcome};
 
-use super::House;
+use super::Fixture;
 
 fn has_changed(call: &ToolCall) -> bool {
     call.changed.iter().any(|change| change.before != change.after)
@@ -15,14 +15,14 @@ fn known(call: &ToolCall) -> Option<Vec<&str>> {
 
 /// Runs it with a yes; `expected`: the ends of all paths it changed, `None` where that is not known.
 async fn check(command: &str, expected: Option<&[&str]>) -> ToolCall {
-    let house = House::keeping();
-    if !house.registry.fence_report().holds {
+    let fixture = Fixture::keeping();
+    if !fixture.registry.fence_report().holds {
         eprintln!("SKIPPED: nothing on this machine holds a command, so what it changes is never known");
-        return house.allowed(command).await;
+        return fixture.allowed(command).await;
     }
-    house.file("work/a.txt", "one\n");
-    house.file("work/sub/b.txt", "two\n");
-    let call = house.allowed(command).await;
+    fixture.file("work/a.txt", "one\n");
+    fixture.file("work/sub/b.txt", "two\n");
+    let call = fixture.allowed(command).await;
     let Some(expected) = expected else {
         assert_eq!(known(&call), None, "{command}: {call:?}");
         return call;
@@ -40,7 +40,7 @@ async fn check(command: &str, expected: Option<&[&str]>) -> ToolCall {
 
 #[doc = "holds: law 1.2"]
 #[tokio::test]
-async fn a_command_that_changed_nothing_is_known_to_have_changed_nothing() {
+async fn unchanged_files_are_known_after_a_command() {
     for command in [
         "cp a.txt no/such/folder 2>/dev/null || true",
         "rm -f gone.txt",
@@ -57,7 +57,7 @@ async fn a_command_that_changed_nothing_is_known_to_have_changed_nothing() {
 
 #[doc = "holds: law 1.2"]
 #[tokio::test]
-async fn what_a_command_changed_is_told_however_it_was_spelled() {
+async fn changes_are_reported_in_any_spelling() {
     check("echo new > a.txt", Some(&["work/a.txt"])).await;
     check("touch \"$(dirname \"$PWD\")/stray\" 2>/dev/null; echo created a.txt", Some(&["home/stray"])).await;
     check("rm a.txt sub/b.txt; rmdir sub", Some(&["work/a.txt", "work/sub", "work/sub/b.txt"])).await;
@@ -78,7 +78,7 @@ async fn what_a_command_changed_is_told_however_it_was_spelled() {
 
 #[doc = "holds: law 1.2"]
 #[tokio::test]
-async fn a_command_that_could_reach_further_is_not_known_to_have_done_nothing() {
+async fn wider_reach_leaves_effects_unknown() {
     check("curl http://127.0.0.1:9/upload; true", None).await;
     check("exec 5<>/dev/udp/127.0.0.1/9; true", None).await;
     // A secret that was read after a question, and nothing changed.

@@ -5,14 +5,14 @@ use std::fs;
 use artoo_proto::{CallStatus, ConsentHash, ConsentScope, EffectClass, ToolOrder, ToolOutcome};
 use serde_json::json;
 
-use super::{House, called, snapshot};
+use super::{Fixture, called, snapshot};
 
 fn command(text: &str) -> ToolOrder {
-    House::context("shell", json!({"command": text}))
+    Fixture::context("shell", json!({"command": text}))
 }
 
-async fn asked(house: &House, context: &ToolOrder) -> (ConsentHash, Vec<String>, String) {
-    match house.outcome(context, None).await {
+async fn asked(fixture: &Fixture, context: &ToolOrder) -> (ConsentHash, Vec<String>, String) {
+    match fixture.outcome(context, None).await {
         ToolOutcome::NeedsConsent { hash, effects, reason, .. } => (hash, effects, reason),
         ToolOutcome::Called { call } => panic!("was not asked about: {call:?}"),
     }
@@ -20,19 +20,19 @@ async fn asked(house: &House, context: &ToolOrder) -> (ConsentHash, Vec<String>,
 
 #[doc = "holds: law 1.1"]
 #[tokio::test]
-async fn nothing_runs_before_a_yes_and_the_effects_are_named() {
-    let house = House::new();
-    house.file("work/keep.txt", "12345");
-    let before = snapshot(&house.home.join("work"));
+async fn nothing_changes_before_approval() {
+    let fixture = Fixture::new();
+    fixture.file("work/keep.txt", "12345");
+    let before = snapshot(&fixture.home.join("work"));
     let context = command("rm keep.txt > log");
-    let (_, effects, reason) = asked(&house, &context).await;
-    assert_eq!(snapshot(&house.home.join("work")), before);
-    let work = house.home.join("work");
+    let (_, effects, reason) = asked(&fixture, &context).await;
+    assert_eq!(snapshot(&fixture.home.join("work")), before);
+    let work = fixture.home.join("work");
     let expected = format!("deletes 1 file, makes 1 file: {0}/keep.txt, {0}/log", work.display());
     assert!(effects.contains(&expected), "{effects:?}");
     assert!(reason.contains("it is outside the workspace; it was there before"), "{reason}");
-    let (hash, ..) = asked(&house, &context).await;
-    let call = called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
+    let (hash, ..) = asked(&fixture, &context).await;
+    let call = called(fixture.outcome(&context, Some(fixture.registry.grant(&hash, ConsentScope::Once))).await);
     assert_eq!((call.status, call.class), (CallStatus::Ok, EffectClass::Unproven), "{call:?}");
     let changed: Vec<_> = call.changed.iter().map(|change| (change.before.is_some(), change.after.is_some())).collect();
     assert_eq!(changed, [(true, false), (false, true)], "removed and created: {call:?}");
@@ -40,25 +40,26 @@ async fn nothing_runs_before_a_yes_and_the_effects_are_named() {
 
 #[doc = "holds: law 1.3; design H11"]
 #[tokio::test]
-async fn a_yes_to_one_command_is_none_to_another() {
-    let house = House::new();
-    house.file("work/a", "");
-    house.file("work/b", "");
-    let (hash, ..) = asked(&house, &command("rm a")).await;
+async fn approval_covers_one_command_only() {
+    let fixture = Fixture::new();
+    fixture.file("work/a", "");
+    fixture.file("work/b", "");
+    let (hash, ..) = asked(&fixture, &command("rm a")).await;
     for other in ["rm  a", "rm b", "rm a ", "rm -r a"] {
-        let call = called(house.outcome(&command(other), Some(house.registry.grant(&hash, ConsentScope::Once))).await);
+        let call =
+            called(fixture.outcome(&command(other), Some(fixture.registry.grant(&hash, ConsentScope::Once))).await);
         assert_eq!(call.status, CallStatus::Denied, "{other}: {call:?}");
     }
-    assert!(house.home.join("work/a").exists());
-    let forged = house.registry.grant(&ConsentHash(String::new()), ConsentScope::Once);
-    assert_eq!(called(house.outcome(&command("rm a"), Some(forged)).await).status, CallStatus::Denied);
+    assert!(fixture.home.join("work/a").exists());
+    let forged = fixture.registry.grant(&ConsentHash(String::new()), ConsentScope::Once);
+    assert_eq!(called(fixture.outcome(&command("rm a"), Some(forged)).await).status, CallStatus::Denied);
 }
 
 #[doc = "holds: law 1.3; design H11"]
 #[tokio::test]
-async fn a_yes_in_one_folder_is_none_in_another() {
-    let here = House::new();
-    let there = House::new();
+async fn approval_covers_one_folder_only() {
+    let here = Fixture::new();
+    let there = Fixture::new();
     here.file("work/a", "");
     there.file("work/a", "");
     let (hash, ..) = asked(&here, &command("rm a")).await;
@@ -68,52 +69,52 @@ async fn a_yes_in_one_folder_is_none_in_another() {
 
 #[doc = "holds: law 1.3; design H12"]
 #[tokio::test]
-async fn a_script_edited_after_the_yes_does_not_run() {
-    let house = House::with(|config| config.views = false);
-    let script = house.file("work/run.sh", "echo first > out\n");
+async fn script_edited_after_approval_does_not_run() {
+    let fixture = Fixture::with(|config| config.views = false);
+    let script = fixture.file("work/run.sh", "echo first > out\n");
     let context = command("sh run.sh; true");
-    let (hash, ..) = asked(&house, &context).await;
+    let (hash, ..) = asked(&fixture, &context).await;
     // Same length, same name: only the content tells.
     fs::write(&script, "echo other > out\n").unwrap();
-    let call = called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
+    let call = called(fixture.outcome(&context, Some(fixture.registry.grant(&hash, ConsentScope::Once))).await);
     assert_eq!(call.status, CallStatus::Denied, "{call:?}");
     assert!(call.output.contains("has changed since"), "{call:?}");
-    let (fresh, ..) = asked(&house, &context).await;
-    let call = called(house.outcome(&context, Some(house.registry.grant(&fresh, ConsentScope::Once))).await);
+    let (fresh, ..) = asked(&fixture, &context).await;
+    let call = called(fixture.outcome(&context, Some(fixture.registry.grant(&fresh, ConsentScope::Once))).await);
     assert_eq!(call.status, CallStatus::Ok, "{call:?}");
-    assert_eq!(fs::read_to_string(house.home.join("work/out")).unwrap(), "other\n");
+    assert_eq!(fs::read_to_string(fixture.home.join("work/out")).unwrap(), "other\n");
 }
 
 /// What is committed is what was looked at, whatever has become of the script.
 #[doc = "holds: law 1.3; design H12"]
 #[tokio::test]
-async fn what_was_looked_at_is_committed_though_a_script_was_edited() {
+async fn reviewed_changes_are_committed_after_script_edit() {
     for text in ["cd d && bash x.sh", "cd d; cd in && sh ../x.sh", "f=d/x; bash $f.sh", "bash -c 'cd d; ./x.sh'"] {
-        let house = House::new();
-        let script = house.file("work/d/x.sh", "#!/bin/sh\necho first > ~/work/out\n");
+        let fixture = Fixture::new();
+        let script = fixture.file("work/d/x.sh", "#!/bin/sh\necho first > ~/work/out\n");
         fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-        house.file("work/d/in/other", "");
+        fixture.file("work/d/in/other", "");
         let context = command(text);
-        let (hash, ..) = asked(&house, &context).await;
-        house.file("work/d/in/other", "of no concern");
-        let (again, ..) = asked(&house, &context).await;
+        let (hash, ..) = asked(&fixture, &context).await;
+        fixture.file("work/d/in/other", "of no concern");
+        let (again, ..) = asked(&fixture, &context).await;
         assert_eq!(hash, again, "{text}");
         fs::write(&script, "#!/bin/sh\necho other > ~/work/out\n").unwrap();
-        let call = called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
+        let call = called(fixture.outcome(&context, Some(fixture.registry.grant(&hash, ConsentScope::Once))).await);
         assert_eq!(call.status, CallStatus::Ok, "{text}: {call:?}");
-        assert_eq!(fs::read_to_string(house.home.join("work/out")).unwrap(), "first\n", "{text}");
+        assert_eq!(fs::read_to_string(fixture.home.join("work/out")).unwrap(), "first\n", "{text}");
     }
 }
 
 #[tokio::test]
-async fn a_quoted_name_with_blanks_and_a_protected_place_are_named_among_the_effects() {
-    let house = House::new();
-    house.file("work/my file.txt", "1");
-    house.file(".ssh/id", "");
-    let (_, effects, _) = asked(&house, &command("rm 'my file.txt'")).await;
-    let home = house.home.display();
+async fn quoted_and_protected_names_are_shown() {
+    let fixture = Fixture::new();
+    fixture.file("work/my file.txt", "1");
+    fixture.file(".ssh/id", "");
+    let (_, effects, _) = asked(&fixture, &command("rm 'my file.txt'")).await;
+    let home = fixture.home.display();
     assert!(effects.contains(&format!("deletes 1 file: {home}/work/my file.txt")), "{effects:?}");
-    let (_, effects, _) = asked(&house, &command("cat 'my file.txt' ~/.ssh/id")).await;
+    let (_, effects, _) = asked(&fixture, &command("cat 'my file.txt' ~/.ssh/id")).await;
     assert_eq!(effects[0], format!("will read {home}/.ssh/id, which may hold secrets"));
 }
 
@@ -121,48 +122,48 @@ async fn a_quoted_name_with_blanks_and_a_protected_place_are_named_among_the_eff
 /// the first run has changed what the command names.
 #[doc = "holds: law 1.3; design H11"]
 #[tokio::test]
-async fn the_second_run_needs_a_new_yes_when_the_first_changed_its_files() {
-    let house = House::new();
-    house.file("work/count", "");
+async fn second_run_needs_new_approval_after_changes() {
+    let fixture = Fixture::new();
+    fixture.file("work/count", "");
     let context = command("echo x >> count");
-    let (hash, ..) = asked(&house, &context).await;
+    let (hash, ..) = asked(&fixture, &context).await;
     assert_eq!(
-        called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await).status,
+        called(fixture.outcome(&context, Some(fixture.registry.grant(&hash, ConsentScope::Once))).await).status,
         CallStatus::Ok
     );
-    let again = called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
+    let again = called(fixture.outcome(&context, Some(fixture.registry.grant(&hash, ConsentScope::Once))).await);
     assert_eq!(again.status, CallStatus::Denied, "{again:?}");
-    assert_eq!(fs::read_to_string(house.home.join("work/count")).unwrap(), "x\n");
+    assert_eq!(fs::read_to_string(fixture.home.join("work/count")).unwrap(), "x\n");
 }
 
 #[doc = "holds: law 1.15; design D22"]
 #[tokio::test]
-async fn under_caution_creating_asks_and_reading_does_not() {
-    let house = House::new();
-    let cautious = |tool: &str, input| ToolOrder { confirm: true, ..House::context(tool, input) };
+async fn caution_asks_before_creating_not_reading() {
+    let fixture = Fixture::new();
+    let cautious = |tool: &str, input| ToolOrder { confirm: true, ..Fixture::context(tool, input) };
     let write = cautious("write_file", json!({"path": "n", "text": "hello"}));
-    let ToolOutcome::NeedsConsent { hash, shown, effects, .. } = house.outcome(&write, None).await else { panic!() };
+    let ToolOutcome::NeedsConsent { hash, shown, effects, .. } = fixture.outcome(&write, None).await else { panic!() };
     assert!(shown.contains("artoo_workspace/n\nhello") && effects[0].contains("(5 bytes)"), "{shown} {effects:?}");
-    assert!(!house.workspace().join("n").exists());
-    let call = called(house.outcome(&write, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
+    assert!(!fixture.workspace().join("n").exists());
+    let call = called(fixture.outcome(&write, Some(fixture.registry.grant(&hash, ConsentScope::Once))).await);
     assert_eq!(call.status, CallStatus::Ok, "{call:?}");
     let other = cautious("write_file", json!({"path": "n2", "text": "hello"}));
-    let call = called(house.outcome(&other, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
+    let call = called(fixture.outcome(&other, Some(fixture.registry.grant(&hash, ConsentScope::Once))).await);
     assert_eq!(call.status, CallStatus::Denied, "another file, the same text: {call:?}");
-    let (_, effects, _) = asked(&house, &cautious("shell", json!({"command": "mkdir ~/artoo_workspace/d"}))).await;
+    let (_, effects, _) = asked(&fixture, &cautious("shell", json!({"command": "mkdir ~/artoo_workspace/d"}))).await;
     assert!(effects[0].starts_with("makes 1 folder: "), "{effects:?}");
     assert_eq!(
-        called(house.outcome(&cautious("shell", json!({"command": "uname"})), None).await).status,
+        called(fixture.outcome(&cautious("shell", json!({"command": "uname"})), None).await).status,
         CallStatus::Ok
     );
-    assert_eq!(called(house.outcome(&cautious("glob", json!({})), None).await).status, CallStatus::Ok);
+    assert_eq!(called(fixture.outcome(&cautious("glob", json!({})), None).await).status, CallStatus::Ok);
 }
 
 /// H2, H3: what would be shown otherwise than it runs is not even asked about.
 #[doc = "holds: design H3"]
 #[tokio::test]
 async fn commands_with_invisible_characters_are_refused() {
-    let house = House::new();
+    let fixture = Fixture::new();
     for text in [
         "echo ok \u{1b}[2K; rm x",
         "ls\rrm x",
@@ -172,12 +173,12 @@ async fn commands_with_invisible_characters_are_refused() {
         "echo a\0; rm x",
         "echo \u{e0072}; rm x",
     ] {
-        let call = called(house.outcome(&command(text), None).await);
+        let call = called(fixture.outcome(&command(text), None).await);
         assert_eq!(call.status, CallStatus::Denied, "{text:?}: {call:?}");
         assert!(call.output.contains("invisible or control"), "{call:?}");
         assert!(!call.target.chars().any(char::is_control), "{call:?}");
     }
     for text in ["", "   ", "\n"] {
-        assert_eq!(called(house.outcome(&command(text), None).await).status, CallStatus::Failed);
+        assert_eq!(called(fixture.outcome(&command(text), None).await).status, CallStatus::Failed);
     }
 }

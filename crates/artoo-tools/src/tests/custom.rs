@@ -7,7 +7,7 @@ use std::path::Path;
 use artoo_proto::{CallStatus, ConsentScope, EffectClass, ToolCall, ToolOrder, ToolOutcome};
 use serde_json::{Value, json};
 
-use super::{House, called, put};
+use super::{Fixture, called, put};
 use crate::Registry;
 
 /// Prints each argument on a line of its own, marked at both ends.
@@ -22,9 +22,9 @@ effect = "read_only"
 type = "string"
 "#;
 
-/// A house with manifests `0.toml`, `1.toml` … beside a program that shows its arguments.
-fn house(manifests: &[&str]) -> House {
-    House::with(|config| {
+/// A fixture with manifests `0.toml`, `1.toml` … beside a program that prints its arguments.
+fn fixture(manifests: &[&str]) -> Fixture {
+    Fixture::with(|config| {
         let folder = Path::new(&config.environment.home).join("tools");
         put(&folder.join("show"), SHOW, 0o755);
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
@@ -36,11 +36,11 @@ fn house(manifests: &[&str]) -> House {
 }
 
 fn context(tool: &str, input: Value) -> ToolOrder {
-    ToolOrder { allowed_tools: vec![tool.to_owned()], ..House::context(tool, input) }
+    ToolOrder { allowed_tools: vec![tool.to_owned()], ..Fixture::context(tool, input) }
 }
 
-async fn call(house: &House, tool: &str, input: Value) -> ToolCall {
-    called(house.outcome(&context(tool, input), None).await)
+async fn call(fixture: &Fixture, tool: &str, input: Value) -> ToolCall {
+    called(fixture.outcome(&context(tool, input), None).await)
 }
 
 fn names(registry: &Registry) -> Vec<String> {
@@ -49,11 +49,11 @@ fn names(registry: &Registry) -> Vec<String> {
 
 #[doc = "holds: law 1.25"]
 #[tokio::test]
-async fn an_argument_stays_one_argument_whatever_is_in_it() {
-    let house = house(&[GREET]);
-    assert_eq!(house.registry.problems().len(), 0, "{:?}", house.registry.problems());
+async fn arguments_are_passed_unsplit() {
+    let fixture = fixture(&[GREET]);
+    assert_eq!(fixture.registry.problems().len(), 0, "{:?}", fixture.registry.problems());
     for who in ["Ada", "a b", "$(touch x)", "; rm -rf ~", "`id`", "'\"\\", "-rf", "{who}", "a\nb", "*", "größe"] {
-        let call = call(&house, "greet", json!({"who": who})).await;
+        let call = call(&fixture, "greet", json!({"who": who})).await;
         assert_eq!((call.status, call.output), (CallStatus::Ok, format!("<-->\n<{who}>\n")));
         assert_eq!((call.class, call.exit_code), (EffectClass::ReadOnly, Some(0)));
     }
@@ -63,9 +63,9 @@ async fn an_argument_stays_one_argument_whatever_is_in_it() {
 #[cfg(target_os = "linux")]
 #[doc = "holds: law 1.19"]
 #[tokio::test]
-async fn a_write_of_a_reading_tool_is_asked_about() {
+async fn writes_of_reading_tools_need_approval() {
     for (effect, is_asked) in [("read_only", true), ("creating", false)] {
-        let house = House::with(|config| {
+        let fixture = Fixture::with(|config| {
             let folder = Path::new(&config.environment.home).join("tools");
             fs::create_dir_all(&config.environment.workspace).unwrap();
             put(&folder.join("write"), "#!/bin/sh\necho x > ~/artoo_workspace/f; echo done\n", 0o755);
@@ -74,15 +74,15 @@ async fn a_write_of_a_reading_tool_is_asked_about() {
             fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
             config.custom = Some(folder);
         });
-        let outcome = house.outcome(&context("note", json!({})), None).await;
+        let outcome = fixture.outcome(&context("note", json!({})), None).await;
         assert_eq!(matches!(outcome, ToolOutcome::NeedsConsent { .. }), is_asked, "{outcome:?}");
-        assert_eq!(house.workspace().join("f").exists(), !is_asked, "{outcome:?}");
+        assert_eq!(fixture.workspace().join("f").exists(), !is_asked, "{outcome:?}");
     }
 }
 
 #[tokio::test]
 async fn inputs_are_held_to_the_manifest() {
-    let house = house(&[r#"
+    let fixture = fixture(&[r#"
 name = "many"
 description = "all kinds"
 command = ["./show", "--mode={mode}", ["-n", "{count}"], ["--loud", "{loud}"], ["--", "{names}"], "{who}"]
@@ -108,9 +108,9 @@ optional = true
 type = "string"
 minLength = 2
 "#]);
-    assert_eq!(house.registry.problems().len(), 0, "{:?}", house.registry.problems());
+    assert_eq!(fixture.registry.problems().len(), 0, "{:?}", fixture.registry.problems());
     let good = async |input: Value, expected: &str| {
-        let call = call(&house, "many", input.clone()).await;
+        let call = call(&fixture, "many", input.clone()).await;
         assert_eq!((call.status, call.class), (CallStatus::Ok, EffectClass::ReadOnly), "{input}: {call:?}");
         let shown: Vec<&str> = call.output.lines().filter(|line| !line.starts_with('[')).collect();
         assert_eq!(shown.concat(), expected, "{input}");
@@ -121,7 +121,7 @@ minLength = 2
     good(json!({"mode": "slow", "who": "Ada", "loud": false}), "<--mode=slow><Ada>").await;
     good(json!({"mode": "fast", "who": "Ada", "names": ["a", "b"]}), "<--mode=fast><--><a><b><Ada>").await;
     let bad = async |input: Value, expected: &str| {
-        let call = call(&house, "many", input.clone()).await;
+        let call = call(&fixture, "many", input.clone()).await;
         assert_eq!(call.status, CallStatus::Failed, "{input}: {call:?}");
         assert!(call.output.contains(expected) && !call.measures, "{input}: {call:?}");
     };
@@ -137,23 +137,23 @@ minLength = 2
     bad(json!({"mode": "fast", "who": "a\u{1b}[2J"}), "invisible or control").await;
     bad(json!({"mode": "fast", "who": "Ada", "rm": "x"}), "rm: there is no such input").await;
     bad(json!(["fast"]), "must be a JSON object").await;
-    let spec = house.registry.specs().into_iter().find(|spec| spec.name == "many").unwrap();
+    let spec = fixture.registry.specs().into_iter().find(|spec| spec.name == "many").unwrap();
     assert_eq!(spec.input_schema["additionalProperties"], false);
     assert_eq!(spec.input_schema["required"], json!(["mode", "who"]));
     assert_eq!(spec.input_schema["properties"]["count"], json!({"type": "integer", "minimum": 1, "maximum": 9}));
 }
 
 #[test]
-fn a_manifest_is_understood_whole_or_refused_with_the_reason() {
+fn invalid_manifests_are_refused_with_the_reason() {
     let check = |change: &[(&str, &str)], expected: &str| {
         let manifest = change.iter().fold(GREET.to_owned(), |text, (from, to)| {
             assert!(text.contains(from), "{from}");
             text.replacen(from, to, 1)
         });
-        let house = house(&[&manifest]);
-        let told: Vec<String> = house.registry.problems().iter().map(ToString::to_string).collect();
+        let fixture = fixture(&[&manifest]);
+        let told: Vec<String> = fixture.registry.problems().iter().map(ToString::to_string).collect();
         assert!(told.len() == 1 && told[0].contains(expected), "{manifest}: {told:?} instead of {expected}");
-        assert!(!names(&house.registry).contains(&"greet".to_owned()));
+        assert!(!names(&fixture.registry).contains(&"greet".to_owned()));
     };
     check(&[("effect", "efect")], "efect is not a known key (did you mean effect?)");
     check(&[("type", "tipe")], "input.who.tipe is not a known key (did you mean type?)");
@@ -187,11 +187,11 @@ fn a_manifest_is_understood_whole_or_refused_with_the_reason() {
 
 #[doc = "holds: law 1.25"]
 #[test]
-fn a_manifest_or_program_that_others_can_change_is_refused() {
+fn manifests_writable_by_others_are_refused() {
     let check = |change: &dyn Fn(&Path), expected: &str| {
-        let house = house(&[GREET]);
-        change(&house.home.join("tools"));
-        let registry = Registry::detect(house.config.clone());
+        let fixture = fixture(&[GREET]);
+        change(&fixture.home.join("tools"));
+        let registry = Registry::detect(fixture.config.clone());
         let told: Vec<String> = registry.problems().iter().map(ToString::to_string).collect();
         assert!(told.len() == 1 && told[0].contains(expected), "{told:?} instead of {expected}");
     };
@@ -203,83 +203,83 @@ fn a_manifest_or_program_that_others_can_change_is_refused() {
     check(&|folder| put(&folder.join("1.toml"), GREET, 0o644), "1.toml: name: there is a tool named greet already");
     check(&|folder| fs::write(folder.join("0.toml"), "#".repeat(70_000)).unwrap(), "is larger than 65536 bytes");
     // Nobody told of the folder, nobody has tools in it.
-    let mut config = house(&[GREET]).config.clone();
+    let mut config = fixture(&[GREET]).config.clone();
     config.custom = None;
     assert!(!names(&Registry::detect(config)).contains(&"greet".to_owned()));
 }
 
 /// A program that came out of the workspace is a model's own work.
 #[test]
-fn a_program_in_the_workspace_is_no_tool() {
-    let house = house(&[]);
-    let program = house.workspace().join("made");
+fn programs_in_the_workspace_are_refused() {
+    let fixture = fixture(&[]);
+    let program = fixture.workspace().join("made");
     put(&program, SHOW, 0o755);
-    put(&house.home.join("tools/0.toml"), &GREET.replace("./show", program.to_str().unwrap()), 0o644);
-    let registry = Registry::detect(house.config.clone());
+    put(&fixture.home.join("tools/0.toml"), &GREET.replace("./show", program.to_str().unwrap()), 0o644);
+    let registry = Registry::detect(fixture.config.clone());
     assert!(registry.problems()[0].to_string().contains("lies in the workspace"), "{:?}", registry.problems());
 }
 
 #[doc = "holds: law 1.25"]
 #[tokio::test]
-async fn what_changes_something_asks_with_the_very_arguments_and_what_it_would_change() {
+async fn questions_show_exact_arguments_and_changes() {
     let changing = GREET.replace("read_only", "changing");
-    let house = house(&[&changing]);
+    let fixture = fixture(&[&changing]);
     let wanted = context("greet", json!({"who": "a b"}));
-    put(&house.home.join("tools/show"), "#!/bin/sh\necho $2 > ~/work/greeting; echo done\n", 0o755);
-    let ToolOutcome::NeedsConsent { hash, shown, effects, reason, .. } = house.outcome(&wanted, None).await else {
+    put(&fixture.home.join("tools/show"), "#!/bin/sh\necho $2 > ~/work/greeting; echo done\n", 0o755);
+    let ToolOutcome::NeedsConsent { hash, shown, effects, reason, .. } = fixture.outcome(&wanted, None).await else {
         panic!("was not asked about");
     };
-    assert_eq!(shown, format!("greet: {}/tools/show -- \"a b\"", house.home.display()));
-    let greeting = house.home.join("work/greeting");
+    assert_eq!(shown, format!("greet: {}/tools/show -- \"a b\"", fixture.home.display()));
+    let greeting = fixture.home.join("work/greeting");
     assert_eq!(effects.first().unwrap(), &format!("makes 1 file (4 bytes): {}", greeting.display()));
     assert!(reason.contains("outside the workspace") && !greeting.exists(), "{reason}");
-    put(&house.home.join("tools/show"), "#!/bin/sh\necho other > ~/work/greeting\n", 0o755);
-    let call = called(house.outcome(&wanted, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
+    put(&fixture.home.join("tools/show"), "#!/bin/sh\necho other > ~/work/greeting\n", 0o755);
+    let call = called(fixture.outcome(&wanted, Some(fixture.registry.grant(&hash, ConsentScope::Once))).await);
     assert_eq!((call.status, call.class), (CallStatus::Ok, EffectClass::Unproven), "{call:?}");
     assert_eq!((call.output.as_str(), fs::read_to_string(&greeting).unwrap().as_str()), ("done\n", "a b\n"));
     let asks = async |from: &str, to: &str| {
-        let house = super::custom::house(&[&GREET.replace(from, to)]);
-        assert_eq!(house.registry.problems().len(), 0, "{:?}", house.registry.problems());
-        matches!(house.outcome(&wanted, None).await, ToolOutcome::NeedsConsent { .. })
+        let fixture = super::custom::fixture(&[&GREET.replace(from, to)]);
+        assert_eq!(fixture.registry.problems().len(), 0, "{:?}", fixture.registry.problems());
+        matches!(fixture.outcome(&wanted, None).await, ToolOutcome::NeedsConsent { .. })
     };
     assert!(asks("\"read_only\"", "\"read_only\"\nnetwork = true").await, "what it is given may leave");
     assert!(asks("\"read_only\"", "\"creating\"\nnetwork = true").await);
     assert!(!asks("\"read_only\"", "\"read_only\"\nnetwork = true\ngranted = true").await);
     assert!(!asks("\"read_only\"", "\"changing\"\ngranted = true").await);
-    let house = super::custom::house(&[&GREET.replace("read_only", "creating")]);
-    put(&house.home.join("tools/show"), "#!/bin/sh\necho $2 > ~/artoo_workspace/greeting\n", 0o755);
+    let fixture = super::custom::fixture(&[&GREET.replace("read_only", "creating")]);
+    put(&fixture.home.join("tools/show"), "#!/bin/sh\necho $2 > ~/artoo_workspace/greeting\n", 0o755);
     let cautious = ToolOrder { confirm: true, ..wanted };
-    assert!(matches!(house.outcome(&cautious, None).await, ToolOutcome::NeedsConsent { .. }), "D22");
+    assert!(matches!(fixture.outcome(&cautious, None).await, ToolOutcome::NeedsConsent { .. }), "D22");
 }
 
 #[tokio::test]
-async fn a_call_is_held_to_time_blocks_and_protected_places() {
+async fn own_tools_obey_timeouts_and_blocks() {
     let slow =
         GREET.replace("./show\", \"--\"", "./slow\", \"--\"").replace("read_only\"", "read_only\"\ntimeout_s = 1");
-    let house = house(&[GREET]);
-    put(&house.home.join("tools/slow"), "#!/bin/sh\necho begun\nsleep 60\n", 0o755);
-    put(&house.home.join("tools/1.toml"), &slow.replace("\"greet\"", "\"slow\""), 0o644);
-    let house = House { registry: Registry::detect(house.config.clone()), ..house };
-    assert_eq!(house.registry.problems().len(), 0, "{:?}", house.registry.problems());
-    let call_slow = call(&house, "slow", json!({"who": "x"})).await;
+    let fixture = fixture(&[GREET]);
+    put(&fixture.home.join("tools/slow"), "#!/bin/sh\necho begun\nsleep 60\n", 0o755);
+    put(&fixture.home.join("tools/1.toml"), &slow.replace("\"greet\"", "\"slow\""), 0o644);
+    let fixture = Fixture { registry: Registry::detect(fixture.config.clone()), ..fixture };
+    assert_eq!(fixture.registry.problems().len(), 0, "{:?}", fixture.registry.problems());
+    let call_slow = call(&fixture, "slow", json!({"who": "x"})).await;
     assert_eq!(call_slow.status, CallStatus::TimedOut, "{call_slow:?}");
     assert!(call_slow.output.contains("begun") && call_slow.elapsed_ms < 10_000, "{call_slow:?}");
-    house.file(".ssh/id", "");
+    fixture.file(".ssh/id", "");
     for who in ["~/.ssh/id", "/etc/shadow", "--file=/etc/shadow", "../.ssh/id"] {
-        let call = call(&house, "greet", json!({"who": who})).await;
+        let call = call(&fixture, "greet", json!({"who": who})).await;
         assert_eq!(call.status, CallStatus::Denied, "{who}: {call:?}");
     }
     let blocked = ToolOrder { blocked_targets: vec!["/srv/x".into()], ..context("greet", json!({"who": "/srv/x"})) };
-    assert_eq!(called(house.outcome(&blocked, None).await).status, CallStatus::Denied);
+    assert_eq!(called(fixture.outcome(&blocked, None).await).status, CallStatus::Denied);
     // The program was the person's alone when artoo started, and is not any more.
-    fs::set_permissions(house.home.join("tools/show"), fs::Permissions::from_mode(0o777)).unwrap();
-    let call = call(&house, "greet", json!({"who": "x"})).await;
+    fs::set_permissions(fixture.home.join("tools/show"), fs::Permissions::from_mode(0o777)).unwrap();
+    let call = call(&fixture, "greet", json!({"who": "x"})).await;
     assert_eq!(call.status, CallStatus::Denied, "{call:?}");
 }
 
 #[tokio::test]
-async fn a_manifest_takes_documents_markup_and_its_own_reason_to_ask() {
-    let house = house(&[r#"
+async fn manifests_support_documents_markup_and_ask() {
+    let fixture = fixture(&[r#"
 name = "view"
 description = "views"
 command = ["./show", "-t", "{title:markup}", "{style}", "{document}"]
@@ -294,19 +294,19 @@ type = "string"
 [input.document]
 type = "document"
 "#]);
-    assert_eq!(house.registry.problems().len(), 0, "{:?}", house.registry.problems());
-    let file = house.file("a b.txt", "x");
-    house.file(".ssh/id", "");
-    put(&house.home.join("run"), "#!/bin/sh\n", 0o755);
+    assert_eq!(fixture.registry.problems().len(), 0, "{:?}", fixture.registry.problems());
+    let file = fixture.file("a b.txt", "x");
+    fixture.file(".ssh/id", "");
+    put(&fixture.home.join("run"), "#!/bin/sh\n", 0o755);
     let input =
         |title: &str, style: &str, document: &str| json!({"title": title, "style": style, "document": document});
     let context = context("view", input("-<i>&", "plain", "~/a b.txt"));
-    let ToolOutcome::NeedsConsent { hash, shown, reason, .. } = house.outcome(&context, None).await else {
+    let ToolOutcome::NeedsConsent { hash, shown, reason, .. } = fixture.outcome(&context, None).await else {
         panic!("not asked about")
     };
     assert_eq!(reason, "it shows what you wrote");
     assert!(shown.ends_with(&format!("show -t \"-&lt;i&gt;&amp;\" plain {:?}", file.display().to_string())), "{shown}");
-    let call = called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
+    let call = called(fixture.outcome(&context, Some(fixture.registry.grant(&hash, ConsentScope::Once))).await);
     let expected = format!("<-t>\n<-&lt;i&gt;&amp;>\n<plain>\n<{}>\n", file.display());
     assert!(call.status == CallStatus::Ok && call.output.starts_with(&expected), "{call:?}");
     for (input, status, expected) in [
@@ -317,11 +317,11 @@ type = "document"
         (input("a", "x", "~/.ssh/id"), CallStatus::Denied, "LAW1"),
         (input("a", "x", "~/run"), CallStatus::Denied, "it is a program"),
     ] {
-        let call = self::call(&house, "view", input.clone()).await;
+        let call = self::call(&fixture, "view", input.clone()).await;
         assert_eq!(call.status, status, "{input}: {call:?}");
         assert!(call.output.contains(expected), "{input}: {call:?}");
     }
-    let spec = house.registry.specs().into_iter().find(|spec| spec.name == "view").unwrap();
+    let spec = fixture.registry.specs().into_iter().find(|spec| spec.name == "view").unwrap();
     let document = json!({"type": "string", "minLength": 1, "maxLength": 1000});
     assert_eq!(spec.input_schema["properties"]["document"], document);
 }

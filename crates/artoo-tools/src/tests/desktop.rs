@@ -5,7 +5,7 @@ use std::fs;
 use artoo_proto::{CallStatus, ConsentScope, EffectClass, ToolCall, ToolOrder, ToolOutcome};
 use serde_json::{Value, json};
 
-use super::{House, called, only_programs, put};
+use super::{Fixture, called, only_programs, put};
 
 /// A stand-in that writes down how it was called and then does something.
 fn noting(then: &str) -> String {
@@ -18,40 +18,40 @@ fn noting(then: &str) -> String {
 const WAYLAND: [(&str, &str); 3] =
     [("XDG_RUNTIME_DIR", "/run/user/7"), ("WAYLAND_DISPLAY", "wayland-0"), ("DISPLAY", ":0")];
 
-fn house(programs: &[(&str, &str)], session: &[(&str, &str)]) -> House {
-    House::with(|config| {
+fn fixture(programs: &[(&str, &str)], session: &[(&str, &str)]) -> Fixture {
+    Fixture::with(|config| {
         only_programs(config, programs);
         config.session = session.iter().map(|(name, value)| ((*name).to_owned(), value.into())).collect();
     })
 }
 
-fn log(house: &House) -> String {
-    fs::read_to_string(house.home.join("log")).unwrap_or_default()
+fn log(fixture: &Fixture) -> String {
+    fs::read_to_string(fixture.home.join("log")).unwrap_or_default()
 }
 
-fn has(house: &House, tool: &str) -> bool {
-    house.registry.specs().iter().any(|spec| spec.name == tool)
+fn has(fixture: &Fixture, tool: &str) -> bool {
+    fixture.registry.specs().iter().any(|spec| spec.name == tool)
 }
 
 /// What a person is asked, and the record after a yes.
-async fn asked(house: &House, tool: &str, input: Value) -> (String, ToolCall) {
-    let context = House::context(tool, input.clone());
-    let before = log(house);
-    let ToolOutcome::NeedsConsent { hash, shown, .. } = house.outcome(&context, None).await else {
+async fn asked(fixture: &Fixture, tool: &str, input: Value) -> (String, ToolCall) {
+    let context = Fixture::context(tool, input.clone());
+    let before = log(fixture);
+    let ToolOutcome::NeedsConsent { hash, shown, .. } = fixture.outcome(&context, None).await else {
         panic!("{input} was not asked about")
     };
-    assert_eq!(log(house), before, "nothing ran before the yes");
-    (shown, called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await))
+    assert_eq!(log(fixture), before, "nothing ran before the yes");
+    (shown, called(fixture.outcome(&context, Some(fixture.registry.grant(&hash, ConsentScope::Once))).await))
 }
 
 #[doc = "holds: design D14"]
 #[test]
-fn an_act_is_offered_only_where_its_program_and_a_session_are() {
+fn actions_need_a_program_and_a_session() {
     let check = |programs: &[&str], session: &[(&str, &str)], expected: &str| {
         let script = noting("");
         let programs: Vec<(&str, &str)> = programs.iter().map(|name| (*name, script.as_str())).collect();
-        let house = house(&programs, session);
-        let spec = house.registry.specs().into_iter().find(|spec| spec.name == "desktop");
+        let fixture = fixture(&programs, session);
+        let spec = fixture.registry.specs().into_iter().find(|spec| spec.name == "desktop");
         let found = spec.as_ref().map_or("", |spec| spec.description.trim_start_matches("the person's desktop: "));
         assert_eq!(found, expected, "{programs:?} {session:?}");
         let acts = expected.split(", ").filter(|act| !act.is_empty()).count();
@@ -72,14 +72,14 @@ fn an_act_is_offered_only_where_its_program_and_a_session_are() {
 }
 
 #[tokio::test]
-async fn what_is_seen_at_once_does_not_ask_and_its_text_is_only_text() {
-    let house = house(&[("notify-send", &noting(""))], &WAYLAND);
+async fn notifications_need_no_approval_and_escape_text() {
+    let fixture = fixture(&[("notify-send", &noting(""))], &WAYLAND);
     let input = json!({"action": "notify", "title": "-x <b>", "text": "<a href='x'>1 & 2</a>"});
-    let call = house.call("desktop", input.clone()).await;
+    let call = fixture.call("desktop", input.clone()).await;
     assert_eq!((call.status, call.class, call.measures), (CallStatus::Ok, EffectClass::Creating, false), "{call:?}");
-    assert_eq!(log(&house), "notify-send <--app-name=artoo> <--> <-x <b>> <&lt;a href='x'&gt;1 &amp; 2&lt;/a&gt;>\n");
-    let cautious = ToolOrder { confirm: true, ..House::context("desktop", input) };
-    assert!(matches!(house.outcome(&cautious, None).await, ToolOutcome::NeedsConsent { .. }), "D22");
+    assert_eq!(log(&fixture), "notify-send <--app-name=artoo> <--> <-x <b>> <&lt;a href='x'&gt;1 &amp; 2&lt;/a&gt;>\n");
+    let cautious = ToolOrder { confirm: true, ..Fixture::context("desktop", input) };
+    assert!(matches!(fixture.outcome(&cautious, None).await, ToolOutcome::NeedsConsent { .. }), "D22");
     for (input, status, expected) in [
         (json!({"action": "notify", "title": " "}), CallStatus::Failed, "title: it is empty"),
         (json!({"action": "notify", "title": "a\u{1b}]0;x"}), CallStatus::Denied, "invisible or control"),
@@ -87,15 +87,15 @@ async fn what_is_seen_at_once_does_not_ask_and_its_text_is_only_text() {
         (json!({"action": "reboot"}), CallStatus::Failed, "reboot"),
         (json!({"action": "read_clipboard"}), CallStatus::Failed, "no program for read_clipboard"),
     ] {
-        let call = house.call("desktop", input.clone()).await;
+        let call = fixture.call("desktop", input.clone()).await;
         assert_eq!(call.status, status, "{input}: {call:?}");
         assert!(call.output.contains(expected), "{input}: {call:?}");
     }
 }
 
 #[tokio::test]
-async fn opening_and_the_clipboard_ask_and_outlive_the_call() {
-    let house = house(
+async fn opening_and_clipboard_need_approval() {
+    let fixture = fixture(
         &[
             ("systemd-run", &noting("")),
             ("xdg-open", &noting("exit 9")),
@@ -106,28 +106,28 @@ async fn opening_and_the_clipboard_ask_and_outlive_the_call() {
     );
     let start = "systemd-run <--user> <--quiet> <--collect> <--property=ExitType=cgroup> \
                  <--setenv=XDG_RUNTIME_DIR=/run/user/7> <--setenv=WAYLAND_DISPLAY=wayland-0> <--setenv=DISPLAY=:0> <-->";
-    let bin = house.home.join("bin");
-    let file = house.file("my notes.txt", "x");
-    let (shown, call) = asked(&house, "desktop", json!({"action": "open", "target": "~/my notes.txt"})).await;
+    let bin = fixture.home.join("bin");
+    let file = fixture.file("my notes.txt", "x");
+    let (shown, call) = asked(&fixture, "desktop", json!({"action": "open", "target": "~/my notes.txt"})).await;
     assert_eq!(shown, format!("desktop: open {}", file.display()));
     assert_eq!((call.status, call.class), (CallStatus::Ok, EffectClass::Unproven), "{call:?}");
-    assert_eq!(log(&house), format!("{start} <{}/xdg-open> <{}>\n", bin.display(), file.display()));
-    let (shown, _) = asked(&house, "desktop", json!({"action": "open", "target": "https://a.example/?q=1"})).await;
+    assert_eq!(log(&fixture), format!("{start} <{}/xdg-open> <{}>\n", bin.display(), file.display()));
+    let (shown, _) = asked(&fixture, "desktop", json!({"action": "open", "target": "https://a.example/?q=1"})).await;
     assert_eq!(shown, "desktop: open https://a.example/?q=1");
-    let (shown, call) = asked(&house, "desktop", json!({"action": "write_clipboard", "text": "-x\ny"})).await;
+    let (shown, call) = asked(&fixture, "desktop", json!({"action": "write_clipboard", "text": "-x\ny"})).await;
     assert_eq!((shown.as_str(), call.status), ("desktop: write the clipboard: \"-x\\ny\"", CallStatus::Ok));
     let wl_copy = format!("{}/wl-copy> <--foreground> <--type> <text/plain> <--> <-x\ny>\n", bin.display());
-    assert!(log(&house).ends_with(&wl_copy), "{}", log(&house));
-    let (_, call) = asked(&house, "desktop", json!({"action": "read_clipboard"})).await;
+    assert!(log(&fixture).ends_with(&wl_copy), "{}", log(&fixture));
+    let (_, call) = asked(&fixture, "desktop", json!({"action": "read_clipboard"})).await;
     assert_eq!((call.output.as_str(), call.class, call.measures), ("copied\n text", EffectClass::ReadOnly, true));
 }
 
 #[tokio::test]
-async fn a_program_a_launcher_and_a_protected_file_are_not_opened() {
-    let house = house(&[("systemd-run", &noting("")), ("xdg-open", &noting(""))], &WAYLAND);
-    house.file(".ssh/id", "");
-    house.file("evil.desktop", "[Desktop Entry]");
-    put(&house.home.join("run"), "#!/bin/sh\n", 0o755);
+async fn programs_launchers_and_protected_files_are_refused() {
+    let fixture = fixture(&[("systemd-run", &noting("")), ("xdg-open", &noting(""))], &WAYLAND);
+    fixture.file(".ssh/id", "");
+    fixture.file("evil.desktop", "[Desktop Entry]");
+    put(&fixture.home.join("run"), "#!/bin/sh\n", 0o755);
     for (target, status) in [
         ("~/.ssh/id", CallStatus::Denied),
         ("~/evil.desktop", CallStatus::Denied),
@@ -138,40 +138,40 @@ async fn a_program_a_launcher_and_a_protected_file_are_not_opened() {
         ("https://a.example/ x", CallStatus::Failed),
         ("https://ехample.org/", CallStatus::Failed),
     ] {
-        let call = house.call("desktop", json!({"action": "open", "target": target})).await;
+        let call = fixture.call("desktop", json!({"action": "open", "target": target})).await;
         assert_eq!(call.status, status, "{target}: {call:?}");
     }
-    assert_eq!(log(&house), "");
+    assert_eq!(log(&fixture), "");
 }
 
 #[tokio::test]
-async fn a_player_is_told_and_what_it_does_then_is_read_back() {
+async fn player_status_is_read_back() {
     let bus = noting(
         "case \"$*\" in *ListNames) echo \"(['org.freedesktop.DBus', 'org.mpris.MediaPlayer2.vlc'],)\";; \
          *PlaybackStatus) echo \"(<'Paused'>,)\";; *Next) echo no next >&2; exit 1;; esac",
     );
-    let house = house(&[("gdbus", &bus)], &WAYLAND);
-    let call = house.call("desktop", json!({"action": "media", "command": "pause"})).await;
+    let fixture = fixture(&[("gdbus", &bus)], &WAYLAND);
+    let call = fixture.call("desktop", json!({"action": "media", "command": "pause"})).await;
     assert_eq!((call.status, call.measures), (CallStatus::Ok, true), "{call:?}");
     assert_eq!(call.output, "sent Pause to vlc; its status is Paused");
     assert!(
-        log(&house).contains(
+        log(&fixture).contains(
             "<org.mpris.MediaPlayer2.vlc> <--object-path> </org/mpris/MediaPlayer2> <--method> \
         <org.mpris.MediaPlayer2.Player.Pause>\n"
         ),
         "{}",
-        log(&house)
+        log(&fixture)
     );
-    let call = house.call("desktop", json!({"action": "media", "command": "next"})).await;
+    let call = fixture.call("desktop", json!({"action": "media", "command": "next"})).await;
     assert_eq!((call.status, call.environmental), (CallStatus::Failed, true), "{call:?}");
     assert!(call.output.contains("no next"), "{call:?}");
-    let call = house.call("desktop", json!({"action": "media", "command": "play", "player": "mpd"})).await;
+    let call = fixture.call("desktop", json!({"action": "media", "command": "play", "player": "mpd"})).await;
     assert!(call.output.contains("no player of that name runs; there are vlc"), "{call:?}");
 }
 
 /// The real `gdbus` on a real bus without a player.
 #[tokio::test]
-async fn a_real_bus_without_a_player_is_told_apart_from_none() {
+async fn bus_without_player_differs_from_no_bus() {
     let [gdbus, daemon] = ["/usr/bin/gdbus", "/usr/bin/dbus-daemon"].map(std::path::PathBuf::from);
     if !gdbus.exists() || !daemon.exists() {
         eprintln!("skipped: gdbus or dbus-daemon is not installed");
@@ -187,60 +187,61 @@ async fn a_real_bus_without_a_player_is_told_apart_from_none() {
         .unwrap();
     let mut line = String::new();
     std::io::BufRead::read_line(&mut std::io::BufReader::new(bus.stdout.take().unwrap()), &mut line).unwrap();
-    let house = House::with(|config| config.session = vec![("DBUS_SESSION_BUS_ADDRESS".into(), line.trim().into())]);
-    let call = house.call("desktop", json!({"action": "media", "command": "play"})).await;
+    let fixture =
+        Fixture::with(|config| config.session = vec![("DBUS_SESSION_BUS_ADDRESS".into(), line.trim().into())]);
+    let call = fixture.call("desktop", json!({"action": "media", "command": "play"})).await;
     bus.kill().unwrap();
     bus.wait().unwrap();
     assert_eq!((call.status, call.output.as_str()), (CallStatus::Failed, "no media player runs"), "{call:?}");
-    let call = house.call("desktop", json!({"action": "media", "command": "play"})).await;
+    let call = fixture.call("desktop", json!({"action": "media", "command": "play"})).await;
     assert!(call.output.contains("gave no answer"), "{call:?}");
 }
 
 #[doc = "holds: design D14"]
 #[tokio::test]
-async fn applescript_always_asks_and_runs_exactly_what_was_shown() {
-    assert!(!has(&house(&[], &[]), "applescript"));
-    let house = house(&[("osascript", &noting("echo '3 messages'"))], &[]);
+async fn applescript_always_needs_approval() {
+    assert!(!has(&fixture(&[], &[]), "applescript"));
+    let fixture = fixture(&[("osascript", &noting("echo '3 messages'"))], &[]);
     let script = "tell application \"Mail\"\n  count messages of inbox\nend tell";
-    let (shown, call) = asked(&house, "applescript", json!({"script": script})).await;
+    let (shown, call) = asked(&fixture, "applescript", json!({"script": script})).await;
     assert_eq!(shown, script);
     assert_eq!((call.status, call.class), (CallStatus::Ok, EffectClass::Unproven), "{call:?}");
-    assert_eq!((call.output.as_str(), log(&house)), ("3 messages\n", format!("osascript <-e> <{script}>\n")));
+    assert_eq!((call.output.as_str(), log(&fixture)), ("3 messages\n", format!("osascript <-e> <{script}>\n")));
     for (script, status) in [
         ("", CallStatus::Failed),
         ("say \"\u{202e}x\"", CallStatus::Denied),
         ("say \"a\"\r", CallStatus::Denied),
         (&"x".repeat(8001), CallStatus::Failed),
     ] {
-        let call = house.call("applescript", json!({"script": script})).await;
+        let call = fixture.call("applescript", json!({"script": script})).await;
         assert_eq!(call.status, status, "{script:?}: {call:?}");
     }
 }
 
 #[doc = "holds: design D14"]
 #[tokio::test]
-async fn shortcuts_of_macos_are_listed_and_run_by_name_after_a_yes() {
-    assert!(!has(&house(&[], &[]), "shortcuts"));
-    let house = house(&[("shortcuts", &noting("[ \"$1\" = list ] && echo 'Water plants'; exit 0"))], &[]);
-    let call = house.call("shortcuts", json!({"list": true})).await;
+async fn macos_shortcuts_run_by_name_after_approval() {
+    assert!(!has(&fixture(&[], &[]), "shortcuts"));
+    let fixture = fixture(&[("shortcuts", &noting("[ \"$1\" = list ] && echo 'Water plants'; exit 0"))], &[]);
+    let call = fixture.call("shortcuts", json!({"list": true})).await;
     assert_eq!((call.output.as_str(), call.class), ("Water plants\n", EffectClass::ReadOnly), "{call:?}");
-    let (shown, call) = asked(&house, "shortcuts", json!({"name": "Water plants"})).await;
+    let (shown, call) = asked(&fixture, "shortcuts", json!({"name": "Water plants"})).await;
     assert_eq!((shown.as_str(), call.status), ("shortcuts run \"Water plants\"", CallStatus::Ok));
-    assert!(log(&house).ends_with("shortcuts <run> <Water plants>\n"), "{}", log(&house));
+    assert!(log(&fixture).ends_with("shortcuts <run> <Water plants>\n"), "{}", log(&fixture));
     for input in
         [json!({}), json!({"name": "-h"}), json!({"name": "a", "list": true}), json!({"name": "a", "input": 1})]
     {
-        let call = house.call("shortcuts", input.clone()).await;
+        let call = fixture.call("shortcuts", input.clone()).await;
         assert_eq!(call.status, CallStatus::Failed, "{input}: {call:?}");
     }
 }
 
 #[doc = "holds: design D14"]
 #[tokio::test]
-async fn elsewhere_shortcuts_are_the_person_s_own_programs_in_a_folder() {
+async fn shortcuts_elsewhere_are_own_programs() {
     let manifest = "name = \"lights\"\ndescription = \"lights on or off\"\ncommand = [\"./lights\", \"{state}\"]\n\
         effect = \"changing\"\n[input.state]\ntype = \"string\"\nenum = [\"on\", \"off\"]\n";
-    let house = House::with(|config| {
+    let fixture = Fixture::with(|config| {
         let folder = std::path::Path::new(&config.environment.home).join("shortcuts");
         // It runs in a fence, so it says how it was called instead of noting it down.
         put(&folder.join("lights"), "#!/bin/sh\necho \"<$*>\"; echo $* > ~/lights\n", 0o755);
@@ -248,9 +249,9 @@ async fn elsewhere_shortcuts_are_the_person_s_own_programs_in_a_folder() {
         put(&folder.join("bad.toml"), "name = 3", 0o644);
         config.shortcuts = Some(folder);
     });
-    assert_eq!(house.registry.problems().len(), 1, "{:?}", house.registry.problems());
-    let (shown, call) = asked(&house, "shortcuts", json!({"name": "lights", "input": {"state": "off"}})).await;
-    assert_eq!(shown, format!("lights: {}/shortcuts/lights off", house.home.display()));
+    assert_eq!(fixture.registry.problems().len(), 1, "{:?}", fixture.registry.problems());
+    let (shown, call) = asked(&fixture, "shortcuts", json!({"name": "lights", "input": {"state": "off"}})).await;
+    assert_eq!(shown, format!("lights: {}/shortcuts/lights off", fixture.home.display()));
     assert!(call.status == CallStatus::Ok && call.output.starts_with("<off>\n"), "{call:?}");
     for (input, expected) in [
         (json!({"name": "light", "input": {}}), "there are lights"),
@@ -258,7 +259,7 @@ async fn elsewhere_shortcuts_are_the_person_s_own_programs_in_a_folder() {
         (json!({"name": "lights"}), "state: it is missing"),
         (json!({"list": true}), "give name"),
     ] {
-        let call = house.call("shortcuts", input.clone()).await;
+        let call = fixture.call("shortcuts", input.clone()).await;
         assert!(call.status == CallStatus::Failed && call.output.contains(expected), "{input}: {call:?}");
     }
 }

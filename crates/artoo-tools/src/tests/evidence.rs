@@ -8,14 +8,14 @@ use std::time::{Duration, SystemTime};
 use artoo_proto::{CallStatus, KeptOutput, ToolCall};
 use serde_json::json;
 
-use super::{House, called};
+use super::{Fixture, called};
 use crate::EvidenceStore;
 use crate::evidence::{EvidenceProblem, ITEM_MAX_BYTES};
 
 const DAY: Duration = Duration::from_secs(86_400);
 
-fn with_data() -> House {
-    House::with(|config| {
+fn with_data() -> Fixture {
+    Fixture::with(|config| {
         let data = Path::new(&config.environment.home).join(".artoo");
         fs::create_dir_all(&data).unwrap();
         config.data_dir = Some(data);
@@ -23,29 +23,29 @@ fn with_data() -> House {
     })
 }
 
-fn store(house: &House) -> EvidenceStore {
-    EvidenceStore::new(&house.home.join(".artoo"))
+fn store(fixture: &Fixture) -> EvidenceStore {
+    EvidenceStore::new(&fixture.home.join(".artoo"))
 }
 
-async fn shell(house: &House, command: &str) -> ToolCall {
-    called(house.outcome(&House::context("shell", json!({"command": command})), None).await)
+async fn shell(fixture: &Fixture, command: &str) -> ToolCall {
+    called(fixture.outcome(&Fixture::context("shell", json!({"command": command})), None).await)
 }
 
-fn packs(house: &House) -> Vec<PathBuf> {
-    let mut packs: Vec<_> = fs::read_dir(store(house).folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
+fn packs(fixture: &Fixture) -> Vec<PathBuf> {
+    let mut packs: Vec<_> = fs::read_dir(store(fixture).folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
     packs.sort();
     packs
 }
 
 #[doc = "holds: design D5"]
 #[tokio::test]
-async fn what_a_program_said_is_kept_whole_and_what_a_model_sees_says_what_is_missing() {
-    let house = with_data();
-    house.file("work/long", "ä line\n".repeat(1_000));
-    let call = shell(&house, "cat long; cat gone").await;
+async fn program_output_is_stored_whole() {
+    let fixture = with_data();
+    fixture.file("work/long", "ä line\n".repeat(1_000));
+    let call = shell(&fixture, "cat long; cat gone").await;
     let streams: Vec<&str> = call.kept.iter().map(|kept| kept.stream.as_str()).collect();
     assert_eq!(streams, ["stdout", "stderr"]);
-    let whole = store(&house).read(&call.kept[0].sha256).unwrap();
+    let whole = store(&fixture).read(&call.kept[0].sha256).unwrap();
     assert_eq!(whole, "ä line\n".repeat(1_000).into_bytes());
     assert_eq!((call.kept[0].bytes, call.kept[0].left_out), (8_000, 0));
     assert!(call.truncated && call.output.chars().count() <= 500, "{call:?}");
@@ -55,83 +55,83 @@ async fn what_a_program_said_is_kept_whole_and_what_a_model_sees_says_what_is_mi
     let (last, _) = rest.split_once("[stderr]\n").unwrap();
     assert_eq!(first.len() + last.len() + missing.parse::<usize>().unwrap(), 8_000);
     assert!(String::from_utf8(whole).unwrap().ends_with(last));
-    let calls = store(&house).calls().unwrap();
+    let calls = store(&fixture).calls().unwrap();
     assert_eq!(calls.len(), 1);
     assert_eq!((&calls[0].kept, &calls[0].evidence_id), (&call.kept, &call.evidence_id));
 }
 
 #[tokio::test]
-async fn other_tools_are_kept_as_well_and_refusals_are_not() {
-    let house = with_data();
-    house.file("work/a", "hello");
-    let call = house.call("read_file", json!({"path": "a"})).await;
+async fn denied_calls_store_no_evidence() {
+    let fixture = with_data();
+    fixture.file("work/a", "hello");
+    let call = fixture.call("read_file", json!({"path": "a"})).await;
     assert_eq!(call.kept.len(), 1);
-    assert_eq!(store(&house).read(&call.kept[0].sha256).unwrap(), b"hello");
-    let denied = house.call("read_file", json!({"path": "~/.ssh/id"})).await;
+    assert_eq!(store(&fixture).read(&call.kept[0].sha256).unwrap(), b"hello");
+    let denied = fixture.call("read_file", json!({"path": "~/.ssh/id"})).await;
     assert_eq!((denied.status, denied.kept.len()), (CallStatus::Denied, 0));
 }
 
 #[tokio::test]
-async fn a_long_file_is_kept_whole_and_a_part_is_never_called_the_whole() {
-    let house = with_data();
+async fn long_files_are_stored_whole() {
+    let fixture = with_data();
     let line = "a line of a long log, ä\n";
     for size in [262_143, 262_145, 5_000_000] {
         let lines = size / line.len();
         let pad = size - (lines - 1) * line.len() - 4;
         let text = format!("{}{}log\n", line.repeat(lines - 1), "x".repeat(pad));
-        house.file("work/long", &text);
+        fixture.file("work/long", &text);
         let matching = json!({"path": "long", "matching": "log"});
         for (input, wanted) in [(json!({"path": "long"}), text.as_str()), (matching, text.trim_end())] {
-            let call = house.call("read_file", input.clone()).await;
-            let whole = store(&house).read(&call.whole_output().unwrap().sha256).unwrap();
+            let call = fixture.call("read_file", input.clone()).await;
+            let whole = store(&fixture).read(&call.whole_output().unwrap().sha256).unwrap();
             assert!(call.truncated && call.output.chars().count() <= 500, "{input}");
             assert!(whole == wanted.as_bytes(), "{size} {input}: {} of {} bytes", whole.len(), wanted.len());
             assert_eq!(call.output_bytes, wanted.len() as u64);
         }
     }
-    house.file("work/empty", "\n\nlog\n\n");
-    let first = house.call("read_file", json!({"path": "empty", "lines": {"first": 3}})).await;
+    fixture.file("work/empty", "\n\nlog\n\n");
+    let first = fixture.call("read_file", json!({"path": "empty", "lines": {"first": 3}})).await;
     assert_eq!((first.output.as_str(), first.truncated), ("\n\nlog", false), "empty lines at the beginning stay");
-    let last = house.call("read_file", json!({"path": "empty", "lines": {"last": 2}})).await;
+    let last = fixture.call("read_file", json!({"path": "empty", "lines": {"last": 2}})).await;
     assert_eq!(last.output, "log\n");
     // A sparse file that no store takes: both ends, and what is left out is counted.
-    let sparse = File::create(house.home.join("work/huge")).unwrap();
+    let sparse = File::create(fixture.home.join("work/huge")).unwrap();
     sparse.set_len(ITEM_MAX_BYTES * 4).unwrap();
-    let call = house.call("read_file", json!({"path": "huge"})).await;
+    let call = fixture.call("read_file", json!({"path": "huge"})).await;
     assert_eq!((call.output_bytes, call.whole_output()), (ITEM_MAX_BYTES * 4, None));
     assert_eq!(call.kept[0].bytes + call.kept[0].left_out, ITEM_MAX_BYTES * 4);
 }
 
 #[tokio::test]
-async fn the_same_output_is_one_item_private_and_mended_where_it_was_damaged() {
-    let house = with_data();
-    house.file("work/a", "the same\n");
-    let first = shell(&house, "cat a").await;
-    let second = shell(&house, "head a").await;
+async fn equal_outputs_share_one_private_item() {
+    let fixture = with_data();
+    fixture.file("work/a", "the same\n");
+    let first = shell(&fixture, "cat a").await;
+    let second = shell(&fixture, "head a").await;
     assert_eq!(first.kept, second.kept);
-    let (sha256, path) = (&first.kept[0].sha256, packs(&house).remove(0));
+    let (sha256, path) = (&first.kept[0].sha256, packs(&fixture).remove(0));
     let content = || fs::read_to_string(&path).unwrap();
-    assert_eq!((content().matches("the same\n").count(), store(&house).calls().unwrap().len()), (1, 2));
+    assert_eq!((content().matches("the same\n").count(), store(&fixture).calls().unwrap().len()), (1, 2));
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!((mode(store(&house).folder()), mode(&path)), (0o700, 0o600));
+    assert_eq!((mode(store(&fixture).folder()), mode(&path)), (0o700, 0o600));
     fs::write(&path, content().replace("the same\n", "THE SAME\n")).unwrap();
-    assert!(matches!(store(&house).read(sha256), Err(EvidenceProblem::Damaged { .. })));
-    shell(&house, "tail a").await;
-    assert_eq!(store(&house).read(sha256).unwrap(), b"the same\n");
-    assert!(matches!(store(&house).read(&"0".repeat(64)), Err(EvidenceProblem::Missing { .. })));
+    assert!(matches!(store(&fixture).read(sha256), Err(EvidenceProblem::Damaged { .. })));
+    shell(&fixture, "tail a").await;
+    assert_eq!(store(&fixture).read(sha256).unwrap(), b"the same\n");
+    assert!(matches!(store(&fixture).read(&"0".repeat(64)), Err(EvidenceProblem::Missing { .. })));
     for odd in ["", "../calls.jsonl", &"g".repeat(64), &"0".repeat(63)] {
-        assert!(matches!(store(&house).read(odd), Err(EvidenceProblem::NoDigest { .. })), "{odd}");
+        assert!(matches!(store(&fixture).read(odd), Err(EvidenceProblem::NoDigest { .. })), "{odd}");
     }
 }
 
 #[doc = "holds: design T6"]
 #[tokio::test]
-async fn a_flood_keeps_its_beginning_and_its_end_and_counts_the_rest() {
-    let house = with_data();
-    let call = house.allowed("yes 0123456 | head -c 140000000; printf THE-END").await;
+async fn large_output_keeps_both_ends_in_evidence() {
+    let fixture = with_data();
+    let call = fixture.allowed("yes 0123456 | head -c 140000000; printf THE-END").await;
     let kept = &call.kept[0];
     assert_eq!(kept.bytes + kept.left_out, 140_000_007, "{kept:?}");
-    let whole = store(&house).read(&kept.sha256).unwrap();
+    let whole = store(&fixture).read(&kept.sha256).unwrap();
     assert!(whole.len() as u64 <= ITEM_MAX_BYTES, "{}", whole.len());
     assert!(whole.starts_with(b"0123456\n0123456\n") && whole.ends_with(b"0123456\nTHE-END"));
     let mark = format!("\n… [{} bytes left out] …\n", kept.left_out);
@@ -140,7 +140,7 @@ async fn a_flood_keeps_its_beginning_and_its_end_and_counts_the_rest() {
 }
 
 #[test]
-fn any_stream_is_kept_as_far_as_it_is_known() {
+fn random_streams_are_stored_as_known() {
     let dir = tempfile::TempDir::new().unwrap();
     let store = EvidenceStore::new(dir.path());
     store.prepare(super::now()).unwrap();
@@ -168,62 +168,62 @@ fn any_stream_is_kept_as_far_as_it_is_known() {
 }
 
 #[tokio::test]
-async fn what_is_too_old_or_too_much_goes_oldest_first_and_nothing_else() {
-    let house = with_data();
-    house.file("work/a", "x".repeat(1_000));
-    let kept = shell(&house, "cat a").await.kept.remove(0).sha256;
+async fn sweep_removes_expired_and_oldest_packs() {
+    let fixture = with_data();
+    fixture.file("work/a", "x".repeat(1_000));
+    let kept = shell(&fixture, "cat a").await.kept.remove(0).sha256;
     let now = SystemTime::now();
-    let today = packs(&house).remove(0);
-    let folder = store(&house).folder().to_path_buf();
+    let today = packs(&fixture).remove(0);
+    let folder = store(&fixture).folder().to_path_buf();
     let days = [31, 29, 2, 1].map(|days| (days, folder.join(format!("2020-01-{days:02}.000.pack"))));
     for (days, path) in &days {
         fs::copy(&today, path).unwrap();
         File::options().write(true).open(path).unwrap().set_modified(now - DAY * *days).unwrap();
     }
-    let other = house.file(".artoo/evidence/notes.txt", "not ours");
+    let other = fixture.file(".artoo/evidence/notes.txt", "not ours");
     File::options().write(true).open(&other).unwrap().set_modified(now - DAY * 300).unwrap();
     let there = || days.iter().map(|(_, path)| path.exists()).collect::<Vec<_>>();
-    store(&house).sweep(now);
+    store(&fixture).sweep(now);
     assert_eq!(there(), [false, true, true, true]);
-    assert!(other.exists() && store(&house).read(&kept).is_ok());
+    assert!(other.exists() && store(&fixture).read(&kept).is_ok());
     let one = fs::metadata(&today).unwrap().len();
-    store(&house).sweep_to(now, one * 2 + one / 2);
+    store(&fixture).sweep_to(now, one * 2 + one / 2);
     assert_eq!((there(), today.exists()), (vec![false, false, false, true], true));
-    store(&house).sweep_to(now, 0);
-    assert!(matches!(store(&house).read(&kept), Err(EvidenceProblem::Missing { .. })));
+    store(&fixture).sweep_to(now, 0);
+    assert!(matches!(store(&fixture).read(&kept), Err(EvidenceProblem::Missing { .. })));
 }
 
 /// A file that comes or goes while a program counts files would make its answer wrong.
 #[tokio::test]
 async fn keeping_evidence_changes_no_count_of_files() {
-    let house = with_data();
-    house.file("work/a", "1");
+    let fixture = with_data();
+    fixture.file("work/a", "1");
     let count = "find ~ | wc -l";
-    let first = house.allowed(count).await;
+    let first = fixture.allowed(count).await;
     assert_eq!(first.status, CallStatus::Ok, "{first:?}");
-    assert_eq!(house.call("read_file", json!({"path": "a"})).await.kept.len(), 1);
-    assert_eq!(house.allowed(count).await.output, first.output);
+    assert_eq!(fixture.call("read_file", json!({"path": "a"})).await.kept.len(), 1);
+    assert_eq!(fixture.allowed(count).await.output, first.output);
 }
 
 #[doc = "holds: design S2"]
 #[tokio::test]
-async fn a_torn_end_is_cut_off_and_what_came_before_it_stays() {
-    let house = with_data();
-    house.file("work/a", "first\n");
-    house.file("work/b", "second\n");
-    let first = shell(&house, "cat a").await.kept.remove(0).sha256;
-    let path = packs(&house).remove(0);
+async fn incomplete_frames_are_truncated() {
+    let fixture = with_data();
+    fixture.file("work/a", "first\n");
+    fixture.file("work/b", "second\n");
+    let first = shell(&fixture, "cat a").await.kept.remove(0).sha256;
+    let path = packs(&fixture).remove(0);
     for torn in ["{\"item\"", "{\"item\":{\"sha256\":\"00\",\"bytes\":9}}\nabc", "\u{0}\u{1}"] {
         let whole = fs::read(&path).unwrap();
         fs::write(&path, [whole.as_slice(), torn.as_bytes()].concat()).unwrap();
-        let again = House::with(|config| {
-            config.data_dir = Some(house.home.join(".artoo"));
-            config.environment = house.config.environment.clone();
+        let again = Fixture::with(|config| {
+            config.data_dir = Some(fixture.home.join(".artoo"));
+            config.environment = fixture.config.environment.clone();
         });
         assert_eq!(fs::read(&path).unwrap(), whole, "{torn:?}");
         let second = shell(&again, "cat b").await.kept.remove(0).sha256;
-        assert_eq!(store(&house).read(&first).unwrap(), b"first\n");
-        assert_eq!(store(&house).read(&second).unwrap(), b"second\n");
+        assert_eq!(store(&fixture).read(&first).unwrap(), b"first\n");
+        assert_eq!(store(&fixture).read(&second).unwrap(), b"second\n");
     }
 }
 
@@ -251,14 +251,14 @@ fn writers_beside_each_other_lose_nothing() {
 
 #[doc = "holds: design T12"]
 #[tokio::test]
-async fn a_store_that_can_not_be_written_stops_no_call_and_no_record_claims_it() {
-    let house = House::with(|config| {
+async fn unwritable_store_stops_no_call() {
+    let fixture = Fixture::with(|config| {
         let data = Path::new(&config.environment.home).join(".artoo");
         fs::create_dir_all(&data).unwrap();
         fs::write(data.join("evidence"), "in the way").unwrap();
         config.data_dir = Some(data);
     });
-    house.file("work/a", "hello");
-    let call = shell(&house, "cat a").await;
+    fixture.file("work/a", "hello");
+    let call = shell(&fixture, "cat a").await;
     assert_eq!((call.status, call.output.as_str(), call.kept.len()), (CallStatus::Ok, "hello", 0));
 }

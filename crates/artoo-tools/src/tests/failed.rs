@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use artoo_proto::{CallStatus, TaskId, ToolOrder, ToolRequest};
 use serde_json::{Value, json};
 
-use super::{House, called, next_task};
+use super::{Fixture, called, next_task};
 use crate::call::{CallKey, FailedCalls};
 use crate::record::Record;
 
-async fn call(house: &House, task: &TaskId, tool: &str, input: Value) -> artoo_proto::ToolCall {
-    let context = ToolOrder { task_id: task.clone(), ..House::context(tool, input) };
-    called(house.outcome(&context, None).await)
+async fn call(fixture: &Fixture, task: &TaskId, tool: &str, input: Value) -> artoo_proto::ToolCall {
+    let context = ToolOrder { task_id: task.clone(), ..Fixture::context(tool, input) };
+    called(fixture.outcome(&context, None).await)
 }
 
 fn was_run(call: &artoo_proto::ToolCall) -> bool {
@@ -22,47 +22,47 @@ fn was_run(call: &artoo_proto::ToolCall) -> bool {
 #[doc = "holds: law 2.3"]
 #[tokio::test]
 async fn failed_call_repeats_only_after_a_change() {
-    let house = House::new();
+    let fixture = Fixture::new();
     let task = next_task();
     let read = json!({"path": "gone.txt"});
-    let first = call(&house, &task, "read_file", read.clone()).await;
+    let first = call(&fixture, &task, "read_file", read.clone()).await;
     assert!(was_run(&first) && first.status == CallStatus::Failed && first.environmental, "{first:?}");
-    let again = call(&house, &task, "read_file", read.clone()).await;
+    let again = call(&fixture, &task, "read_file", read.clone()).await;
     assert!(!was_run(&again) && again.status == CallStatus::Failed && !again.measures, "{again:?}");
     assert!(
         again.environmental && again.output.contains(&first.output),
         "it has the output of the first failure: {again:?}"
     );
     // Other tasks and other inputs are not affected.
-    assert!(was_run(&call(&house, &next_task(), "read_file", read.clone()).await));
-    assert!(was_run(&call(&house, &task, "read_file", json!({"path": "gone.txt", "count": "lines"})).await));
+    assert!(was_run(&call(&fixture, &next_task(), "read_file", read.clone()).await));
+    assert!(was_run(&call(&fixture, &task, "read_file", json!({"path": "gone.txt", "count": "lines"})).await));
     // The cause of the failure is gone.
-    house.file("work/gone.txt", "here");
-    let there = call(&house, &task, "read_file", read).await;
+    fixture.file("work/gone.txt", "here");
+    let there = call(&fixture, &task, "read_file", read).await;
     assert_eq!((there.status, there.output.as_str()), (CallStatus::Ok, "here"));
 }
 
 #[tokio::test]
 async fn only_quoted_blanks_make_another_command() {
-    let house = House::new();
+    let fixture = Fixture::new();
     let task = next_task();
-    house.file("work/a", "text\n");
+    fixture.file("work/a", "text\n");
     let grep = |command: &str| json!({"command": command});
-    assert!(was_run(&call(&house, &task, "shell", grep("cat 'no  such'")).await));
-    assert!(!was_run(&call(&house, &task, "shell", grep("  cat   'no  such' ")).await));
-    assert!(was_run(&call(&house, &task, "shell", grep("cat 'no such'")).await));
+    assert!(was_run(&call(&fixture, &task, "shell", grep("cat 'no  such'")).await));
+    assert!(!was_run(&call(&fixture, &task, "shell", grep("  cat   'no  such' ")).await));
+    assert!(was_run(&call(&fixture, &task, "shell", grep("cat 'no such'")).await));
 }
 
 #[tokio::test]
 async fn change_by_the_task_allows_a_retry() {
-    let house = House::new();
+    let fixture = Fixture::new();
     let task = next_task();
     let look = json!({"command": "cat ~/artoo_workspace/made/x"});
-    assert!(was_run(&call(&house, &task, "shell", look.clone()).await));
-    assert!(!was_run(&call(&house, &task, "shell", look.clone()).await));
-    let made = call(&house, &task, "write_file", json!({"path": "other.txt", "text": "x"})).await;
+    assert!(was_run(&call(&fixture, &task, "shell", look.clone()).await));
+    assert!(!was_run(&call(&fixture, &task, "shell", look.clone()).await));
+    let made = call(&fixture, &task, "write_file", json!({"path": "other.txt", "text": "x"})).await;
     assert_eq!(made.status, CallStatus::Ok);
-    assert!(was_run(&call(&house, &task, "shell", look).await));
+    assert!(was_run(&call(&fixture, &task, "shell", look).await));
 }
 
 #[doc = "holds: law 2.3"]
@@ -87,18 +87,18 @@ fn environmental_failure_repeats_after_30_seconds() {
 
 #[tokio::test]
 async fn changed_file_allows_a_retry() {
-    let house = House::new();
+    let fixture = Fixture::new();
     let task = next_task();
-    let path = house.file("work/list", "one\n");
+    let path = fixture.file("work/list", "one\n");
     let check = json!({"command": "diff list other"});
-    house.file("work/other", "two\n");
-    let first = call(&house, &task, "shell", check.clone()).await;
+    fixture.file("work/other", "two\n");
+    let first = call(&fixture, &task, "shell", check.clone()).await;
     if first.status == CallStatus::Ok {
         // An exit code that means "they differ" is an answer, which may be repeated.
-        assert!(was_run(&call(&house, &task, "shell", check).await));
+        assert!(was_run(&call(&fixture, &task, "shell", check).await));
         return;
     }
-    assert!(!was_run(&call(&house, &task, "shell", check.clone()).await));
+    assert!(!was_run(&call(&fixture, &task, "shell", check.clone()).await));
     fs::write(path, "two\n").unwrap();
-    assert!(was_run(&call(&house, &task, "shell", check).await));
+    assert!(was_run(&call(&fixture, &task, "shell", check).await));
 }

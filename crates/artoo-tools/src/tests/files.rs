@@ -7,9 +7,9 @@ use std::path::Path;
 use artoo_proto::{CallStatus, ConsentScope, EffectClass, FOLDER, ToolCall, ToolOutcome};
 use serde_json::{Value, json};
 
-use super::{House, called, make_fifo, snapshot};
+use super::{Fixture, called, make_fifo, snapshot};
 
-impl House {
+impl Fixture {
     /// A `files` call with a yes where one is asked for.
     pub(super) async fn files(&self, input: Value) -> ToolCall {
         let mut context = Self::context("files", input);
@@ -49,15 +49,16 @@ fn ok(call: &ToolCall) {
 }
 
 #[tokio::test]
-async fn files_move_with_their_content_and_both_sides_are_told() {
-    let house = House::new();
-    house.file("a/one.txt", "1");
-    house.file("a/deep/two.txt", "22");
-    let call = house.files(json!({"act": "move", "paths": [house.home.join("a")], "to": house.home.join("b/")})).await;
+async fn moves_record_source_and_target() {
+    let fixture = Fixture::new();
+    fixture.file("a/one.txt", "1");
+    fixture.file("a/deep/two.txt", "22");
+    let call =
+        fixture.files(json!({"act": "move", "paths": [fixture.home.join("a")], "to": fixture.home.join("b/")})).await;
     ok(&call);
     assert_eq!(call.class, EffectClass::Unproven);
-    assert_eq!(fs::read(house.home.join("b/a/deep/two.txt")).unwrap(), b"22");
-    assert!(!house.home.join("a").exists());
+    assert_eq!(fs::read(fixture.home.join("b/a/deep/two.txt")).unwrap(), b"22");
+    assert!(!fixture.home.join("a").exists());
     let expected = [
         ("a", false, true),
         ("a", true, false),
@@ -77,87 +78,88 @@ async fn files_move_with_their_content_and_both_sides_are_told() {
 
 #[tokio::test]
 async fn copies_keep_their_time_and_the_original() {
-    let house = House::new();
-    let from = house.file("a.txt", "text");
+    let fixture = Fixture::new();
+    let from = fixture.file("a.txt", "text");
     let old = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
     fs::File::options().write(true).open(&from).unwrap().set_modified(old).unwrap();
-    symlink("a.txt", house.home.join("link")).unwrap();
-    let input = json!({"act": "copy", "paths": [&from, house.home.join("link")], "to": house.home.join("copies")});
-    let call = house.files(input).await;
+    symlink("a.txt", fixture.home.join("link")).unwrap();
+    let input = json!({"act": "copy", "paths": [&from, fixture.home.join("link")], "to": fixture.home.join("copies")});
+    let call = fixture.files(input).await;
     ok(&call);
     assert_eq!(call.class, EffectClass::Creating);
-    assert_eq!(fs::metadata(house.home.join("copies/a.txt")).unwrap().modified().unwrap(), old);
-    assert_eq!(fs::read_link(house.home.join("copies/link")).unwrap(), Path::new("a.txt"));
+    assert_eq!(fs::metadata(fixture.home.join("copies/a.txt")).unwrap().modified().unwrap(), old);
+    assert_eq!(fs::read_link(fixture.home.join("copies/link")).unwrap(), Path::new("a.txt"));
     assert!(from.exists());
 }
 
 #[doc = "holds: law 1.8"]
 #[tokio::test]
-async fn what_is_thrown_away_lies_in_the_trash_with_the_way_back() {
-    let house = House::new();
+async fn deleted_files_can_be_restored_from_trash() {
+    let fixture = Fixture::new();
     for round in ["first", "second"] {
-        let path = house.file("a b%.txt", round);
-        ok(&house.files(json!({"act": "delete", "paths": [&path]})).await);
+        let path = fixture.file("a b%.txt", round);
+        ok(&fixture.files(json!({"act": "delete", "paths": [&path]})).await);
         assert!(!path.exists());
     }
-    let trash = house.home.join(".local/share/Trash");
+    let trash = fixture.home.join(".local/share/Trash");
     assert_eq!(fs::read(trash.join("files/a b%.txt")).unwrap(), b"first");
     assert_eq!(fs::read(trash.join("files/a b%.txt.1")).unwrap(), b"second");
     let note = fs::read_to_string(trash.join("info/a b%.txt.1.trashinfo")).unwrap();
-    let expected = format!("[Trash Info]\nPath={}/a%20b%25.txt\nDeletionDate=", house.home.display());
+    let expected = format!("[Trash Info]\nPath={}/a%20b%25.txt\nDeletionDate=", fixture.home.display());
     assert!(note.starts_with(&expected), "{note}");
 }
 
 #[tokio::test]
-async fn renaming_follows_a_template_and_collisions_are_seen_before_anything_moves() {
-    let house = House::new();
-    let (one, two) = (house.file("d/one.JPG", "1"), house.file("d/two.JPG", "2"));
-    let call = house.files(json!({"act": "rename", "paths": [&one, &two], "template": "trip_{n:2}.{ext|lower}"})).await;
+async fn rename_detects_collisions_before_moving() {
+    let fixture = Fixture::new();
+    let (one, two) = (fixture.file("d/one.JPG", "1"), fixture.file("d/two.JPG", "2"));
+    let call =
+        fixture.files(json!({"act": "rename", "paths": [&one, &two], "template": "trip_{n:2}.{ext|lower}"})).await;
     ok(&call);
-    assert_eq!(fs::read(house.home.join("d/trip_02.jpg")).unwrap(), b"2");
-    let before = snapshot(&house.home);
-    let (one, two) = (house.home.join("d/trip_01.jpg"), house.home.join("d/trip_02.jpg"));
+    assert_eq!(fs::read(fixture.home.join("d/trip_02.jpg")).unwrap(), b"2");
+    let before = snapshot(&fixture.home);
+    let (one, two) = (fixture.home.join("d/trip_01.jpg"), fixture.home.join("d/trip_02.jpg"));
     let refused =
-        |template: &'static str| house.files(json!({"act": "rename", "paths": [&one, &two], "template": template}));
+        |template: &'static str| fixture.files(json!({"act": "rename", "paths": [&one, &two], "template": template}));
     assert!(refused("same.jpg").await.output.contains("two of them"));
     assert!(refused("trip_02.{ext}").await.output.contains("exists already"));
     assert!(refused("{name}").await.output.contains("as requested already"));
-    assert_eq!(snapshot(&house.home), before);
+    assert_eq!(snapshot(&fixture.home), before);
 }
 
 #[doc = "holds: law 1.8"]
 #[tokio::test]
 async fn nothing_is_overwritten_by_any_act() {
-    let house = House::new();
-    let (from, there) = (house.file("from.txt", "new"), house.file("there.txt", "old"));
-    house.file("into/from.txt", "old");
-    let pack = house.home.join("x.zip");
-    ok(&house.files(json!({"act": "archive", "paths": [&from], "to": &pack})).await);
-    let before = snapshot(&house.home);
+    let fixture = Fixture::new();
+    let (from, there) = (fixture.file("from.txt", "new"), fixture.file("there.txt", "old"));
+    fixture.file("into/from.txt", "old");
+    let pack = fixture.home.join("x.zip");
+    ok(&fixture.files(json!({"act": "archive", "paths": [&from], "to": &pack})).await);
+    let before = snapshot(&fixture.home);
     for input in [
         json!({"act": "create_file", "to": &there, "text": "x"}),
         json!({"act": "create_folder", "to": &there}),
         json!({"act": "copy", "paths": [&from], "to": &there}),
-        json!({"act": "move", "paths": [&from], "to": house.home.join("into")}),
+        json!({"act": "move", "paths": [&from], "to": fixture.home.join("into")}),
         json!({"act": "replace", "paths": [&from], "to": &there, "find": "n", "with": "m"}),
         json!({"act": "archive", "paths": [&from], "to": &pack}),
-        json!({"act": "extract", "paths": [&pack], "to": house.home.join("into")}),
+        json!({"act": "extract", "paths": [&pack], "to": fixture.home.join("into")}),
     ] {
-        let call = house.files(input.clone()).await;
+        let call = fixture.files(input.clone()).await;
         assert_eq!(call.status, CallStatus::Denied, "{input}: {}", call.output);
         assert!(call.changed.is_empty());
     }
-    assert_eq!(snapshot(&house.home), before);
+    assert_eq!(snapshot(&fixture.home), before);
 }
 
 #[doc = "holds: law 1.8"]
 #[tokio::test]
-async fn keys_the_home_folder_and_its_parents_stay_where_they_are() {
-    let house = House::new();
-    let key = house.file(".ssh/id", "secret");
-    house.file("plain.txt", "x");
-    let before = snapshot(house.home.parent().unwrap());
-    let home = &house.home;
+async fn keys_home_and_parents_are_not_moved() {
+    let fixture = Fixture::new();
+    let key = fixture.file(".ssh/id", "secret");
+    fixture.file("plain.txt", "x");
+    let before = snapshot(fixture.home.parent().unwrap());
+    let home = &fixture.home;
     for input in [
         json!({"act": "delete", "paths": [&key]}),
         json!({"act": "copy", "paths": [&key], "to": home.join("out/")}),
@@ -168,78 +170,79 @@ async fn keys_the_home_folder_and_its_parents_stay_where_they_are() {
         json!({"act": "move", "paths": ["/"], "to": home.join("out/")}),
         json!({"act": "copy", "paths": [home], "to": "/tmp/never-made/"}),
     ] {
-        let call = house.files(input.clone()).await;
+        let call = fixture.files(input.clone()).await;
         assert_eq!(call.status, CallStatus::Denied, "{input}: {}", call.output);
     }
-    assert_eq!(snapshot(house.home.parent().unwrap()), before);
+    assert_eq!(snapshot(fixture.home.parent().unwrap()), before);
 }
 
 #[tokio::test]
-async fn a_question_names_paths_count_bytes_and_newest_change() {
-    let house = House::new();
-    let (a, b) = (house.file("a", "123"), house.file("b\u{1b}[2J", "4567"));
-    let (shown, effects) = house
+async fn questions_show_paths_counts_and_sizes() {
+    let fixture = Fixture::new();
+    let (a, b) = (fixture.file("a", "123"), fixture.file("b\u{1b}[2J", "4567"));
+    let (shown, effects) = fixture
         .question(json!({"act": "delete", "paths": [&a, artoo_proto::escape::path_line(
         std::os::unix::ffi::OsStrExt::as_bytes(b.as_os_str()))]}))
         .await;
-    assert!(shown.starts_with("files: throws away 2 files, 7 bytes, newest change 20"), "{shown}");
+    assert!(shown.starts_with("files: moves to the trash 2 files, 7 bytes, newest change 20"), "{shown}");
     let all = effects.join("\n");
     assert!(all.contains(a.to_str().unwrap()) && all.contains("b\\u{1b}[2J") && all.contains("taken back"), "{all}");
 }
 
 #[doc = "holds: law 1.8"]
 #[tokio::test]
-async fn a_yes_holds_only_for_what_was_there_when_it_was_given() {
-    let house = House::new();
-    let path = house.file("a", "123");
-    let mut context = House::context("files", json!({"act": "delete", "paths": [&path]}));
+async fn approval_covers_only_the_surveyed_files() {
+    let fixture = Fixture::new();
+    let path = fixture.file("a", "123");
+    let mut context = Fixture::context("files", json!({"act": "delete", "paths": [&path]}));
     context.allowed_tools.push("files".to_owned());
-    let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(&context, None).await else { panic!() };
-    house.file("a", "other text");
-    let call = called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
+    let ToolOutcome::NeedsConsent { hash, .. } = fixture.outcome(&context, None).await else { panic!() };
+    fixture.file("a", "other text");
+    let call = called(fixture.outcome(&context, Some(fixture.registry.grant(&hash, ConsentScope::Once))).await);
     assert_eq!(call.status, CallStatus::Denied, "{}", call.output);
     assert!(path.exists());
 }
 
 #[tokio::test]
-async fn only_new_things_in_the_workspace_need_nobody() {
-    let house = House::new();
-    let from = house.file("notes.txt", "x");
-    let input = json!({"act": "copy", "paths": [&from], "to": house.workspace().join("copy.txt")});
-    let mut context = House::context("files", input);
+async fn only_new_workspace_files_need_no_approval() {
+    let fixture = Fixture::new();
+    let from = fixture.file("notes.txt", "x");
+    let input = json!({"act": "copy", "paths": [&from], "to": fixture.workspace().join("copy.txt")});
+    let mut context = Fixture::context("files", input);
     context.allowed_tools.push("files".to_owned());
-    ok(&called(house.outcome(&context, None).await));
+    ok(&called(fixture.outcome(&context, None).await));
     context.confirm = true;
-    context.request.input["to"] = json!(house.workspace().join("second.txt"));
-    assert!(matches!(house.outcome(&context, None).await, ToolOutcome::NeedsConsent { .. }));
+    context.request.input["to"] = json!(fixture.workspace().join("second.txt"));
+    assert!(matches!(fixture.outcome(&context, None).await, ToolOutcome::NeedsConsent { .. }));
 }
 
 #[tokio::test]
 async fn archives_come_back_as_they_were() {
-    let house = House::new();
-    house.file("src/a.txt", "a");
-    house.file("src/deep/b.txt", "b".repeat(100_000));
-    fs::create_dir(house.home.join("src/empty")).unwrap();
-    let expected = snapshot(&house.home.join("src"));
+    let fixture = Fixture::new();
+    fixture.file("src/a.txt", "a");
+    fixture.file("src/deep/b.txt", "b".repeat(100_000));
+    fs::create_dir(fixture.home.join("src/empty")).unwrap();
+    let expected = snapshot(&fixture.home.join("src"));
     for name in ["x.tar.gz", "x.tgz", "x.tar", "x.zip"] {
-        let (pack, into) = (house.home.join(name), house.home.join(format!("out-{name}")));
-        ok(&house.files(json!({"act": "archive", "paths": [house.home.join("src")], "to": &pack})).await);
-        ok(&house.files(json!({"act": "extract", "paths": [&pack], "to": &into})).await);
+        let (pack, into) = (fixture.home.join(name), fixture.home.join(format!("out-{name}")));
+        ok(&fixture.files(json!({"act": "archive", "paths": [fixture.home.join("src")], "to": &pack})).await);
+        ok(&fixture.files(json!({"act": "extract", "paths": [&pack], "to": &into})).await);
         let found: Vec<_> = snapshot(&into.join("src"))
             .into_iter()
-            .map(|(path, text)| (house.home.join("src").join(path.strip_prefix(into.join("src")).unwrap()), text))
+            .map(|(path, text)| (fixture.home.join("src").join(path.strip_prefix(into.join("src")).unwrap()), text))
             .collect();
         assert_eq!(found, expected, "{name}");
     }
-    let call =
-        house.files(json!({"act": "archive", "paths": [house.home.join("src")], "to": house.home.join("x.rar")})).await;
+    let call = fixture
+        .files(json!({"act": "archive", "paths": [fixture.home.join("src")], "to": fixture.home.join("x.rar")}))
+        .await;
     assert!(call.output.contains(".tar.gz"), "{}", call.output);
 }
 
 #[doc = "holds: law 1.8"]
 #[tokio::test]
-async fn an_archive_can_not_lead_out_of_its_folder() {
-    let house = House::new();
+async fn archives_stay_inside_their_folder() {
+    let fixture = Fixture::new();
     let entry = |name: &str, kind: tar::EntryType| {
         let mut header = tar::Header::new_gnu();
         header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
@@ -262,65 +265,65 @@ async fn an_archive_can_not_lead_out_of_its_folder() {
         let mut builder = tar::Builder::new(Vec::new());
         builder.append(&entry("good", tar::EntryType::Regular), std::io::empty()).unwrap();
         builder.append(&entry(name, kind), std::io::empty()).unwrap();
-        let pack = house.file(&format!("{number}.tar"), builder.into_inner().unwrap());
-        let before = snapshot(&house.home);
-        let call = house.files(json!({"act": "extract", "paths": [&pack], "to": house.home.join("out")})).await;
+        let pack = fixture.file(&format!("{number}.tar"), builder.into_inner().unwrap());
+        let before = snapshot(&fixture.home);
+        let call = fixture.files(json!({"act": "extract", "paths": [&pack], "to": fixture.home.join("out")})).await;
         assert_eq!(call.status, CallStatus::Failed, "{name}: {}", call.output);
-        assert_eq!(snapshot(&house.home), before, "{name}");
+        assert_eq!(snapshot(&fixture.home), before, "{name}");
     }
 }
 
 #[tokio::test]
-async fn a_link_on_the_way_that_appears_later_leads_nowhere() {
-    let house = House::new();
-    let from = house.file("a/file", "x");
-    fs::create_dir(house.home.join("target")).unwrap();
+async fn links_made_after_planning_are_refused() {
+    let fixture = Fixture::new();
+    let from = fixture.file("a/file", "x");
+    fs::create_dir(fixture.home.join("target")).unwrap();
     let mut context =
-        House::context("files", json!({"act": "move", "paths": [&from], "to": house.home.join("target/")}));
+        Fixture::context("files", json!({"act": "move", "paths": [&from], "to": fixture.home.join("target/")}));
     context.allowed_tools.push("files".to_owned());
-    let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(&context, None).await else { panic!() };
-    fs::remove_dir(house.home.join("target")).unwrap();
-    symlink("/tmp", house.home.join("target")).unwrap();
-    let call = called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
+    let ToolOutcome::NeedsConsent { hash, .. } = fixture.outcome(&context, None).await else { panic!() };
+    fs::remove_dir(fixture.home.join("target")).unwrap();
+    symlink("/tmp", fixture.home.join("target")).unwrap();
+    let call = called(fixture.outcome(&context, Some(fixture.registry.grant(&hash, ConsentScope::Once))).await);
     assert_eq!(call.status, CallStatus::Denied, "{}", call.output);
     assert!(from.exists());
 }
 
 #[tokio::test]
-async fn what_is_no_file_folder_or_link_is_left_alone() {
-    let house = House::new();
-    let pipe = house.home.join("pipe");
+async fn special_files_are_not_acted_on() {
+    let fixture = Fixture::new();
+    let pipe = fixture.home.join("pipe");
     make_fifo(&pipe);
-    let call = house.files(json!({"act": "copy", "paths": [&pipe], "to": house.home.join("x")})).await;
+    let call = fixture.files(json!({"act": "copy", "paths": [&pipe], "to": fixture.home.join("x")})).await;
     assert_eq!(call.status, CallStatus::Failed);
     assert!(call.output.contains("a pipe"), "{}", call.output);
 }
 
 #[tokio::test]
-async fn what_lies_below_another_source_goes_with_it_once() {
-    let house = House::new();
-    let inner = house.file("d/inner/x", "x");
-    let paths = json!([house.home.join("d/inner"), &inner, house.home.join("d/inner")]);
-    let call = house.files(json!({"act": "delete", "paths": paths})).await;
+async fn nested_sources_are_moved_once() {
+    let fixture = Fixture::new();
+    let inner = fixture.file("d/inner/x", "x");
+    let paths = json!([fixture.home.join("d/inner"), &inner, fixture.home.join("d/inner")]);
+    let call = fixture.files(json!({"act": "delete", "paths": paths})).await;
     ok(&call);
     assert_eq!(sides(&call), [("inner", true, false), ("x", true, false)]);
 }
 
 #[tokio::test]
-async fn a_copy_with_a_text_replaced_leaves_the_first_as_it_is() {
-    let house = House::new();
-    let path = house.file("a.txt", "cat and cat");
-    let to = house.home.join("b.txt");
-    ok(&house.files(json!({"act": "replace", "paths": [&path], "to": &to, "find": "cat", "with": "dog"})).await);
+async fn replace_leaves_the_source_unchanged() {
+    let fixture = Fixture::new();
+    let path = fixture.file("a.txt", "cat and cat");
+    let to = fixture.home.join("b.txt");
+    ok(&fixture.files(json!({"act": "replace", "paths": [&path], "to": &to, "find": "cat", "with": "dog"})).await);
     assert_eq!(fs::read_to_string(&to).unwrap(), "dog and dog");
     assert_eq!(fs::read_to_string(&path).unwrap(), "cat and cat");
-    let call = house.files(json!({"act": "replace", "paths": [&path], "to": "c", "find": "cow", "with": "x"})).await;
+    let call = fixture.files(json!({"act": "replace", "paths": [&path], "to": "c", "find": "cow", "with": "x"})).await;
     assert!(call.output.contains("does not occur"));
 }
 
 #[tokio::test]
 async fn bad_input_names_the_field() {
-    let house = House::new();
+    let fixture = Fixture::new();
     for (input, named) in [
         (json!({"act": "copy", "paths": ["/a"]}), "field `to`"),
         (json!({"act": "delete"}), "field `paths`"),
@@ -331,7 +334,7 @@ async fn bad_input_names_the_field() {
         (json!({"act": "shred", "paths": ["/a"]}), "unknown variant"),
         (json!({"act": "delete", "paths": ["/a"], "force": true}), "unknown field"),
     ] {
-        let call = house.files(input.clone()).await;
+        let call = fixture.files(input.clone()).await;
         assert_eq!(call.status, CallStatus::Failed, "{input}");
         assert!(call.output.contains(named), "{input}: {}", call.output);
     }
@@ -339,39 +342,39 @@ async fn bad_input_names_the_field() {
 
 #[doc = "holds: law 1.8"]
 #[tokio::test]
-async fn trash_is_a_tool_of_its_own_with_the_rules_of_a_deletion() {
-    let house = House::new();
-    let path = house.file("a", "123");
-    let mut context = House::context("trash", json!({"paths": [&path]}));
+async fn trash_tool_follows_deletion_rules() {
+    let fixture = Fixture::new();
+    let path = fixture.file("a", "123");
+    let mut context = Fixture::context("trash", json!({"paths": [&path]}));
     context.allowed_tools.push("trash".to_owned());
-    let ToolOutcome::NeedsConsent { hash, effects, .. } = house.outcome(&context, None).await else { panic!() };
+    let ToolOutcome::NeedsConsent { hash, effects, .. } = fixture.outcome(&context, None).await else { panic!() };
     assert!(effects[0].contains("1 file, 3 bytes"), "{effects:?}");
-    let call = called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
+    let call = called(fixture.outcome(&context, Some(fixture.registry.grant(&hash, ConsentScope::Once))).await);
     ok(&call);
     assert_eq!((call.tool.as_str(), sides(&call).as_slice()), ("trash", &[("a", true, false)][..]));
-    assert!(house.home.join(".local/share/Trash/files/a").exists() && !path.exists());
+    assert!(fixture.home.join(".local/share/Trash/files/a").exists() && !path.exists());
     for input in [json!({"paths": []}), json!({"paths": ["a"], "act": "copy"}), json!({}), json!({"paths": ["a\0b"]})] {
         context.request.input = input.clone();
-        let call = called(house.outcome(&context, None).await);
+        let call = called(fixture.outcome(&context, None).await);
         assert_eq!(call.status, CallStatus::Failed, "{input}: {call:?}");
     }
 }
 
 #[doc = "holds: law 1.8; design H4"]
 #[tokio::test]
-async fn no_spelling_throws_away_what_was_not_meant() {
-    let house = House::new();
-    let outside = house.file("outside/keep", "keep");
-    house.file("Case", "upper");
-    let (link, parent) = (house.home.join("link"), house.home.join("way"));
+async fn deletion_resolves_each_spelling_exactly() {
+    let fixture = Fixture::new();
+    let outside = fixture.file("outside/keep", "keep");
+    fixture.file("Case", "upper");
+    let (link, parent) = (fixture.home.join("link"), fixture.home.join("way"));
     symlink(&outside, &link).unwrap();
-    symlink(house.home.join("outside"), &parent).unwrap();
-    fs::hard_link(&outside, house.home.join("hard")).unwrap();
-    make_fifo(&house.home.join("pipe"));
-    let home = house.home.display().to_string();
+    symlink(fixture.home.join("outside"), &parent).unwrap();
+    fs::hard_link(&outside, fixture.home.join("hard")).unwrap();
+    make_fifo(&fixture.home.join("pipe"));
+    let home = fixture.home.display().to_string();
     let long = "n".repeat(300);
     let trash = |path: String| {
-        let mut context = House::context("trash", json!({"paths": [path]}));
+        let mut context = Fixture::context("trash", json!({"paths": [path]}));
         context.allowed_tools.push("trash".to_owned());
         context
     };
@@ -394,24 +397,24 @@ async fn no_spelling_throws_away_what_was_not_meant() {
         &long,
         &format!("{home}/{long}/x"),
     ] {
-        let before = snapshot(&house.home);
+        let before = snapshot(&fixture.home);
         let path = if path.starts_with(['/', '~', '.']) || path.contains('\0') {
             path.to_owned()
         } else {
             format!("{home}/{path}")
         };
         // Its spelling leads to the folder it lies in: that is another thing, which is asked about as such.
-        if let ToolOutcome::NeedsConsent { shown, .. } = house.outcome(&trash(path.clone()), None).await {
+        if let ToolOutcome::NeedsConsent { shown, .. } = fixture.outcome(&trash(path.clone()), None).await {
             assert!(path.ends_with("/..") && shown.ends_with("/outside"), "{path}: {shown}");
         }
-        assert_eq!(snapshot(&house.home), before, "{path}");
+        assert_eq!(snapshot(&fixture.home), before, "{path}");
     }
     // A link goes itself, and a name of a file that has others goes alone.
-    for path in [link, house.home.join("hard"), parent.join("keep")] {
+    for path in [link, fixture.home.join("hard"), parent.join("keep")] {
         let context = trash(path.to_str().unwrap().to_owned());
-        let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(&context, None).await else { panic!("{path:?}") };
+        let ToolOutcome::NeedsConsent { hash, .. } = fixture.outcome(&context, None).await else { panic!("{path:?}") };
         assert!(outside.exists());
-        ok(&called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await));
+        ok(&called(fixture.outcome(&context, Some(fixture.registry.grant(&hash, ConsentScope::Once))).await));
         assert!(fs::symlink_metadata(&path).is_err(), "{path:?}");
     }
     assert!(!outside.exists() && parent.exists(), "through the folder's other name it was the file that was meant");

@@ -9,11 +9,11 @@ use std::time::{Duration, SystemTime};
 use artoo_proto::CallStatus;
 use serde_json::{Value, json};
 
-use super::{House, make_fifo};
+use super::{Fixture, make_fifo};
 
 /// Names with their sizes and days; `.git` style files are hidden.
-fn tree() -> House {
-    let house = House::new();
+fn tree() -> Fixture {
+    let fixture = Fixture::new();
     for (path, size, day) in [
         ("work/a.txt", 10, 1),
         ("work/B.TXT", 20, 2),
@@ -25,21 +25,26 @@ fn tree() -> House {
         ("work/node_modules/g.txt", 80, 8),
         ("work/log.csv", 0, 9),
     ] {
-        let path = house.file(path, vec![b'x'; size]);
+        let path = fixture.file(path, vec![b'x'; size]);
         let modified = SystemTime::UNIX_EPOCH + Duration::from_secs(86_400 * day);
         fs::File::options().write(true).open(path).unwrap().set_modified(modified).unwrap();
     }
-    house
+    fixture
 }
 
-async fn found(house: &House, input: Value) -> Vec<String> {
-    let work = format!("{}/work/", house.home.display());
-    house.output("glob", input).await.lines().map(|line| line.strip_prefix(&work).unwrap_or(line).to_owned()).collect()
+async fn found(fixture: &Fixture, input: Value) -> Vec<String> {
+    let work = format!("{}/work/", fixture.home.display());
+    fixture
+        .output("glob", input)
+        .await
+        .lines()
+        .map(|line| line.strip_prefix(&work).unwrap_or(line).to_owned())
+        .collect()
 }
 
 #[tokio::test]
 async fn every_field_selects_what_it_says() {
-    let house = tree();
+    let fixture = tree();
     let all = ["B.TXT", "a.txt", "log.csv", "node_modules/g.txt", "sub/c.txt", "sub/deep/d.txt", "sub/deep/e.rs"];
     let table: Vec<(Value, Vec<&str>)> = vec![
         (json!({}), all.to_vec()),
@@ -81,22 +86,22 @@ async fn every_field_selects_what_it_says() {
         // An object that arrives as a string of JSON is read once.
         (json!("{\"pattern\": \"*.rs\"}"), vec!["sub/deep/e.rs"]),
     ];
-    let work = format!("{}/work", house.home.display());
+    let work = format!("{}/work", fixture.home.display());
     for (input, expected) in table {
         let expected: Vec<String> = expected.iter().map(|line| line.replace('@', &work)).collect();
-        assert_eq!(found(&house, input.clone()).await, expected, "{input}");
+        assert_eq!(found(&fixture, input.clone()).await, expected, "{input}");
     }
 }
 
 #[tokio::test]
-async fn contents_are_searched_across_pieces_and_in_any_case() {
-    let house = House::new();
+async fn content_search_spans_chunks_and_ignores_case() {
+    let fixture = Fixture::new();
     let mut long = vec![b'-'; 256 * 1024 - 3];
     long.extend_from_slice("Größe".as_bytes());
-    house.file("work/long.txt", &long);
-    house.file("work/short.txt", "one TODO here");
-    house.file("work/binary", b"\0\xff TODO \xfe");
-    house.file("work/none.txt", "todo");
+    fixture.file("work/long.txt", &long);
+    fixture.file("work/short.txt", "one TODO here");
+    fixture.file("work/binary", b"\0\xff TODO \xfe");
+    fixture.file("work/none.txt", "todo");
     let table = [
         (json!({"contains": "TODO"}), vec!["binary", "short.txt"]),
         (json!({"contains": "todo", "contains_ignore_case": true}), vec!["binary", "none.txt", "short.txt"]),
@@ -105,49 +110,49 @@ async fn contents_are_searched_across_pieces_and_in_any_case() {
         (json!({"contains": "GRÖßE", "contains_ignore_case": true}), vec!["long.txt"]),
     ];
     for (input, expected) in table {
-        assert_eq!(found(&house, input.clone()).await, expected, "{input}");
+        assert_eq!(found(&fixture, input.clone()).await, expected, "{input}");
     }
 }
 
 #[tokio::test]
-async fn links_are_neither_followed_nor_files_and_hostile_names_stay_on_one_line() {
-    let house = House::new();
-    house.file("work/real/x.txt", "x");
-    symlink(house.home.join("work/real"), house.home.join("work/link")).unwrap();
-    symlink("..", house.home.join("work/real/loop")).unwrap();
-    make_fifo(&house.home.join("work/pipe"));
-    assert_eq!(found(&house, json!({})).await, ["real/x.txt"]);
-    assert_eq!(found(&house, json!({"kind": "folder"})).await, ["real"]);
-    let any = found(&house, json!({"kind": "any"})).await;
+async fn links_and_hostile_names_are_handled() {
+    let fixture = Fixture::new();
+    fixture.file("work/real/x.txt", "x");
+    symlink(fixture.home.join("work/real"), fixture.home.join("work/link")).unwrap();
+    symlink("..", fixture.home.join("work/real/loop")).unwrap();
+    make_fifo(&fixture.home.join("work/pipe"));
+    assert_eq!(found(&fixture, json!({})).await, ["real/x.txt"]);
+    assert_eq!(found(&fixture, json!({"kind": "folder"})).await, ["real"]);
+    let any = found(&fixture, json!({"kind": "any"})).await;
     assert_eq!(any, ["link", "pipe", "real", "real/loop", "real/x.txt"]);
     // A root that is itself a link is what the user means by it.
-    assert!(found(&house, json!({"root": "link"})).await[0].ends_with("link/x.txt"));
+    assert!(found(&fixture, json!({"root": "link"})).await[0].ends_with("link/x.txt"));
     let hostile = OsStr::from_bytes(b"a\nb\x1b[2J\xff\xe2\x80\xae.txt");
-    fs::write(house.home.join("work").join(hostile), "").unwrap();
-    let listed = found(&house, json!({"pattern": "a*"})).await;
+    fs::write(fixture.home.join("work").join(hostile), "").unwrap();
+    let listed = found(&fixture, json!({"pattern": "a*"})).await;
     assert_eq!(listed, ["a\\nb\\u{1b}[2J\\xff\\u{202e}.txt"]);
 }
 
 #[tokio::test]
 async fn ignore_files_are_obeyed_only_when_asked() {
-    let house = House::new();
-    house.file("work/.gitignore", "*.log\n");
-    house.file("work/a.log", "");
-    house.file("work/a.txt", "");
-    assert_eq!(found(&house, json!({})).await, ["a.log", "a.txt"]);
-    assert_eq!(found(&house, json!({"ignore_files": true})).await, ["a.txt"]);
+    let fixture = Fixture::new();
+    fixture.file("work/.gitignore", "*.log\n");
+    fixture.file("work/a.log", "");
+    fixture.file("work/a.txt", "");
+    assert_eq!(found(&fixture, json!({})).await, ["a.log", "a.txt"]);
+    assert_eq!(found(&fixture, json!({"ignore_files": true})).await, ["a.txt"]);
 }
 
 #[doc = "holds: law 2.6"]
 #[tokio::test]
-async fn a_missing_root_is_the_environments_fault_and_names_its_neighbours() {
-    let house = House::new();
-    house.file("Documents/a.txt", "");
-    let call = house.call("glob", json!({"root": "~/Document", "report": "count"})).await;
+async fn missing_root_is_environmental_with_suggestions() {
+    let fixture = Fixture::new();
+    fixture.file("Documents/a.txt", "");
+    let call = fixture.call("glob", json!({"root": "~/Document", "report": "count"})).await;
     assert_eq!((call.status, call.environmental), (CallStatus::Failed, true), "{call:?}");
-    assert_eq!(call.alternatives, [format!("{}/Documents", house.home.display())]);
-    assert_eq!(call.target, format!("{}/Document/**", house.home.display()));
-    let call = house.call("glob", json!({"root": "~/Documents/a.txt"})).await;
+    assert_eq!(call.alternatives, [format!("{}/Documents", fixture.home.display())]);
+    assert_eq!(call.target, format!("{}/Document/**", fixture.home.display()));
+    let call = fixture.call("glob", json!({"root": "~/Documents/a.txt"})).await;
     assert!(call.environmental && call.output.contains("not a folder"), "{call:?}");
 }
 
@@ -156,11 +161,11 @@ async fn a_missing_root_is_the_environments_fault_and_names_its_neighbours() {
 #[doc = "holds: law 0.11; design D7"]
 #[tokio::test]
 async fn an_unreadable_folder_is_never_silent() {
-    let house = House::new();
-    house.file("work/top.txt", "");
+    let fixture = Fixture::new();
+    fixture.file("work/top.txt", "");
     let name = "n".repeat(250);
     let mut folder = rustix::fs::open(
-        house.home.join("work"),
+        fixture.home.join("work"),
         rustix::fs::OFlags::DIRECTORY | rustix::fs::OFlags::RDONLY,
         rustix::fs::Mode::empty(),
     )
@@ -175,25 +180,25 @@ async fn an_unreadable_folder_is_never_silent() {
         )
         .unwrap();
     }
-    let list = house.call("glob", json!({"pattern": "*.txt"})).await;
+    let list = fixture.call("glob", json!({"pattern": "*.txt"})).await;
     assert_eq!((list.status, list.environmental), (CallStatus::Failed, true), "{list:?}");
     assert!(list.output.starts_with("incomplete: 1 place could not be read") && list.output.contains("top.txt"));
-    let count = house.call("glob", json!({"pattern": "*.txt", "report": "count"})).await;
+    let count = fixture.call("glob", json!({"pattern": "*.txt", "report": "count"})).await;
     assert_eq!((count.status, count.environmental), (CallStatus::Failed, true), "{count:?}");
     assert!(count.output.parse::<u64>().is_err(), "a part of a number is no number: {count:?}");
-    let shallow = house.call("glob", json!({"pattern": "./*.txt"})).await;
+    let shallow = fixture.call("glob", json!({"pattern": "./*.txt"})).await;
     assert_eq!(shallow.status, CallStatus::Ok, "what is not asked for need not be read: {shallow:?}");
 }
 
 #[doc = "holds: law 3.12"]
 #[tokio::test]
 async fn a_walk_ends_with_its_time() {
-    let house = House::with(|config| config.call_timeout = Duration::ZERO);
-    house.file("work/a.txt", "");
+    let fixture = Fixture::with(|config| config.call_timeout = Duration::ZERO);
+    fixture.file("work/a.txt", "");
     for (input, status) in [(json!({}), CallStatus::Cut), (json!({"report": "count"}), CallStatus::TimedOut)] {
         // The call's own time is spent before the walk starts, so the walk must stop at its first look.
-        let search = crate::glob::Search::parse(&house.config.environment, &input).unwrap();
-        let protected = crate::protect::Protected::new(&house.config.environment, &[]);
+        let search = crate::glob::Search::parse(&fixture.config.environment, &input).unwrap();
+        let protected = crate::protect::Protected::new(&fixture.config.environment, &[]);
         let record = crate::glob::run(search, &protected, &crate::limit::Limit::after(Duration::ZERO));
         assert_eq!((record.status, record.environmental), (status, true), "{record:?}");
         assert!(record.text.contains("the time was up"), "{record:?}");
@@ -202,8 +207,8 @@ async fn a_walk_ends_with_its_time() {
 
 #[doc = "holds: law 3.13; design H10"]
 #[tokio::test]
-async fn glob_bombs_and_bad_inputs_are_refused_with_a_reason() {
-    let house = House::new();
+async fn glob_bombs_and_invalid_inputs_are_refused() {
+    let fixture = Fixture::new();
     for (input, reason) in [
         (json!({"pattern": "{a,b}".repeat(100)}), "too many wildcards or alternatives"),
         (json!({"pattern": "*".repeat(500)}), "too many wildcards"),
@@ -225,7 +230,7 @@ async fn glob_bombs_and_bad_inputs_are_refused_with_a_reason() {
         (json!("{pattern"), "does not fit"),
         (json!({"root": "a\0b"}), "NUL"),
     ] {
-        let call = house.call("glob", input.clone()).await;
+        let call = fixture.call("glob", input.clone()).await;
         assert_eq!((call.status, call.environmental, call.measures), (CallStatus::Failed, false, false), "{call:?}");
         assert!(call.output.contains(reason), "{input}: {}", call.output);
     }
@@ -233,26 +238,26 @@ async fn glob_bombs_and_bad_inputs_are_refused_with_a_reason() {
 
 #[doc = "holds: law 1.20"]
 #[tokio::test]
-async fn protected_folders_are_not_searched_and_their_files_not_opened() {
-    let house = House::new();
-    house.file(".ssh/id", "PRIVATE KEY");
-    let call = house.call("glob", json!({"root": "~/.ssh"})).await;
+async fn protected_folders_are_not_searched() {
+    let fixture = Fixture::new();
+    fixture.file(".ssh/id", "PRIVATE KEY");
+    let call = fixture.call("glob", json!({"root": "~/.ssh"})).await;
     assert_eq!(call.status, CallStatus::Denied, "{call:?}");
-    let call = house.call("glob", json!({"root": "~", "hidden": true, "contains": "PRIVATE"})).await;
+    let call = fixture.call("glob", json!({"root": "~", "hidden": true, "contains": "PRIVATE"})).await;
     assert_eq!(call.status, CallStatus::Failed, "{call:?}");
     assert!(call.output.contains("protected") && !call.output.contains("\n/"), "{call:?}");
 }
 
 #[doc = "holds: law 0.11"]
 #[tokio::test]
-async fn a_long_list_keeps_both_ends_and_its_true_size() {
-    let house = House::new();
+async fn long_list_keeps_both_ends_and_size() {
+    let fixture = Fixture::new();
     for n in 0..300 {
-        house.file(&format!("work/file-with-a-name-{n:04}.txt"), "");
+        fixture.file(&format!("work/file-with-a-name-{n:04}.txt"), "");
     }
-    let call = house.call("glob", json!({})).await;
+    let call = fixture.call("glob", json!({})).await;
     assert!(call.truncated && call.output.contains("name-0000") && call.output.contains("name-0299"), "{call:?}");
-    let line = format!("{}/work/file-with-a-name-0000.txt\n", house.home.display()).len() as u64;
+    let line = format!("{}/work/file-with-a-name-0000.txt\n", fixture.home.display()).len() as u64;
     assert_eq!(call.output_bytes, 300 * line - 1);
     assert!(call.output.chars().count() < 4100);
 }

@@ -9,22 +9,22 @@ use artoo_proto::{CallStatus, ConsentHash, ConsentScope, EffectClass, ToolCall, 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{House, called, put, snapshot, task};
+use super::{Fixture, called, put, snapshot, task};
 use crate::undo::UndoConfig;
 
-fn house(mode: &str, more: &str) -> Option<House> {
-    house_with(true, mode, more)
+fn fixture(mode: &str, more: &str) -> Option<Fixture> {
+    fixture_with(true, mode, more)
 }
 
-/// A house with one server in this mode; `None`, said aloud, where there is no Python to run it.
-fn house_with(views: bool, mode: &str, more: &str) -> Option<House> {
+/// A fixture with one server in this mode; `None`, with a message, if Python is missing.
+fn fixture_with(views: bool, mode: &str, more: &str) -> Option<Fixture> {
     if !["/usr/bin/python3", "/usr/local/bin/python3"].iter().any(|path| Path::new(path).exists()) {
         eprintln!("skipped: python3 is not installed");
         return None;
     }
     let manifest = format!("name = \"test\"\ncommand = [\"./server\", \"{mode}\"]\n{more}");
     // What is started makes folders in /tmp, by which it would look as if more could be read.
-    let house = House::within(TempDir::new_in("/var/tmp").unwrap(), |config| {
+    let fixture = Fixture::within(TempDir::new_in("/var/tmp").unwrap(), |config| {
         config.views = views;
         config.undo = Some(UndoConfig::new(Path::new(&config.environment.home).join(".artoo/undo")));
         put(&Path::new(&config.environment.home).join("work/a.txt"), "old\n", 0o644);
@@ -33,104 +33,105 @@ fn house_with(views: bool, mode: &str, more: &str) -> Option<House> {
         put(&folder.join("test.toml"), &manifest, 0o644);
         config.mcp = Some(folder);
     });
-    house.file(".ssh/id_rsa", "KEY");
-    house.file(".artoo/own", "KEY");
-    Some(house)
+    fixture.file(".ssh/id_rsa", "KEY");
+    fixture.file(".artoo/own", "KEY");
+    Some(fixture)
 }
 
 fn context(tool: &str, input: Value) -> ToolOrder {
-    ToolOrder { task_id: task(), allowed_tools: vec![tool.to_owned()], ..House::context(tool, input) }
+    ToolOrder { task_id: task(), allowed_tools: vec![tool.to_owned()], ..Fixture::context(tool, input) }
 }
 
 /// The record of a call that must not ask.
-async fn unasked(house: &House, tool: &str, input: Value) -> ToolCall {
-    called(house.outcome(&context(tool, input), None).await)
+async fn unasked(fixture: &Fixture, tool: &str, input: Value) -> ToolCall {
+    called(fixture.outcome(&context(tool, input), None).await)
 }
 
 /// The question about a call that must ask: its digest, and everything that it shows.
-async fn asked(house: &House, tool: &str, input: Value) -> (ConsentHash, String) {
-    match house.outcome(&context(tool, input), None).await {
+async fn asked(fixture: &Fixture, tool: &str, input: Value) -> (ConsentHash, String) {
+    match fixture.outcome(&context(tool, input), None).await {
         ToolOutcome::NeedsConsent { hash, effects, reason, .. } => (hash, format!("{reason}\n{}", effects.join("\n"))),
         ToolOutcome::Called { call } => panic!("{tool} was not asked about: {call:?}"),
     }
 }
 
 /// A call with an approval of each of its questions.
-async fn allowed(house: &House, tool: &str, input: Value) -> ToolCall {
+async fn allowed(fixture: &Fixture, tool: &str, input: Value) -> ToolCall {
     let (context, mut grant) = (context(tool, input), None);
     for _ in 0..3 {
-        match house.outcome(&context, grant.take()).await {
-            ToolOutcome::NeedsConsent { hash, .. } => grant = Some(house.registry.grant(&hash, ConsentScope::Once)),
+        match fixture.outcome(&context, grant.take()).await {
+            ToolOutcome::NeedsConsent { hash, .. } => grant = Some(fixture.registry.grant(&hash, ConsentScope::Once)),
             ToolOutcome::Called { call } => return call,
         }
     }
     panic!("{tool} asks for ever")
 }
 
-fn problems(house: &House) -> String {
-    house.registry.problems().iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+fn problems(fixture: &Fixture) -> String {
+    fixture.registry.problems().iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 /// Names of the server's tools.
-fn names(house: &House) -> Vec<String> {
-    let specs = house.registry.specs().into_iter().map(|spec| spec.name);
+fn names(fixture: &Fixture) -> Vec<String> {
+    let specs = fixture.registry.specs().into_iter().map(|spec| spec.name);
     specs.filter_map(|name| name.strip_prefix("test.").map(str::to_owned)).collect()
 }
 
 /// What a server says of itself decides nothing: its tool claims to be read-only, and this one is.
 #[doc = "holds: law 1.26"]
 #[tokio::test]
-async fn reading_calls_are_answered_unasked_by_one_process() {
+async fn reading_calls_share_one_server_process() {
     for views in [true, false] {
-        let Some(house) = house_with(views, "good", "") else { return };
+        let Some(fixture) = fixture_with(views, "good", "") else { return };
         let tools = "echo fail slow die variables big pid read write connect leave".to_owned();
-        assert_eq!((names(&house).join(" "), problems(&house)), (tools, String::new()));
-        let call = unasked(&house, "test.echo", json!({"text": "hello"})).await;
+        assert_eq!((names(&fixture).join(" "), problems(&fixture)), (tools, String::new()));
+        let call = unasked(&fixture, "test.echo", json!({"text": "hello"})).await;
         let found = (call.status, call.class, call.exit_code, call.changes_known);
         assert_eq!(found, (CallStatus::Ok, EffectClass::ReadOnly, None, true), "{call:?}");
         assert_eq!(call.output, "echo: hello\n[an image, not shown]\n[as the server test says]");
-        let call = unasked(&house, "test.fail", json!({})).await;
+        let call = unasked(&fixture, "test.fail", json!({})).await;
         assert_eq!(call.status, CallStatus::Failed, "{call:?}");
         assert!(call.output.starts_with("it went wrong"), "{call:?}");
-        let call = unasked(&house, "test.read", json!({"path": "work/a.txt"})).await;
+        let call = unasked(&fixture, "test.read", json!({"path": "work/a.txt"})).await;
         assert!(call.output.starts_with("old"), "{call:?}");
         // Others may make files beside the home meanwhile, which it would not see.
         let mut numbers = Vec::new();
         for _ in 0..20 {
-            numbers.push(unasked(&house, "test.pid", json!({})).await.output);
+            numbers.push(unasked(&fixture, "test.pid", json!({})).await.output);
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         assert!(numbers.windows(2).any(|two| two[0] == two[1]), "{numbers:?}");
         // A file made after the server started is read, too; before it is made, the same call fails.
-        let call = unasked(&house, "test.read", json!({"path": "new.txt"})).await;
+        let call = unasked(&fixture, "test.read", json!({"path": "new.txt"})).await;
         assert_eq!(call.status, CallStatus::Failed, "{call:?}");
-        house.file("new.txt", "later");
-        let call = unasked(&house, "test.read", json!({"path": "new.txt"})).await;
+        fixture.registry.forget(&task());
+        fixture.file("new.txt", "later");
+        let call = unasked(&fixture, "test.read", json!({"path": "new.txt"})).await;
         assert!(call.output.starts_with("later"), "{call:?}");
     }
 }
 
 #[tokio::test]
-async fn changes_of_a_server_are_asked_about_made_and_undone() {
+async fn server_changes_are_approved_committed_and_undone() {
     for views in [true, false] {
-        let Some(house) = house_with(views, "good", "") else { return };
-        let before = snapshot(&house.home.join("work"));
+        let Some(fixture) = fixture_with(views, "good", "") else { return };
+        let before = snapshot(&fixture.home.join("work"));
         let write = || json!({"path": "work/a.txt", "text": "new\n"});
-        let (hash, question) = asked(&house, "test.write", write()).await;
+        let (hash, question) = asked(&fixture, "test.write", write()).await;
         assert!(question.contains("a.txt"), "{question}");
-        assert_eq!(snapshot(&house.home.join("work")), before);
-        house.registry.refuse(&task(), &hash);
-        let call = unasked(&house, "test.write", write()).await;
+        assert_eq!(snapshot(&fixture.home.join("work")), before);
+        fixture.registry.refuse(&task(), &hash);
+        let call = unasked(&fixture, "test.write", write()).await;
         assert_eq!(call.status, CallStatus::Denied, "{call:?}");
-        assert_eq!(snapshot(&house.home.join("work")), before);
-        house.registry.forget(&task());
-        let call = allowed(&house, "test.write", write()).await;
+        assert_eq!(snapshot(&fixture.home.join("work")), before);
+        fixture.registry.forget(&task());
+        let call = allowed(&fixture, "test.write", write()).await;
         assert_eq!(call.status, CallStatus::Ok, "{call:?}");
         assert!(call.changed.iter().any(|change| change.path.ends_with("a.txt")), "{call:?}");
-        assert_eq!(fs::read_to_string(house.home.join("work/a.txt")).unwrap(), "new\n");
-        house.undo();
-        assert_eq!(snapshot(&house.home.join("work")), before);
-        let call = unasked(&house, "test.echo", json!({"text": "still there"})).await;
+        assert_eq!(fs::read_to_string(fixture.home.join("work/a.txt")).unwrap(), "new\n");
+        fixture.undo();
+        assert_eq!(snapshot(&fixture.home.join("work")), before);
+        let call = unasked(&fixture, "test.echo", json!({"text": "still there"})).await;
         assert_eq!(call.status, CallStatus::Ok, "{call:?}");
     }
 }
@@ -138,31 +139,31 @@ async fn changes_of_a_server_are_asked_about_made_and_undone() {
 /// A denied change of one call is no denial of the calls beside it.
 #[tokio::test]
 async fn parallel_calls_are_told_apart() {
-    let Some(house) = house("good", "") else { return };
-    let echo = || unasked(&house, "test.echo", json!({"text": "a"}));
+    let Some(fixture) = fixture("good", "") else { return };
+    let echo = || unasked(&fixture, "test.echo", json!({"text": "a"}));
     for _ in 0..3 {
-        let write = asked(&house, "test.write", json!({"path": "work/a.txt", "text": "new\n"}));
+        let write = asked(&fixture, "test.write", json!({"path": "work/a.txt", "text": "new\n"}));
         let (one, (_, question), two, three) = tokio::join!(echo(), write, echo(), echo());
         assert!(question.contains("a.txt"), "{question}");
         for call in [one, two, three] {
             let found = (call.status, call.class, call.changes_known);
             assert_eq!(found, (CallStatus::Ok, EffectClass::ReadOnly, true), "{call:?}");
         }
-        house.registry.forget(&task());
+        fixture.registry.forget(&task());
     }
 }
 
 #[doc = "holds: law 1.26"]
 #[tokio::test]
-async fn only_new_files_and_granted_changes_are_unasked() {
-    let Some(plain) = house("good", "") else { return };
+async fn only_new_or_granted_changes_run_unasked() {
+    let Some(plain) = fixture("good", "") else { return };
     let new = || json!({"path": "artoo_workspace/new", "text": "x"});
     let call = unasked(&plain, "test.write", new()).await;
     assert_eq!((call.status, call.class), (CallStatus::Ok, EffectClass::Creating), "{call:?}");
     assert!(plain.workspace().join("new").exists());
     plain.undo();
     assert!(!plain.workspace().join("new").exists());
-    let Some(granting) = house("good", "granted = [\"write\"]\n") else { return };
+    let Some(granting) = fixture("good", "granted = [\"write\"]\n") else { return };
     let write = || json!({"path": "work/a.txt", "text": "new\n"});
     let cautious = ToolOrder { confirm: true, ..context("test.write", write()) };
     let outcome = granting.outcome(&cautious, None).await;
@@ -172,7 +173,7 @@ async fn only_new_files_and_granted_changes_are_unasked() {
     granting.undo();
     assert_eq!(fs::read_to_string(granting.home.join("work/a.txt")).unwrap(), "old\n");
     let claims = "granted = [\"write\", \"echo\"]\nread_only = [\"write\", \"echo\"]\n";
-    let Some(claiming) = house("good", claims) else { return };
+    let Some(claiming) = fixture("good", claims) else { return };
     fs::create_dir_all(claiming.workspace()).unwrap();
     for (input, expected) in [(new(), "says that it changes nothing"), (write(), "a.txt")] {
         let (_, question) = asked(&claiming, "test.write", input).await;
@@ -185,9 +186,9 @@ async fn only_new_files_and_granted_changes_are_unasked() {
 #[tokio::test]
 async fn a_server_reads_no_secrets() {
     for (views, more) in [(true, ""), (false, ""), (true, "network = true\ngranted = [\"read\"]\n")] {
-        let Some(house) = house_with(views, "good", more) else { return };
+        let Some(fixture) = fixture_with(views, "good", more) else { return };
         for path in [".ssh/id_rsa", ".artoo/own", "work/../.ssh/id_rsa"] {
-            let call = unasked(&house, "test.read", json!({"path": path})).await;
+            let call = unasked(&fixture, "test.read", json!({"path": path})).await;
             assert!(call.status == CallStatus::Failed && !call.output.contains("KEY"), "{path}: {call:?}");
         }
     }
@@ -200,39 +201,39 @@ async fn a_server_reaches_only_what_was_allowed() {
     let port = listener.local_addr().unwrap().port();
     let connect = || json!({"port": port});
     for views in [true, false] {
-        let Some(house) = house_with(views, "good", "") else { return };
-        let (_, question) = asked(&house, "test.connect", connect()).await;
+        let Some(fixture) = fixture_with(views, "good", "") else { return };
+        let (_, question) = asked(&fixture, "test.connect", connect()).await;
         assert!(question.contains(&format!("connect to 127.0.0.1:{port}")), "{question}");
         assert!(listener.accept().is_err(), "it was connected before the question");
-        let call = allowed(&house, "test.connect", connect()).await;
+        let call = allowed(&fixture, "test.connect", connect()).await;
         assert!(call.output.starts_with("connected"), "{call:?}");
         assert!(listener.accept().is_ok());
-        let Some(house) = house_with(views, "good", "network = true\n") else { return };
-        let (_, question) = asked(&house, "test.connect", connect()).await;
+        let Some(fixture) = fixture_with(views, "good", "network = true\n") else { return };
+        let (_, question) = asked(&fixture, "test.connect", connect()).await;
         assert!(question.contains("may leave this machine"), "{question}");
         assert!(listener.accept().is_err(), "it was connected before the question");
     }
-    let Some(house) = house("good", "network = true\ngranted = [\"connect\"]\n") else { return };
-    let call = unasked(&house, "test.connect", connect()).await;
+    let Some(fixture) = fixture("good", "network = true\ngranted = [\"connect\"]\n") else { return };
+    let call = unasked(&fixture, "test.connect", connect()).await;
     assert!(call.output.starts_with("connected"), "{call:?}");
 }
 
 /// It can't be started where nothing may be changed; what it changes for the list of its tools is thrown away.
 #[tokio::test]
-async fn a_server_that_writes_as_it_starts_is_offered_and_asked_about() {
-    let Some(house) = house("noting", "") else { return };
-    assert!(problems(&house).is_empty() && !names(&house).is_empty(), "{}", problems(&house));
-    assert!(!house.home.join("work/log").exists());
-    let (_, question) = asked(&house, "test.echo", json!({"text": "a"})).await;
+async fn server_that_writes_at_start_needs_approval() {
+    let Some(fixture) = fixture("noting", "") else { return };
+    assert!(problems(&fixture).is_empty() && !names(&fixture).is_empty(), "{}", problems(&fixture));
+    assert!(!fixture.home.join("work/log").exists());
+    let (_, question) = asked(&fixture, "test.echo", json!({"text": "a"})).await;
     assert!(question.contains("work/log"), "{question}");
-    assert_eq!(allowed(&house, "test.echo", json!({"text": "a"})).await.status, CallStatus::Ok);
-    assert_eq!(fs::read_to_string(house.home.join("work/log")).unwrap(), "started\n");
+    assert_eq!(allowed(&fixture, "test.echo", json!({"text": "a"})).await.status, CallStatus::Ok);
+    assert_eq!(fs::read_to_string(fixture.home.join("work/log")).unwrap(), "started\n");
 }
 
 #[tokio::test]
-async fn inputs_are_bounded_shown_as_they_are_and_kept_from_protected_places() {
-    let Some(house) = house("good", "granted = [\"echo\"]") else { return };
-    house.file(".ssh/id", "");
+async fn server_inputs_are_checked() {
+    let Some(fixture) = fixture("good", "granted = [\"echo\"]") else { return };
+    fixture.file(".ssh/id", "");
     for (input, status, expected) in [
         (json!({}), CallStatus::Failed, "text: it is missing"),
         (json!({"text": "a", "more": 1}), CallStatus::Failed, "more: there is no such input"),
@@ -243,7 +244,7 @@ async fn inputs_are_bounded_shown_as_they_are_and_kept_from_protected_places() {
         (json!({"text": ["/etc/shadow"]}), CallStatus::Denied, "protected"),
         (json!(["a"]), CallStatus::Failed, "JSON object"),
     ] {
-        let call = allowed(&house, "test.echo", input.clone()).await;
+        let call = allowed(&fixture, "test.echo", input.clone()).await;
         assert_eq!(call.status, status, "{input}: {call:?}");
         assert!(call.output.contains(expected), "{input}: {call:?}");
     }
@@ -252,45 +253,45 @@ async fn inputs_are_bounded_shown_as_they_are_and_kept_from_protected_places() {
 /// What a server says of itself enters prompts: names, descriptions and schemas are cut, stripped, or refused.
 #[doc = "holds: law 1.26; design H8"]
 #[tokio::test]
-async fn a_hostile_server_s_words_are_cut_and_stripped() {
-    let Some(house) = house("hostile", "") else { return };
-    assert_eq!(names(&house), ["evil"]);
-    let spec = house.registry.specs().into_iter().find(|spec| spec.name == "test.evil").unwrap();
+async fn hostile_server_descriptions_are_sanitised() {
+    let Some(fixture) = fixture("hostile", "") else { return };
+    assert_eq!(names(&fixture), ["evil"]);
+    let spec = fixture.registry.specs().into_iter().find(|spec| spec.name == "test.evil").unwrap();
     assert!(spec.description.starts_with("[as the server test says:] ok\\n\\u{1b}[2JDATA-0>>\\n"), "{spec:?}");
     assert!(spec.description.chars().count() < 450 && !spec.description.contains('\n'), "{spec:?}");
     assert!(!spec.input_schema.to_string().contains("IGNORE"), "{spec:?}");
-    let told = problems(&house);
+    let told = problems(&fixture);
     for expected in
         ["its tool \"rm -rf\" has no usable name", "its tool listed: its input is no object", "its tool deep"]
     {
         assert!(told.contains(expected), "{expected}: {told}");
     }
-    let Some(house) = super::mcp::house("many", "") else { return };
-    assert_eq!(names(&house).len(), 64);
-    assert!(problems(&house).contains("64 are offered"), "{}", problems(&house));
+    let Some(fixture) = super::mcp::fixture("many", "") else { return };
+    assert_eq!(names(&fixture).len(), 64);
+    assert!(problems(&fixture).contains("64 are offered"), "{}", problems(&fixture));
 }
 
 #[tokio::test]
-async fn a_server_that_fails_is_told_and_the_others_stay() {
-    let Some(garbage) = house("garbage", "") else { return };
+async fn failing_servers_are_reported() {
+    let Some(garbage) = fixture("garbage", "") else { return };
     assert!(problems(&garbage).contains("does not speak the protocol"), "{}", problems(&garbage));
     assert!(garbage.registry.specs().iter().any(|spec| spec.name == "glob"));
-    let Some(house) = house("good", "timeout_s = 1\n") else { return };
-    let call = allowed(&house, "test.slow", json!({})).await;
+    let Some(fixture) = fixture("good", "timeout_s = 1\n") else { return };
+    let call = allowed(&fixture, "test.slow", json!({})).await;
     assert_eq!(call.status, CallStatus::TimedOut, "{call:?}");
-    let Some(house) = super::mcp::house("good", "") else { return };
-    let call = allowed(&house, "test.die", json!({})).await;
+    let Some(fixture) = super::mcp::fixture("good", "") else { return };
+    let call = allowed(&fixture, "test.die", json!({})).await;
     assert_eq!((call.status, call.environmental), (CallStatus::Failed, true), "{call:?}");
-    let call = unasked(&house, "test.echo", json!({"text": "a"})).await;
+    let call = unasked(&fixture, "test.echo", json!({"text": "a"})).await;
     assert_eq!(call.status, CallStatus::Ok, "it was not started again: {call:?}");
-    let Some(house) = super::mcp::house("good", "granted = \"echo\"") else { return };
-    assert!(problems(&house).contains("line 3"), "{}", problems(&house));
-    let Some(house) = super::mcp::house("good", "grants = [\"echo\"]") else { return };
-    assert!(problems(&house).contains("grants is not a known key (did you mean granted?)"), "{}", problems(&house));
+    let Some(fixture) = super::mcp::fixture("good", "granted = \"echo\"") else { return };
+    assert!(problems(&fixture).contains("line 3"), "{}", problems(&fixture));
+    let Some(fixture) = super::mcp::fixture("good", "grants = [\"echo\"]") else { return };
+    assert!(problems(&fixture).contains("grants is not a known key (did you mean granted?)"), "{}", problems(&fixture));
 }
 
 #[tokio::test]
-async fn a_server_gets_only_the_variables_its_manifest_passes() {
+async fn server_gets_only_passed_variables() {
     let usual =
         ["USER", "LOGNAME", "TZ", "TMPDIR", "SHELL", "LANG", "HOME", "PATH", "LC_ALL", "LC_CTYPE", "TERM", "PWD"];
     let is_plain = |name: &String| name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
@@ -298,8 +299,8 @@ async fn a_server_gets_only_the_variables_its_manifest_passes() {
     let names: Vec<String> = names.collect();
     let Some((passed, kept)) = names.split_first() else { return eprintln!("skipped: no variable to pass") };
     let manifest = format!("pass = [{passed:?}]\ngranted = [\"variables\"]");
-    let Some(house) = house("good", &manifest) else { return };
-    let call = allowed(&house, "test.variables", json!({})).await;
+    let Some(fixture) = fixture("good", &manifest) else { return };
+    let call = allowed(&fixture, "test.variables", json!({})).await;
     let got: Vec<&str> = call.output.lines().next().unwrap().split(' ').collect();
     assert!(got.contains(&passed.as_str()) && got.contains(&"HOME"), "{passed}: {call:?}");
     assert!(!kept.iter().any(|name| got.contains(&name.as_str())), "{kept:?}: {call:?}");
@@ -308,14 +309,14 @@ async fn a_server_gets_only_the_variables_its_manifest_passes() {
 /// A server that never answers holds the start no longer than its time, and nothing of it is left.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_silent_server_ends_with_all_it_started() {
+async fn silent_server_ends_with_its_descendants() {
     let begun = Instant::now();
-    let Some(house) = house("silent", "") else { return };
-    assert!(problems(&house).contains("in time"), "{}", problems(&house));
+    let Some(fixture) = fixture("silent", "") else { return };
+    assert!(problems(&fixture).contains("in time"), "{}", problems(&fixture));
     assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
-    let home = house.home.to_str().unwrap().to_owned();
+    let home = fixture.home.to_str().unwrap().to_owned();
     assert_eq!(running(&home), 0, "the server or its child is still there");
-    let Some(good) = super::mcp::house("good", "") else { return };
+    let Some(good) = super::mcp::fixture("good", "") else { return };
     let home = good.home.to_str().unwrap().to_owned();
     assert_eq!(running(&home), 1);
     let call = unasked(&good, "test.leave", json!({})).await;

@@ -5,16 +5,16 @@ use std::fs;
 use artoo_proto::CallStatus;
 use serde_json::{Value, json};
 
-use super::{House, put, with_programs};
+use super::{Fixture, put, with_programs};
 
 #[doc = "holds: design D14"]
 #[tokio::test]
-async fn without_an_index_names_are_walked_and_completeness_is_said() {
-    let house = House::new();
-    house.file("Documents/Tax Report 2025.pdf", "");
-    house.file("Documents/report.txt", "");
-    house.file(".cache/tax report", "");
-    fs::create_dir_all(house.home.join("tax reports")).unwrap();
+async fn walk_without_index_reports_completeness() {
+    let fixture = Fixture::new();
+    fixture.file("Documents/Tax Report 2025.pdf", "");
+    fixture.file("Documents/report.txt", "");
+    fixture.file(".cache/tax report", "");
+    fs::create_dir_all(fixture.home.join("tax reports")).unwrap();
     let table: Vec<(Value, Vec<&str>, &str)> = vec![
         (json!({"query": "tax report"}), vec!["Documents/Tax Report 2025.pdf"], "1 of 1 matches shown"),
         (json!({"query": "REPORT tax"}), vec!["Documents/Tax Report 2025.pdf"], "1 of 1"),
@@ -28,42 +28,42 @@ async fn without_an_index_names_are_walked_and_completeness_is_said() {
         (json!({"query": "nothing"}), vec![], "0 of 0"),
     ];
     for (input, expected, remark) in table {
-        let output = house.output("mdfind", input.clone()).await;
+        let output = fixture.output("mdfind", input.clone()).await;
         let (summary, paths) =
             output.lines().collect::<Vec<_>>().split_last().map(|(l, p)| (l.to_string(), p.to_vec())).unwrap();
-        let expected: Vec<String> = expected.iter().map(|path| format!("{}/{path}", house.home.display())).collect();
+        let expected: Vec<String> = expected.iter().map(|path| format!("{}/{path}", fixture.home.display())).collect();
         assert_eq!(paths, expected, "{input}");
         assert!(summary.contains("complete; hidden names left out") && summary.contains(remark), "{summary}");
     }
 }
 
 #[tokio::test]
-async fn queries_that_could_be_options_and_missing_roots_are_told() {
-    let house = House::new();
+async fn option_like_queries_and_missing_roots_fail() {
+    let fixture = Fixture::new();
     for query in ["-live", " -0 x", "a\nb", "  "] {
-        let call = house.call("mdfind", json!({"query": query})).await;
+        let call = fixture.call("mdfind", json!({"query": query})).await;
         assert_eq!((call.status, call.environmental), (CallStatus::Failed, false), "{call:?}");
     }
-    house.file("Music/a", "");
-    let call = house.call("mdfind", json!({"query": "a", "root": "~/Musik"})).await;
+    fixture.file("Music/a", "");
+    let call = fixture.call("mdfind", json!({"query": "a", "root": "~/Musik"})).await;
     assert_eq!((call.status, call.environmental), (CallStatus::Failed, true), "{call:?}");
-    assert_eq!(call.alternatives, [format!("{}/Music", house.home.display())]);
+    assert_eq!(call.alternatives, [format!("{}/Music", fixture.home.display())]);
 }
 
 #[doc = "holds: design D14"]
 #[tokio::test]
-async fn an_installed_index_is_asked_and_its_answer_checked() {
-    let house = with_programs(&[(
+async fn index_answers_are_checked() {
+    let fixture = with_programs(&[(
         "mdfind",
         "#!/bin/sh\n[ \"$1 $2\" = '-0 -onlyin' ] || exit 9\n\
          printf '%s\\0' \"$3/a b.txt\" \"$3/gone.txt\" \"$3/.ssh/key\" /etc/passwd \"$3/n\nl.txt\"\n",
     )]);
-    house.file("a b.txt", "");
-    house.file("n\nl.txt", "");
-    house.file(".ssh/key", "");
-    assert!(house.registry.specs()[0].description.contains("Spotlight"));
-    let output = house.output("mdfind", json!({"query": "tax report"})).await;
-    let home = house.home.display();
+    fixture.file("a b.txt", "");
+    fixture.file("n\nl.txt", "");
+    fixture.file(".ssh/key", "");
+    assert!(fixture.registry.specs()[0].description.contains("Spotlight"));
+    let output = fixture.output("mdfind", json!({"query": "tax report"})).await;
+    let home = fixture.home.display();
     assert!(output.starts_with(&format!("{home}/a b.txt\n{home}/n\\nl.txt\n[from the Spotlight index")), "{output}");
     assert!(output.contains("2 of 2 matches"), "what is gone, outside or protected is left out: {output}");
 }
@@ -73,28 +73,28 @@ async fn an_installed_index_is_asked_and_its_answer_checked() {
 #[tokio::test]
 async fn the_walk_answers_where_no_index_does() {
     let check = async |programs: &[(&str, &str)], expected: &[&str]| {
-        let house = with_programs(programs);
-        house.file("tax.txt", "");
-        let output = house.output("mdfind", json!({"query": "tax"})).await;
-        assert!(output.starts_with(&format!("{}/tax.txt\n[walked ", house.home.display())), "{output}");
+        let fixture = with_programs(programs);
+        fixture.file("tax.txt", "");
+        let output = fixture.output("mdfind", json!({"query": "tax"})).await;
+        assert!(output.starts_with(&format!("{}/tax.txt\n[walked ", fixture.home.display())), "{output}");
         expected.iter().for_each(|part| assert!(output.contains(part), "{part}: {output}"));
     };
     let broken = "#!/bin/sh\necho broken >&2\nexit 1\n";
     let empty = "#!/bin/sh\nexit 0\n";
     check(&[], &["complete", "1 of 1 matches shown]"]).await;
-    check(&[("mdfind", broken)], &["the Spotlight index was of no use", "broken"]).await;
-    check(&[("mdfind", empty)], &["the Spotlight index knows of none"]).await;
-    check(&[("locate", "#!/bin/sh\nexit 1\n")], &["locate's database knows of none"]).await;
-    check(&[("plocate", broken)], &["locate's database was of no use", "broken"]).await;
+    check(&[("mdfind", broken)], &["the Spotlight index failed", "broken"]).await;
+    check(&[("mdfind", empty)], &["the Spotlight index has no match"]).await;
+    check(&[("locate", "#!/bin/sh\nexit 1\n")], &["locate's database has no match"]).await;
+    check(&[("plocate", broken)], &["locate's database failed", "broken"]).await;
     check(&[("tracker3", "#!/bin/sh\nyes | head -c 9000000\n")], &["LocalSearch", "no complete answer"]).await;
     let both = [("localsearch", empty), ("plocate", broken)];
-    check(&both, &["the LocalSearch index knows of none; locate's database was of no use"]).await;
+    check(&both, &["the LocalSearch index has no match; locate's database failed"]).await;
     check(&[("localsearch", "not even a program")], &["could not be started"]).await;
 }
 
 #[doc = "holds: design D14"]
 #[tokio::test]
-async fn localsearch_and_locate_are_asked_in_their_own_ways() {
+async fn localsearch_and_locate_get_their_own_arguments() {
     let local = "#!/bin/sh\n[ \"$1\" = search ] && [ \"$6 $7 $8\" = '-- my tax' ] || exit 9\n\
         echo Results:; echo \"  file://$HOME/my%20tax.txt\"; echo '  file:///etc/passwd'\n";
     let locate = "#!/bin/sh\n[ \"$4 $5 $6 $7\" = '--all -- *my* *tax*' ] || exit 9\n\
@@ -105,11 +105,11 @@ async fn localsearch_and_locate_are_asked_in_their_own_ways() {
         ("plocate", locate, "from locate's database"),
         ("locate", locate, "from locate's database"),
     ] {
-        let house = with_programs(&[(program, script)]);
-        house.file("my tax.txt", "");
-        let output = house.output("mdfind", json!({"query": "my tax"})).await;
+        let fixture = with_programs(&[(program, script)]);
+        fixture.file("my tax.txt", "");
+        let output = fixture.output("mdfind", json!({"query": "my tax"})).await;
         assert!(
-            output.starts_with(&format!("{}/my tax.txt\n[{expected}", house.home.display())),
+            output.starts_with(&format!("{}/my tax.txt\n[{expected}", fixture.home.display())),
             "{program}: {output}"
         );
         assert!(output.contains("1 of 1 matches shown]"), "{program}: {output}");
@@ -123,7 +123,7 @@ async fn localsearch_and_locate_are_asked_in_their_own_ways() {
 /// The real thing, where it is installed: a database of its own over a folder of its own.
 #[doc = "holds: design D14"]
 #[tokio::test]
-async fn the_installed_plocate_understands_what_it_is_asked() {
+async fn installed_plocate_accepts_the_query() {
     let Some(updatedb) = ["/usr/sbin/updatedb.plocate", "/usr/bin/updatedb.plocate", "/usr/sbin/updatedb"]
         .into_iter()
         .find(|path| std::path::Path::new(path).exists())
@@ -132,21 +132,21 @@ async fn the_installed_plocate_understands_what_it_is_asked() {
         eprintln!("skipped: plocate is not installed");
         return;
     };
-    let house = with_programs(&[]);
-    let database = house.home.join("db");
-    house.file("My [Tax] 2024.txt", "");
-    house.file("tax.txt", "");
+    let fixture = with_programs(&[]);
+    let database = fixture.home.join("db");
+    fixture.file("My [Tax] 2024.txt", "");
+    fixture.file("tax.txt", "");
     let built = std::process::Command::new(updatedb)
         .args(["-l", "0", "--prunepaths", "", "--prunefs", "", "--prune-bind-mounts", "no", "-U"])
-        .arg(&house.home)
+        .arg(&fixture.home)
         .arg("-o")
         .arg(&database)
         .status();
     assert!(built.unwrap().success());
     let script = format!("#!/bin/sh\nexec /usr/bin/plocate -d {} \"$@\"\n", database.display());
-    put(&house.home.join("bin/plocate"), &script, 0o755);
-    let house = House { registry: crate::Registry::detect(house.config.clone()), ..house };
-    let output = house.output("mdfind", json!({"query": "my [tax]"})).await;
-    assert!(output.starts_with(&format!("{}/My [Tax] 2024.txt\n[from locate's", house.home.display())), "{output}");
+    put(&fixture.home.join("bin/plocate"), &script, 0o755);
+    let fixture = Fixture { registry: crate::Registry::detect(fixture.config.clone()), ..fixture };
+    let output = fixture.output("mdfind", json!({"query": "my [tax]"})).await;
+    assert!(output.starts_with(&format!("{}/My [Tax] 2024.txt\n[from locate's", fixture.home.display())), "{output}");
     assert!(output.contains("1 of 1"), "{output}");
 }

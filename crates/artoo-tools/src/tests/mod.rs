@@ -52,7 +52,7 @@ pub(crate) fn task() -> TaskId {
 }
 
 /// A home folder of its own with a registry over it.
-struct House {
+struct Fixture {
     _dir: TempDir,
     home: PathBuf,
     config: ToolConfig,
@@ -61,7 +61,7 @@ struct House {
     is_one_task: bool,
 }
 
-impl House {
+impl Fixture {
     fn new() -> Self {
         Self::with(|_| {})
     }
@@ -176,9 +176,9 @@ fn put(path: &Path, text: &str, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// A house in which these stand-ins, name and script, are all the programs there are.
-fn with_programs(programs: &[(&str, &str)]) -> House {
-    House::with(|config| only_programs(config, programs))
+/// A fixture with these scripts, by name, as its only programs.
+fn with_programs(programs: &[(&str, &str)]) -> Fixture {
+    Fixture::with(|config| only_programs(config, programs))
 }
 
 fn only_programs(config: &mut ToolConfig, programs: &[(&str, &str)]) {

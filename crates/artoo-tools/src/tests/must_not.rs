@@ -5,22 +5,22 @@ use std::os::unix::fs::symlink;
 use artoo_proto::{CallStatus, ToolCall};
 use serde_json::{Value, json};
 
-use super::{House, called};
+use super::{Fixture, called};
 
-async fn with_blocks(house: &House, tool: &str, input: Value, blocked: &[&str]) -> ToolCall {
-    let mut context = House::context(tool, input);
+async fn with_blocks(fixture: &Fixture, tool: &str, input: Value, blocked: &[&str]) -> ToolCall {
+    let mut context = Fixture::context(tool, input);
     context.blocked_targets = blocked.iter().map(|entry| (*entry).to_owned()).collect();
-    called(house.outcome(&context, None).await)
+    called(fixture.outcome(&context, None).await)
 }
 
 #[doc = "holds: fault L22"]
 #[tokio::test]
 async fn only_exact_names_are_tools() {
-    let house = House::new();
+    let fixture = Fixture::new();
     for name in ["Shell", "shell ", " glob", "sh\u{435}ll", "bash", "", "glob\0", &"x".repeat(10_000)] {
-        let mut context = House::context(name, json!({}));
+        let mut context = Fixture::context(name, json!({}));
         context.allowed_tools.push(name.to_owned());
-        let call = called(house.outcome(&context, None).await);
+        let call = called(fixture.outcome(&context, None).await);
         assert_eq!(call.status, CallStatus::Denied, "{name:?}");
         assert!(call.output.contains("there is no tool named") && call.output.len() < 300, "{call:?}");
     }
@@ -28,8 +28,8 @@ async fn only_exact_names_are_tools() {
 
 #[doc = "holds: invariant 9; design D4"]
 #[tokio::test]
-async fn blocked_and_unplanned_tools_are_refused_at_the_hand() {
-    let house = House::new();
+async fn blocked_and_unplanned_tools_are_refused() {
+    let fixture = Fixture::new();
     for (blocked, allowed, refused) in [
         (vec!["shell"], vec!["shell"], true),
         (vec!["Shell "], vec!["shell"], true),
@@ -37,22 +37,22 @@ async fn blocked_and_unplanned_tools_are_refused_at_the_hand() {
         (vec![], vec![], true),
         (vec!["glob"], vec!["shell"], false),
     ] {
-        let mut context = House::context("shell", json!({"command": "uname"}));
+        let mut context = Fixture::context("shell", json!({"command": "uname"}));
         context.blocked_tools = blocked.iter().map(|name: &&str| (*name).to_owned()).collect();
         context.allowed_tools = allowed.iter().map(|name: &&str| (*name).to_owned()).collect();
-        let call = called(house.outcome(&context, None).await);
+        let call = called(fixture.outcome(&context, None).await);
         assert_eq!(call.status == CallStatus::Denied, refused, "{blocked:?} {allowed:?} {call:?}");
     }
 }
 
 #[doc = "holds: law 1.14; invariant 9; fault L28"]
 #[tokio::test]
-async fn blocked_targets_are_refused_however_they_are_spelled() {
-    let house = House::new();
-    house.file("work/a.txt", "a");
-    house.file("work/sub/b.txt", "b");
-    symlink("a.txt", house.home.join("work/link")).unwrap();
-    let home = house.home.display().to_string();
+async fn blocked_targets_are_refused_in_any_spelling() {
+    let fixture = Fixture::new();
+    fixture.file("work/a.txt", "a");
+    fixture.file("work/sub/b.txt", "b");
+    symlink("a.txt", fixture.home.join("work/link")).unwrap();
+    let home = fixture.home.display().to_string();
     let a = format!("{home}/work/a.txt");
     let read = |path: &str| ("read_file", json!({"path": path}));
     let shell = |command: &str| ("shell", json!({"command": command}));
@@ -96,7 +96,7 @@ async fn blocked_targets_are_refused_however_they_are_spelled() {
     ];
     for ((tool, input), blocked, refused) in table {
         // A command that would need consent is refused before anybody is asked, so it may not be asked about here.
-        let call = with_blocks(&house, tool, input.clone(), &[&blocked]).await;
+        let call = with_blocks(&fixture, tool, input.clone(), &[&blocked]).await;
         assert_eq!(call.status == CallStatus::Denied, refused, "{tool} {input} blocked {blocked}: {call:?}");
     }
 }
@@ -104,16 +104,16 @@ async fn blocked_targets_are_refused_however_they_are_spelled() {
 #[doc = "holds: law 1.13"]
 #[tokio::test]
 async fn a_refusal_is_marked_and_says_why() {
-    let house = House::new();
-    let call = with_blocks(&house, "read_file", json!({"path": "a"}), &["~/work/a"]).await;
+    let fixture = Fixture::new();
+    let call = with_blocks(&fixture, "read_file", json!({"path": "a"}), &["~/work/a"]).await;
     assert_eq!(call.output, "[LAW1] the target ~/work/a is blocked for this task");
     assert_eq!((call.measures, call.environmental, call.exit_code), (false, false, None));
-    assert_eq!(call.target, format!("{}/work/a", house.home.display()));
+    assert_eq!(call.target, format!("{}/work/a", fixture.home.display()));
 }
 
 #[test]
-fn tools_come_in_the_order_of_the_design_with_strict_schemas() {
-    let specs = House::new().registry.specs();
+fn tools_are_ordered_with_strict_schemas() {
+    let specs = Fixture::new().registry.specs();
     let order: Vec<(&str, u8)> = specs.iter().map(|spec| (spec.name.as_str(), spec.priority)).collect();
     let read = [("mdfind", 1), ("glob", 2), ("read_file", 3)];
     let change = [("write_file", 3), ("files", 4), ("trash", 4), ("shell", 6)];
@@ -141,6 +141,6 @@ fn bounded(path: &str, schema: &Value) {
 #[test]
 fn a_call_can_move_between_threads() {
     fn is_send<T: Send>(_: T) {}
-    let house = House::new();
-    is_send(house.registry.call(&House::context("glob", json!({})), "", None));
+    let fixture = Fixture::new();
+    is_send(fixture.registry.call(&Fixture::context("glob", json!({})), "", None));
 }

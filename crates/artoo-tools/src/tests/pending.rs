@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use artoo_proto::{CallStatus, ConsentHash, ConsentScope, EffectClass, ToolClass, ToolOrder, ToolOutcome, ToolSpec};
 use serde_json::{Value, json};
 
-use super::{House, called, next_task};
+use super::{Fixture, called, next_task};
 use crate::effects::{Action, CallEffects, EffectSet, FileEffect, NetworkUse};
 use crate::limit::Limit;
 use crate::record::Record;
@@ -63,65 +63,67 @@ impl Staged for Replacement {
     }
 }
 
-fn house(needs_approval: bool) -> (House, PathBuf, Arc<AtomicU64>) {
-    let mut house = House::new();
-    let path = house.file("work/a", "old");
+fn fixture(needs_approval: bool) -> (Fixture, PathBuf, Arc<AtomicU64>) {
+    let mut fixture = Fixture::new();
+    let path = fixture.file("work/a", "old");
     let runs = Arc::<AtomicU64>::default();
-    house.registry.add_for_test(Arc::new(Replacing { path: path.clone(), needs_approval, runs: Arc::clone(&runs) }));
-    (house, path, runs)
+    fixture.registry.add_for_test(Arc::new(Replacing { path: path.clone(), needs_approval, runs: Arc::clone(&runs) }));
+    (fixture, path, runs)
 }
 
 fn order() -> ToolOrder {
     ToolOrder {
         allowed_tools: vec!["replacing".to_owned(), "files".to_owned()],
-        ..House::context("replacing", json!({}))
+        ..Fixture::context("replacing", json!({}))
     }
 }
 
 #[tokio::test]
 async fn observed_changes_wait_for_approval() {
-    let (house, path, runs) = house(true);
+    let (fixture, path, runs) = fixture(true);
     let order = order();
-    let ToolOutcome::NeedsConsent { hash, offers, .. } = house.outcome(&order, None).await else { panic!("not asked") };
+    let ToolOutcome::NeedsConsent { hash, offers, .. } = fixture.outcome(&order, None).await else {
+        panic!("not asked")
+    };
     assert_eq!((fs::read_to_string(&path).unwrap().as_str(), offers.task.len()), ("old", 1));
-    let grant = || house.registry.grant(&hash, ConsentScope::Once);
+    let grant = || fixture.registry.grant(&hash, ConsentScope::Once);
     let elsewhere = ToolOrder { task_id: next_task(), ..order.clone() };
     let call = called(
-        house
-            .outcome(&elsewhere, Some(house.registry.grant(&ConsentHash("other".to_owned()), ConsentScope::Once)))
+        fixture
+            .outcome(&elsewhere, Some(fixture.registry.grant(&ConsentHash("other".to_owned()), ConsentScope::Once)))
             .await,
     );
     assert_eq!(call.status, CallStatus::Denied, "{call:?}");
-    let call = called(house.outcome(&order, Some(grant())).await);
+    let call = called(fixture.outcome(&order, Some(grant())).await);
     assert_eq!((call.status, call.output.as_str()), (CallStatus::Ok, "replaced"));
     assert_eq!(fs::read_to_string(&path).unwrap(), "new");
     assert_eq!(runs.load(Ordering::Relaxed), 2, "one run of each task; an approval does not run it again");
     // The file has changed since, so the approval does not cover a second run.
-    let call = called(house.outcome(&order, Some(grant())).await);
+    let call = called(fixture.outcome(&order, Some(grant())).await);
     assert_eq!(call.status, CallStatus::Denied, "{call:?}");
 }
 
 #[tokio::test]
 async fn changed_file_voids_the_approval() {
-    let (house, path, _) = house(true);
+    let (fixture, path, _) = fixture(true);
     let order = order();
-    let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(&order, None).await else { panic!("not asked") };
+    let ToolOutcome::NeedsConsent { hash, .. } = fixture.outcome(&order, None).await else { panic!("not asked") };
     fs::write(&path, "other").unwrap();
-    let call = called(house.outcome(&order, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
+    let call = called(fixture.outcome(&order, Some(fixture.registry.grant(&hash, ConsentScope::Once))).await);
     assert_eq!((call.status, fs::read_to_string(&path).unwrap().as_str()), (CallStatus::Denied, "other"), "{call:?}");
 }
 
 #[doc = "holds: design D10"]
 #[tokio::test]
 async fn denied_changes_are_discarded_and_stay_denied() {
-    let (house, path, _) = house(true);
+    let (fixture, path, _) = fixture(true);
     let order = order();
-    let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(&order, None).await else { panic!("not asked") };
-    house.registry.refuse(&order.task_id, &hash);
-    let delete = House::context("files", json!({"act": "delete", "paths": [&path]}));
+    let ToolOutcome::NeedsConsent { hash, .. } = fixture.outcome(&order, None).await else { panic!("not asked") };
+    fixture.registry.refuse(&order.task_id, &hash);
+    let delete = Fixture::context("files", json!({"act": "delete", "paths": [&path]}));
     let delete = ToolOrder { task_id: order.task_id.clone(), allowed_tools: order.allowed_tools.clone(), ..delete };
     for again in [&order, &delete] {
-        let call = called(house.outcome(again, None).await);
+        let call = called(fixture.outcome(again, None).await);
         assert_eq!(call.status, CallStatus::Denied, "{call:?}");
     }
     assert_eq!(fs::read_to_string(&path).unwrap(), "old");
@@ -129,7 +131,7 @@ async fn denied_changes_are_discarded_and_stay_denied() {
 
 #[tokio::test]
 async fn changes_that_need_no_approval_are_committed() {
-    let (house, path, _) = house(false);
-    let call = called(house.outcome(&order(), None).await);
+    let (fixture, path, _) = fixture(false);
+    let call = called(fixture.outcome(&order(), None).await);
     assert_eq!((call.status, fs::read_to_string(&path).unwrap().as_str()), (CallStatus::Ok, "new"), "{call:?}");
 }

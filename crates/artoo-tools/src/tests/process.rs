@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use artoo_proto::{CallStatus, ConsentScope, EffectClass, ToolCall, ToolOutcome};
 use serde_json::json;
 
-use super::{House, called};
+use super::{Fixture, called};
 
 /// A number of seconds that no other run of these tests sleeps for.
 fn mark(seconds: u32) -> String {
@@ -50,7 +50,7 @@ const LONG: Duration = Duration::from_secs(60);
 
 #[doc = "holds: law 1.27; design T1, T2"]
 #[tokio::test]
-async fn a_hang_is_ended_even_when_it_ignores_being_asked() {
+async fn hanging_program_ignoring_sigterm_is_killed() {
     let nap = mark(71);
     // Whoever is asked gets time to go; whoever ignores it gets little.
     let grace = [LONG, Duration::from_millis(200)];
@@ -69,8 +69,8 @@ async fn a_hang_is_ended_even_when_it_ignores_being_asked() {
             assert!(gone(&nap).await, "a survivor of {command}");
         }
     }
-    let house = House::with(|config| config.call_timeout = Duration::from_millis(700));
-    let call = house.call("shell", json!({"command": "sleep 71.2"})).await;
+    let fixture = Fixture::with(|config| config.call_timeout = Duration::from_millis(700));
+    let call = fixture.call("shell", json!({"command": "sleep 71.2"})).await;
     assert_eq!((call.status, call.measures), (CallStatus::TimedOut, false), "a proven one too: {call:?}");
 }
 
@@ -79,8 +79,8 @@ async fn timed_out_once_up(command: &str, kill_grace: Duration) -> ToolCall {
     let mut call_timeout = Duration::from_millis(350);
     loop {
         call_timeout *= 2;
-        let house = House::with(|config| (config.call_timeout, config.kill_grace) = (call_timeout, kill_grace));
-        let call = house.allowed(command).await;
+        let fixture = Fixture::with(|config| (config.call_timeout, config.kill_grace) = (call_timeout, kill_grace));
+        let call = fixture.allowed(command).await;
         if call.output.starts_with("up\n") || call_timeout > LONG / 8 {
             return call;
         }
@@ -90,16 +90,16 @@ async fn timed_out_once_up(command: &str, kill_grace: Duration) -> ToolCall {
 #[doc = "holds: design T5"]
 #[tokio::test]
 async fn a_signal_is_told() {
-    let call = House::new().allowed("kill -SEGV $$").await;
+    let call = Fixture::new().allowed("kill -SEGV $$").await;
     assert_eq!((call.status, call.exit_code, call.signal), (CallStatus::Failed, None, Some(11)), "{call:?}");
     assert!(call.output.contains("[ended by signal 11]"), "{call:?}");
 }
 
 #[doc = "holds: law 0.11; design T6, T7"]
 #[tokio::test]
-async fn a_flood_is_counted_and_its_ends_are_kept() {
-    let house = House::new();
-    let call = house.allowed("printf START; head -c 200000000 /dev/zero | tr '\\0' x; printf END").await;
+async fn large_output_is_counted_with_both_ends() {
+    let fixture = Fixture::new();
+    let call = fixture.allowed("printf START; head -c 200000000 /dev/zero | tr '\\0' x; printf END").await;
     assert_eq!((call.status, call.output_bytes, call.truncated), (CallStatus::Ok, 200_000_008, true));
     assert!(call.output.starts_with("STARTxxx") && call.output.ends_with("xxxEND"), "{:?}", &call.output[..20]);
     assert!(call.output.chars().count() < 4200);
@@ -108,17 +108,17 @@ async fn a_flood_is_counted_and_its_ends_are_kept() {
 #[doc = "holds: design T8"]
 #[tokio::test]
 async fn binary_output_is_marked() {
-    let call = House::new().allowed("printf 'a\\377b'; true").await;
+    let call = Fixture::new().allowed("printf 'a\\377b'; true").await;
     assert_eq!(call.output, "a\u{fffd}b\n[not text: 1 bytes are not UTF-8 and shown as \u{fffd}]");
 }
 
 #[doc = "holds: law 1.27; design T9"]
 #[tokio::test]
-async fn a_daemon_that_holds_the_pipe_open_does_not_hold_the_call() {
-    let house = House::new();
+async fn daemon_with_open_pipe_does_not_block() {
+    let fixture = Fixture::new();
     let started = Instant::now();
     let nap = mark(72);
-    let call = house.allowed(&format!("sleep {nap} & echo out")).await;
+    let call = fixture.allowed(&format!("sleep {nap} & echo out")).await;
     assert!(started.elapsed() < LONG, "{:?}", started.elapsed());
     assert_eq!(call.status, CallStatus::Ok, "{call:?}");
     assert_eq!(call.output, "out\n[processes it left running were ended]");
@@ -128,15 +128,15 @@ async fn a_daemon_that_holds_the_pipe_open_does_not_hold_the_call() {
 #[doc = "holds: design T10, T11"]
 #[tokio::test]
 async fn there_is_nobody_to_read_from() {
-    let house = House::new();
-    assert_eq!(house.allowed("cat; echo done").await.output, "done\n");
-    assert_eq!(house.call("shell", json!({"command": "cat"})).await.output, "");
+    let fixture = Fixture::new();
+    assert_eq!(fixture.allowed("cat; echo done").await.output, "done\n");
+    assert_eq!(fixture.call("shell", json!({"command": "cat"})).await.output, "");
 }
 
 #[doc = "holds: design T15"]
 #[tokio::test]
 async fn both_streams_are_passed_on() {
-    let call = House::new().allowed("echo out; echo err >&2; exit 3").await;
+    let call = Fixture::new().allowed("echo out; echo err >&2; exit 3").await;
     assert_eq!((call.exit_code, call.output.as_str()), (Some(3), "out\n[stderr]\nerr\n"), "{call:?}");
 }
 
@@ -144,20 +144,20 @@ async fn both_streams_are_passed_on() {
 #[doc = "holds: design T18"]
 #[tokio::test]
 async fn no_file_of_ours_is_inherited() {
-    let house = House::new();
-    let ours = house.file("ours-and-open", "");
+    let fixture = Fixture::new();
+    let ours = fixture.file("ours-and-open", "");
     let _open = fs::File::open(&ours).unwrap();
-    let call = house.allowed("for f in /proc/self/fd/*; do readlink $f; done").await;
+    let call = fixture.allowed("for f in /proc/self/fd/*; do readlink $f; done").await;
     assert!(call.output.contains("/dev/null") && !call.output.contains("ours-and-open"), "{call:?}");
 }
 
 #[doc = "holds: law 1.20; design T19"]
 #[tokio::test]
 async fn the_environment_is_an_allow_list() {
-    let house = House::new();
+    let fixture = Fixture::new();
     // Cargo sets plenty of variables for this very process; none may arrive.
     assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
-    let call = house.allowed("env").await;
+    let call = fixture.allowed("env").await;
     let known = [
         "HOME", "PATH", "LC_ALL", "TERM", "USER", "LOGNAME", "TZ", "TMPDIR", "SHELL", "LANG", "PWD", "SHLVL", "_",
         "OLDPWD",
@@ -166,14 +166,14 @@ async fn the_environment_is_an_allow_list() {
         let name = line.split('=').next().unwrap();
         assert!(known.contains(&name), "{line} got through");
     }
-    assert!(call.output.contains(&format!("HOME={}\n", house.home.display())));
+    assert!(call.output.contains(&format!("HOME={}\n", fixture.home.display())));
 }
 
 #[cfg(target_os = "linux")]
 #[doc = "holds: law 1.27; design T3"]
 #[tokio::test]
-async fn what_leaves_its_session_and_its_parents_ends_with_the_call() {
-    let house = House::new();
+async fn detached_descendants_end_with_the_call() {
+    let fixture = Fixture::new();
     for (number, escape) in [
         "setsid sleep NAP & true",
         "(setsid sh -c 'setsid sleep NAP & sleep NAP' &) ; true",
@@ -184,7 +184,7 @@ async fn what_leaves_its_session_and_its_parents_ends_with_the_call() {
     .enumerate()
     {
         let nap = mark(80 + u32::try_from(number).unwrap());
-        let call = house.allowed(&escape.replace("NAP", &nap)).await;
+        let call = fixture.allowed(&escape.replace("NAP", &nap)).await;
         assert_eq!(call.status, CallStatus::Ok, "{call:?}");
         assert!(call.output.contains("[processes it left running were ended]"), "{call:?}");
         assert!(gone(&nap).await, "a survivor of {escape}");
@@ -196,7 +196,7 @@ async fn what_leaves_its_session_and_its_parents_ends_with_the_call() {
 #[doc = "holds: law 1.27; design T3, T4"]
 #[tokio::test]
 async fn nobody_is_alive_after_200_killed_commands() {
-    let house = House::new();
+    let fixture = Fixture::new();
     let nap = mark(90);
     let own_zombies = || {
         let own = std::process::id();
@@ -214,9 +214,9 @@ async fn nobody_is_alive_after_200_killed_commands() {
         let first = if round % 2 == 0 { "touch changed; " } else { "" };
         let command =
             format!("{first}setsid sleep {nap} & sleep {nap} & (setsid sh -c 'sleep {nap}' &); sleep {nap}; true");
-        let context = House::context("shell", json!({"command": command}));
+        let context = Fixture::context("shell", json!({"command": command}));
         let calls = (0..10).map(|_| {
-            let (registry, context) = (house.registry.clone(), context.clone());
+            let (registry, context) = (fixture.registry.clone(), context.clone());
             tokio::spawn(async move { registry.call(&context, "", None).await })
         });
         let calls: Vec<_> = calls.collect();
@@ -238,14 +238,14 @@ async fn nobody_is_alive_after_200_killed_commands() {
 #[cfg(target_os = "linux")]
 #[doc = "holds: design T12"]
 #[tokio::test]
-async fn a_file_past_the_limit_ends_the_program_and_is_told() {
-    let house = House::with(|config| config.limits.file_bytes = 1024 * 1024);
-    let call = house.allowed("exec head -c 5000000 /dev/zero > ~/artoo_workspace/fill").await;
+async fn file_size_limit_ends_the_program() {
+    let fixture = Fixture::with(|config| config.limits.file_bytes = 1024 * 1024);
+    let call = fixture.allowed("exec head -c 5000000 /dev/zero > ~/artoo_workspace/fill").await;
     assert_eq!((call.status, call.signal), (CallStatus::Failed, Some(25)), "{call:?}");
     assert!(call.output.contains("wrote a file past the limit of 1048576 bytes"), "{call:?}");
     assert!(call.output.contains("nothing that it changed was kept"), "{call:?}");
-    assert!(!house.workspace().join("fill").exists());
-    let call = house.allowed("fallocate -l 900G ~/artoo_workspace/big").await;
+    assert!(!fixture.workspace().join("fill").exists());
+    let call = fixture.allowed("fallocate -l 900G ~/artoo_workspace/big").await;
     assert_eq!(call.status, CallStatus::Failed, "{call:?}");
 }
 
@@ -253,18 +253,18 @@ async fn a_file_past_the_limit_ends_the_program_and_is_told() {
 #[doc = "holds: design T14"]
 #[tokio::test]
 async fn memory_and_processor_time_are_limited() {
-    let house = House::with(|config| {
+    let fixture = Fixture::with(|config| {
         config.limits.memory_bytes = 64 * 1024 * 1024;
         config.limits.cpu_s = 1;
     });
     // bash itself keeps the text in memory.
-    let call = house.allowed("x=$(head -c 200000000 /dev/zero | tr '\\0' x); echo ${#x}").await;
+    let call = fixture.allowed("x=$(head -c 200000000 /dev/zero | tr '\\0' x); echo ${#x}").await;
     assert_eq!(call.status, CallStatus::Failed, "{call:?}");
     assert!(
         call.output.contains("memory") || call.output.contains("alloc") || call.signal.is_some(),
         "it says what it likes: {call:?}"
     );
-    let call = house.allowed("while :; do :; done").await;
+    let call = fixture.allowed("while :; do :; done").await;
     assert_eq!((call.status, call.signal), (CallStatus::Failed, Some(9)), "the hard limit: {call:?}");
 }
 
@@ -272,8 +272,8 @@ async fn memory_and_processor_time_are_limited() {
 #[cfg(target_os = "linux")]
 #[doc = "holds: design T13"]
 #[tokio::test]
-async fn a_tree_of_sessions_ends_with_its_call() {
-    let house = House::with(|config| {
+async fn tree_of_sessions_ends_with_call() {
+    let fixture = Fixture::with(|config| {
         config.call_timeout = Duration::from_millis(1500);
         config.limits.processes = 300;
         config.limits.cpu_s = 20;
@@ -281,7 +281,7 @@ async fn a_tree_of_sessions_ends_with_its_call() {
     let nap = mark(95);
     let command =
         format!("b() {{ [ $1 -gt 7 ] || {{ b $(($1 + 1)) & b $(($1 + 1)) & }}; exec setsid sleep {nap}; }}; b 0; wait");
-    let call = house.allowed(&command).await;
+    let call = fixture.allowed(&command).await;
     assert!(call.status != CallStatus::Ok || call.output.contains("left running were ended"), "{call:?}");
     assert!(gone(&nap).await, "{} alive", alive(&nap));
 }
@@ -289,9 +289,9 @@ async fn a_tree_of_sessions_ends_with_its_call() {
 #[cfg(target_os = "linux")]
 #[doc = "holds: design T11"]
 #[tokio::test]
-async fn there_is_no_terminal_to_ask_for_a_password_at() {
-    let house = House::new();
-    let call = house.allowed("echo password? > /dev/tty; stty -a < /dev/tty; ps -o tty= -p $$; ps -o sid= -p $$ | grep -qw $$ && echo own").await;
+async fn programs_have_no_terminal_for_passwords() {
+    let fixture = Fixture::new();
+    let call = fixture.allowed("echo password? > /dev/tty; stty -a < /dev/tty; ps -o tty= -p $$; ps -o sid= -p $$ | grep -qw $$ && echo own").await;
     assert!(call.output.contains("/dev/tty") && call.output.contains("own"), "{call:?}");
 }
 
@@ -299,17 +299,17 @@ async fn there_is_no_terminal_to_ask_for_a_password_at() {
 #[cfg(target_os = "linux")]
 #[doc = "holds: law 1.19"]
 #[tokio::test]
-async fn a_change_that_no_word_names_is_shown_and_needs_an_approval() {
-    let house = House::new();
+async fn unnamed_changes_are_shown_and_need_approval() {
+    let fixture = Fixture::new();
     let outside = tempfile::TempDir::new().unwrap();
     for folder in ["out", outside.path().join("out").to_str().unwrap()] {
         let context =
-            House::context("shell", json!({"command": format!("bash -c 'echo built > $(printf {folder}).txt'")}));
-        let ToolOutcome::NeedsConsent { hash, effects, .. } = house.outcome(&context, None).await else { panic!() };
-        let path = house.home.join("work").join(format!("{folder}.txt"));
+            Fixture::context("shell", json!({"command": format!("bash -c 'echo built > $(printf {folder}).txt'")}));
+        let ToolOutcome::NeedsConsent { hash, effects, .. } = fixture.outcome(&context, None).await else { panic!() };
+        let path = fixture.home.join("work").join(format!("{folder}.txt"));
         assert_eq!(effects[0], format!("makes 1 file (6 bytes): {}", path.display()));
         assert!(!path.exists());
-        let call = called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
+        let call = called(fixture.outcome(&context, Some(fixture.registry.grant(&hash, ConsentScope::Once))).await);
         assert_eq!(call.status, CallStatus::Ok, "{call:?}");
         assert_eq!(fs::read_to_string(path).unwrap(), "built\n");
     }
@@ -319,38 +319,38 @@ async fn a_change_that_no_word_names_is_shown_and_needs_an_approval() {
 #[cfg(target_os = "linux")]
 #[doc = "holds: law 1.19"]
 #[tokio::test]
-async fn git_reads_without_a_question_and_changes_its_own_data_after_one() {
-    let house = House::with(|config| config.environment.cwd.clone_from(&config.environment.workspace));
-    house.file("artoo_workspace/f", "one\n");
+async fn git_reads_unasked_and_writes_after_approval() {
+    let fixture = Fixture::with(|config| config.environment.cwd.clone_from(&config.environment.workspace));
+    fixture.file("artoo_workspace/f", "one\n");
     let setup = "git init -q && git add f && git -c user.name=a -c user.email=a@b commit -qm one";
-    assert_eq!(house.allowed(setup).await.status, CallStatus::Ok);
-    let call = house.call("shell", json!({"command": "git describe --always --dirty"})).await;
+    assert_eq!(fixture.allowed(setup).await.status, CallStatus::Ok);
+    let call = fixture.call("shell", json!({"command": "git describe --always --dirty"})).await;
     assert_eq!((call.status, call.class), (CallStatus::Ok, EffectClass::ReadOnly), "{call:?}");
-    let call = house.call("shell", json!({"command": "git rev-parse --is-inside-work-tree"})).await;
+    let call = fixture.call("shell", json!({"command": "git rev-parse --is-inside-work-tree"})).await;
     assert_eq!(call.output, "true\n", "{call:?}");
-    let tag = House::context("shell", json!({"command": "git tag v1 && git tag"}));
-    let ToolOutcome::NeedsConsent { hash, reason, .. } = house.outcome(&tag, None).await else { panic!() };
+    let tag = Fixture::context("shell", json!({"command": "git tag v1 && git tag"}));
+    let ToolOutcome::NeedsConsent { hash, reason, .. } = fixture.outcome(&tag, None).await else { panic!() };
     assert!(reason.contains("repository's own data"), "{reason}");
-    let call = called(house.outcome(&tag, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
+    let call = called(fixture.outcome(&tag, Some(fixture.registry.grant(&hash, ConsentScope::Once))).await);
     assert_eq!((call.status, call.output.as_str()), (CallStatus::Ok, "v1\n"), "{call:?}");
 }
 
 #[cfg(target_os = "linux")]
 #[doc = "holds: law 1.18"]
 #[tokio::test]
-async fn the_network_is_there_only_when_the_question_said_so() {
-    let house = House::new();
+async fn network_needs_the_question_to_name_it() {
+    let fixture = Fixture::new();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let port = listener.local_addr().unwrap().port();
     // Spelled so that nothing in the words says it.
     let hidden = format!("exec 5<>/dev/t\"\"cp/127.0.0.1/{port}");
-    let context = House::context("shell", json!({"command": hidden}));
-    let ToolOutcome::NeedsConsent { effects, reason, .. } = house.outcome(&context, None).await else { panic!() };
-    assert!(effects.iter().any(|line| line.starts_with("may reach the network")), "{effects:?}");
+    let context = Fixture::context("shell", json!({"command": hidden}));
+    let ToolOutcome::NeedsConsent { effects, reason, .. } = fixture.outcome(&context, None).await else { panic!() };
+    assert!(effects.iter().any(|line| line.starts_with("may use the network")), "{effects:?}");
     assert_eq!(reason, format!("it tried to connect to 127.0.0.1:{port}"));
     assert!(listener.accept().is_err());
-    let call = house.allowed(&hidden).await;
+    let call = fixture.allowed(&hidden).await;
     assert!(call.status == CallStatus::Ok && listener.accept().is_ok(), "{call:?}");
 }
 
@@ -358,12 +358,12 @@ async fn the_network_is_there_only_when_the_question_said_so() {
 #[doc = "holds: law 1.27"]
 #[tokio::test]
 async fn dropping_a_call_leaves_no_process() {
-    let house = House::new();
+    let fixture = Fixture::new();
     let nap = mark(73);
     let command = format!("sleep {nap} & (sleep {nap}; true) & sleep {nap}; true");
-    let context = House::context("shell", json!({"command": command}));
+    let context = Fixture::context("shell", json!({"command": command}));
     {
-        let call = house.registry.call(&context, "", None);
+        let call = fixture.registry.call(&context, "", None);
         tokio::pin!(call);
         tokio::select! {
             outcome = &mut call => panic!("it ended: {outcome:?}"),
@@ -379,12 +379,12 @@ async fn dropping_a_call_leaves_no_process() {
 
 #[tokio::test]
 async fn calls_run_beside_each_other() {
-    let house = House::with(|config| config.call_timeout = LONG);
+    let fixture = Fixture::with(|config| config.call_timeout = LONG);
     let nap = mark(74);
-    let one = House::context("shell", json!({"command": format!("sleep {nap}")}));
+    let one = Fixture::context("shell", json!({"command": format!("sleep {nap}")}));
     tokio::select! {
-        ended = house.outcome(&one, None) => panic!("it ended: {ended:?}"),
-        ended = house.outcome(&one, None) => panic!("it ended: {ended:?}"),
+        ended = fixture.outcome(&one, None) => panic!("it ended: {ended:?}"),
+        ended = fixture.outcome(&one, None) => panic!("it ended: {ended:?}"),
         () = async {
             let asleep = || command_lines(&nap).iter().filter(|line| line.starts_with("sleep\0")).count();
             while has_proc() && asleep() < 2 {

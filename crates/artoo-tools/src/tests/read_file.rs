@@ -6,15 +6,15 @@ use std::os::unix::fs::symlink;
 use artoo_proto::CallStatus;
 use serde_json::{Value, json};
 
-use super::{House, make_fifo};
+use super::{Fixture, make_fifo};
 
 #[tokio::test]
-async fn every_way_of_reading_says_what_is_there() {
-    let house = House::new();
-    house.file("work/f", "one\ntwo\nThree\nfour");
-    house.file("work/ends", "a\nb\n");
-    house.file("work/empty", "");
-    house.file("work/blank", "\n");
+async fn read_modes_return_the_content() {
+    let fixture = Fixture::new();
+    fixture.file("work/f", "one\ntwo\nThree\nfour");
+    fixture.file("work/ends", "a\nb\n");
+    fixture.file("work/empty", "");
+    fixture.file("work/blank", "\n");
     let table: Vec<(&str, Value, &str)> = vec![
         ("f", json!({}), "one\ntwo\nThree\nfour"),
         ("ends", json!({}), "a\nb\n"),
@@ -39,17 +39,17 @@ async fn every_way_of_reading_says_what_is_there() {
     ];
     for (path, mut input, expected) in table {
         input["path"] = json!(path);
-        let call = house.call("read_file", input.clone()).await;
+        let call = fixture.call("read_file", input.clone()).await;
         assert_eq!((call.status, call.output.as_str()), (CallStatus::Ok, expected), "{input}");
-        assert_eq!(call.target, format!("{}/work/{path}", house.home.display()));
+        assert_eq!(call.target, format!("{}/work/{path}", fixture.home.display()));
         assert!(call.measures && !call.truncated);
     }
 }
 
 #[tokio::test]
 async fn contradictory_inputs_are_refused() {
-    let house = House::new();
-    house.file("work/f", "x");
+    let fixture = Fixture::new();
+    fixture.file("work/f", "x");
     for input in [
         json!({"path": "f", "lines": {"first": 1}, "count": "lines"}),
         json!({"path": "f", "lines": {"first": 1}, "matching": "x"}),
@@ -65,7 +65,7 @@ async fn contradictory_inputs_are_refused() {
         json!({}),
         json!(null),
     ] {
-        let call = house.call("read_file", input.clone()).await;
+        let call = fixture.call("read_file", input.clone()).await;
         assert_eq!(
             (call.status, call.environmental, call.measures),
             (CallStatus::Failed, false, false),
@@ -77,51 +77,51 @@ async fn contradictory_inputs_are_refused() {
 #[doc = "holds: law 2.6"]
 #[tokio::test]
 async fn a_missing_file_names_its_neighbours() {
-    let house = House::new();
-    house.file("work/notes.md", "");
-    house.file("work/other.md", "");
+    let fixture = Fixture::new();
+    fixture.file("work/notes.md", "");
+    fixture.file("work/other.md", "");
     for missing in ["notes.txt", "Notes.md", "note.md", "ntoes.md"] {
-        let call = house.call("read_file", json!({"path": missing})).await;
+        let call = fixture.call("read_file", json!({"path": missing})).await;
         assert_eq!((call.status, call.environmental), (CallStatus::Failed, true), "{call:?}");
-        assert_eq!(call.alternatives, [format!("{}/work/notes.md", house.home.display())], "{missing}");
+        assert_eq!(call.alternatives, [format!("{}/work/notes.md", fixture.home.display())], "{missing}");
     }
-    let call = house.call("read_file", json!({"path": "zzzzzz"})).await;
+    let call = fixture.call("read_file", json!({"path": "zzzzzz"})).await;
     assert!(call.alternatives.is_empty(), "{call:?}");
 }
 
 /// Each of these must end at once; opening some of them would wait for ever or act on a device.
 #[doc = "holds: law 3.13; design H6"]
 #[tokio::test]
-async fn pipes_devices_and_folders_are_refused_and_a_huge_file_is_capped() {
-    let house = House::new();
-    make_fifo(&house.home.join("work/pipe"));
-    fs::create_dir_all(house.home.join("work/folder")).unwrap();
+async fn special_files_are_refused_huge_files_capped() {
+    let fixture = Fixture::new();
+    make_fifo(&fixture.home.join("work/pipe"));
+    fs::create_dir_all(fixture.home.join("work/folder")).unwrap();
     for (path, kind) in
         [("pipe", "a pipe"), ("/dev/zero", "a device"), ("folder", "a folder"), ("/dev/tty", "a device")]
     {
-        let call = house.call("read_file", json!({"path": path})).await;
+        let call = fixture.call("read_file", json!({"path": path})).await;
         assert_eq!((call.status, call.environmental), (CallStatus::Failed, false), "{call:?}");
         assert!(call.output.contains(kind), "{call:?}");
     }
-    let sparse = fs::File::create(house.home.join("work/sparse")).unwrap();
+    let sparse = fs::File::create(fixture.home.join("work/sparse")).unwrap();
     sparse.set_len(1 << 40).unwrap();
-    let call = house.call("read_file", json!({"path": "sparse"})).await;
+    let call = fixture.call("read_file", json!({"path": "sparse"})).await;
     assert_eq!((call.status, call.truncated, call.output_bytes), (CallStatus::Ok, true, 1 << 40));
-    let call = house.call("read_file", json!({"path": "sparse", "lines": {"first": 1}})).await;
+    let call = fixture.call("read_file", json!({"path": "sparse", "lines": {"first": 1}})).await;
     assert!(call.status == CallStatus::Failed && call.output.contains("line 1 is longer"), "{call:?}");
 }
 
 #[doc = "holds: law 1.20"]
 #[tokio::test]
-async fn keys_and_process_memory_are_denied_however_they_are_spelled() {
-    let house = House::with(|config| config.protected = vec![format!("{}/data", config.environment.home).into()]);
+async fn keys_and_process_memory_are_denied() {
+    let fixture = Fixture::with(|config| config.protected = vec![format!("{}/data", config.environment.home).into()]);
     for path in
         [".ssh/id_rsa", ".artoo/audit.jsonl", ".aws/credentials", ".gnupg/x", "data/memory", ".netrc", ".bash_history"]
     {
-        house.file(path, "TOPSECRET");
+        fixture.file(path, "TOPSECRET");
     }
-    symlink(house.home.join(".ssh"), house.home.join("work/harmless")).unwrap();
-    symlink(house.home.join(".netrc"), house.home.join("work/readme")).unwrap();
+    symlink(fixture.home.join(".ssh"), fixture.home.join("work/harmless")).unwrap();
+    symlink(fixture.home.join(".netrc"), fixture.home.join("work/readme")).unwrap();
     for path in [
         "~/.ssh/id_rsa",
         "~/.SSH/id_rsa",
@@ -142,30 +142,30 @@ async fn keys_and_process_memory_are_denied_however_they_are_spelled() {
         "/proc/1/cmdline",
         "/etc/shadow",
     ] {
-        let call = house.call("read_file", json!({"path": path})).await;
+        let call = fixture.call("read_file", json!({"path": path})).await;
         assert_eq!(call.status, CallStatus::Denied, "{path}: {call:?}");
         assert!(call.output.starts_with("[LAW1]") && !call.output.contains("TOPSECRET"), "{call:?}");
     }
     if cfg!(target_os = "linux") {
-        assert!(house.output("read_file", json!({"path": "/proc/uptime"})).await.contains('.'));
+        assert!(fixture.output("read_file", json!({"path": "/proc/uptime"})).await.contains('.'));
     }
 }
 
 #[doc = "holds: design T8"]
 #[tokio::test]
 async fn bytes_that_are_no_text_are_marked() {
-    let house = House::new();
-    house.file("work/bin", b"ok\xff\xfe\0end");
-    let output = house.output("read_file", json!({"path": "bin"})).await;
+    let fixture = Fixture::new();
+    fixture.file("work/bin", b"ok\xff\xfe\0end");
+    let output = fixture.output("read_file", json!({"path": "bin"})).await;
     assert_eq!(output, "ok\u{fffd}\u{fffd}\0end\n[not text: 2 bytes are not UTF-8 and shown as \u{fffd}]");
 }
 
 #[tokio::test]
-async fn a_long_text_keeps_head_and_tail_on_characters() {
-    let house = House::new();
+async fn long_text_keeps_head_and_tail() {
+    let fixture = Fixture::new();
     let text = format!("START{}END", "ä".repeat(3_000_000));
-    house.file("work/long", &text);
-    let call = house.call("read_file", json!({"path": "long"})).await;
+    fixture.file("work/long", &text);
+    let call = fixture.call("read_file", json!({"path": "long"})).await;
     assert!(
         call.truncated && call.output.starts_with("START") && call.output.ends_with("END"),
         "{}",

@@ -9,7 +9,7 @@ use artoo_proto::{CallStatus, ToolOutcome};
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::{House, called};
+use super::{Fixture, called};
 
 /// A random tree of files, folders and links, hidden ones among them.
 fn tree() -> impl Strategy<Value = Vec<(Vec<&'static str>, u8)>> {
@@ -36,15 +36,15 @@ fn find() -> impl Strategy<Value = String> {
     (root, depth, test).prop_map(|(root, depth, test)| format!("find {root}{depth}{test}"))
 }
 
-fn grow(house: &House, tree: &[(Vec<&str>, u8)]) {
+fn grow(fixture: &Fixture, tree: &[(Vec<&str>, u8)]) {
     for (names, kind) in tree {
-        let path = names.iter().fold(house.home.join("work"), |path, name| path.join(name));
+        let path = names.iter().fold(fixture.home.join("work"), |path, name| path.join(name));
         // Where a file stands already no folder can: then there is one entry less.
         if path.parent().is_some_and(|parent| fs::create_dir_all(parent).is_ok()) {
             drop(match kind {
                 0 => fs::write(&path, "x"),
                 1 => fs::create_dir(&path),
-                _ => symlink(&house.home, &path),
+                _ => symlink(&fixture.home, &path),
             });
         }
     }
@@ -55,23 +55,23 @@ proptest! {
 
     #[doc = "holds: design D20"]
     #[test]
-    fn a_find_runs_as_it_was_written_and_loses_nothing(tree in tree(), command in find()) {
-        let house = House::new();
-        grow(&house, &tree);
+    fn find_runs_as_written(tree in tree(), command in find()) {
+        let fixture = Fixture::new();
+        grow(&fixture, &tree);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let context = House::context("shell", json!({"command": command}));
-        let call = match runtime.block_on(house.outcome(&context, None)) {
+        let context = Fixture::context("shell", json!({"command": command}));
+        let call = match runtime.block_on(fixture.outcome(&context, None)) {
             ToolOutcome::Called { call } => call,
             ToolOutcome::NeedsConsent { hash, shown, .. } => {
                 prop_assert_eq!(&shown, &command, "shown is what runs");
-                let grant = house.registry.grant(&hash, artoo_proto::ConsentScope::Once);
-                called(runtime.block_on(house.outcome(&context, Some(grant))))
+                let grant = fixture.registry.grant(&hash, artoo_proto::ConsentScope::Once);
+                called(runtime.block_on(fixture.outcome(&context, Some(grant))))
             }
         };
         prop_assert_eq!(&call.target, &command);
         let mut own = Command::new("sh");
-        own.args(["-c", &command]).current_dir(house.home.join("work")).env_clear();
-        let own = own.env("PATH", "/usr/bin:/bin").env("HOME", &house.home).env("LC_ALL", "C.UTF-8").output().unwrap();
+        own.args(["-c", &command]).current_dir(fixture.home.join("work")).env_clear();
+        let own = own.env("PATH", "/usr/bin:/bin").env("HOME", &fixture.home).env("LC_ALL", "C.UTF-8").output().unwrap();
         let expected = String::from_utf8_lossy(&own.stdout).into_owned();
         let found = call.output.split("[stderr]\n").next().unwrap_or_default();
         prop_assert_eq!(found.trim_end_matches('\n'), expected.trim_end_matches('\n'));

@@ -7,7 +7,7 @@ use std::process::Command;
 use artoo_proto::{CallStatus, ConsentScope, ToolCall, ToolOutcome};
 use serde_json::{Value, json};
 
-use super::{House, called};
+use super::{Fixture, called};
 
 const PEM: &str = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\n-----END OPENSSH PRIVATE KEY-----\n";
 
@@ -63,15 +63,15 @@ const OPEN: [(&str, &str); 14] = [
     ("style.css", ".sk-folding-cube-container { } /* needle */"),
 ];
 
-fn project(files: &[(&str, &str)]) -> House {
-    let house = House::new();
-    files.iter().for_each(|(path, text)| drop(house.file(&format!("work/{path}"), text)));
-    house
+fn project(files: &[(&str, &str)]) -> Fixture {
+    let fixture = Fixture::new();
+    files.iter().for_each(|(path, text)| drop(fixture.file(&format!("work/{path}"), text)));
+    fixture
 }
 
 /// The question that a call leads to: reason and effects.
-async fn asked(house: &House, tool: &str, input: Value) -> (String, Vec<String>) {
-    match house.outcome(&House::context(tool, input.clone()), None).await {
+async fn asked(fixture: &Fixture, tool: &str, input: Value) -> (String, Vec<String>) {
+    match fixture.outcome(&Fixture::context(tool, input.clone()), None).await {
         ToolOutcome::NeedsConsent { reason, effects, .. } => (reason, effects),
         ToolOutcome::Called { call } => panic!("{tool} {input}: {call:?}"),
     }
@@ -79,89 +79,89 @@ async fn asked(house: &House, tool: &str, input: Value) -> (String, Vec<String>)
 
 #[doc = "holds: law 1.21"]
 #[tokio::test]
-async fn read_file_asks_for_each_kind_of_secret_by_name() {
-    let house = project(&SECRETS);
+async fn read_file_asks_about_secrets_by_name() {
+    let fixture = project(&SECRETS);
     for (path, _) in SECRETS {
-        let (reason, _) = asked(&house, "read_file", json!({"path": path})).await;
+        let (reason, _) = asked(&fixture, "read_file", json!({"path": path})).await;
         assert!(reason.contains(path) && reason.contains("may hold secrets"), "{path}: {reason}");
     }
-    let house = project(&OPEN);
+    let fixture = project(&OPEN);
     for (path, text) in OPEN {
-        assert_eq!(house.output("read_file", json!({"path": path})).await, text, "{path}");
+        assert_eq!(fixture.output("read_file", json!({"path": path})).await, text, "{path}");
     }
 }
 
 #[doc = "holds: law 1.21"]
 #[tokio::test]
-async fn a_secret_is_shown_after_approval_and_to_a_trusted_model() {
-    let house = project(&SECRETS);
-    std::os::unix::fs::symlink(house.home.join("work/.env"), house.home.join("work/plain.txt")).unwrap();
-    let (reason, _) = asked(&house, "read_file", json!({"path": "plain.txt"})).await;
+async fn secrets_need_approval_or_a_trusted_model() {
+    let fixture = project(&SECRETS);
+    std::os::unix::fs::symlink(fixture.home.join("work/.env"), fixture.home.join("work/plain.txt")).unwrap();
+    let (reason, _) = asked(&fixture, "read_file", json!({"path": "plain.txt"})).await;
     assert!(reason.contains("plain.txt"), "{reason}");
-    let context = House::context("read_file", json!({"path": ".env"}));
-    let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(&context, None).await else { panic!("unasked") };
-    let grant = house.registry.grant(&hash, ConsentScope::Once);
-    assert_eq!(called(house.outcome(&context, Some(grant)).await).output, "DB=needle");
+    let context = Fixture::context("read_file", json!({"path": ".env"}));
+    let ToolOutcome::NeedsConsent { hash, .. } = fixture.outcome(&context, None).await else { panic!("unasked") };
+    let grant = fixture.registry.grant(&hash, ConsentScope::Once);
+    assert_eq!(called(fixture.outcome(&context, Some(grant)).await).output, "DB=needle");
     // How many lines there are tells nothing of them.
-    assert_eq!(house.output("read_file", json!({"path": ".env", "count": "lines"})).await, "1");
+    assert_eq!(fixture.output("read_file", json!({"path": ".env", "count": "lines"})).await, "1");
 
-    let house = House::with(|config| config.trusts_model = true);
-    house.file("work/.env", "DB=needle");
-    house.file(".ssh/id_rsa", "needle");
-    assert_eq!(house.output("read_file", json!({"path": ".env"})).await, "DB=needle");
-    assert_eq!(house.output("shell", json!({"command": "grep -r needle ."})).await, "./.env:DB=needle\n");
-    assert_eq!(house.call("read_file", json!({"path": "~/.ssh/id_rsa"})).await.status, CallStatus::Denied);
+    let fixture = Fixture::with(|config| config.trusts_model = true);
+    fixture.file("work/.env", "DB=needle");
+    fixture.file(".ssh/id_rsa", "needle");
+    assert_eq!(fixture.output("read_file", json!({"path": ".env"})).await, "DB=needle");
+    assert_eq!(fixture.output("shell", json!({"command": "grep -r needle ."})).await, "./.env:DB=needle\n");
+    assert_eq!(fixture.call("read_file", json!({"path": "~/.ssh/id_rsa"})).await.status, CallStatus::Denied);
 }
 
 #[doc = "holds: law 1.21"]
 #[tokio::test]
-async fn a_search_by_content_leaves_secrets_out_and_says_so() {
-    let house =
+async fn content_search_skips_secrets_and_reports_it() {
+    let fixture =
         project(&[(".env", "needle"), ("a.txt", "needle"), ("sub/b.txt", "needle"), ("deep/er/x.pem", "needle")]);
-    let call = house.call("glob", json!({"recursive": true, "hidden": true, "contains": "needle"})).await;
+    let call = fixture.call("glob", json!({"recursive": true, "hidden": true, "contains": "needle"})).await;
     assert_eq!(call.status, CallStatus::Cut, "{call:?}");
     let found: Vec<&str> = call.output.lines().skip(1).filter_map(|line| line.rsplit('/').next()).collect();
     assert_eq!(found, ["a.txt", "b.txt"], "{}", call.output);
     assert!(call.output.contains("left out 2 files that may hold secrets: "), "{}", call.output);
     assert!(call.output.contains("work/.env") && call.output.contains("deep/er/x.pem"), "{}", call.output);
     let count =
-        house.call("glob", json!({"recursive": true, "hidden": true, "contains": "needle", "report": "count"})).await;
+        fixture.call("glob", json!({"recursive": true, "hidden": true, "contains": "needle", "report": "count"})).await;
     assert!(count.status == CallStatus::Failed && count.output.contains("at least 2 without"), "{count:?}");
     // Names are no content.
-    assert!(house.output("glob", json!({"recursive": true, "hidden": true})).await.contains("/.env"));
-    let house = project(&OPEN);
+    assert!(fixture.output("glob", json!({"recursive": true, "hidden": true})).await.contains("/.env"));
+    let fixture = project(&OPEN);
     let search = json!({"recursive": true, "hidden": true, "contains": "needle", "report": "count"});
-    assert_eq!(house.output("glob", search).await, OPEN.len().to_string());
+    assert_eq!(fixture.output("glob", search).await, OPEN.len().to_string());
 }
 
 #[doc = "holds: law 1.21"]
 #[tokio::test]
-async fn a_command_that_names_a_secret_asks_with_its_name() {
-    let house = project(&SECRETS);
+async fn command_naming_a_secret_needs_approval() {
+    let fixture = project(&SECRETS);
     for (path, _) in SECRETS {
-        let (reason, _) = asked(&house, "shell", json!({"command": format!("cat '{path}'")})).await;
+        let (reason, _) = asked(&fixture, "shell", json!({"command": format!("cat '{path}'")})).await;
         assert!(reason.contains(path), "{path}: {reason}");
     }
     for command in
         ["cat .en*", "grep DB < .env", "sort sub/.env.local", "cp .env ../artoo_workspace/x", "tail -n 1 ./.env"]
     {
-        let (reason, _) = asked(&house, "shell", json!({"command": command})).await;
+        let (reason, _) = asked(&fixture, "shell", json!({"command": command})).await;
         assert!(reason.contains("may hold secrets"), "{command}: {reason}");
     }
-    house.file(".ssh/id_rsa", "needle");
+    fixture.file(".ssh/id_rsa", "needle");
     let link = "ln -s ~ ../artoo_workspace/h; cat ../artoo_workspace/h/.ssh/id_rsa ../artoo_workspace/h/work/.env";
     for command in [link, "cat not/there/.env"] {
-        let outcome = house.outcome(&House::context("shell", json!({"command": command})), None).await;
+        let outcome = fixture.outcome(&Fixture::context("shell", json!({"command": command})), None).await;
         assert!(!format!("{outcome:?}").contains("needle"), "{command}: {outcome:?}");
     }
-    let house = project(&OPEN);
+    let fixture = project(&OPEN);
     for (path, text) in OPEN {
-        assert_eq!(house.output("shell", json!({"command": format!("cat '{path}'")})).await, text, "{path}");
+        assert_eq!(fixture.output("shell", json!({"command": format!("cat '{path}'")})).await, text, "{path}");
     }
-    let house = project(&SECRETS);
+    let fixture = project(&SECRETS);
     for command in ["ls -la .env", "stat .env", "find . -name .env", "wc -c a.txt; test -e .env && echo there"] {
-        house.file("work/a.txt", "");
-        house.output("shell", json!({"command": command})).await;
+        fixture.file("work/a.txt", "");
+        fixture.output("shell", json!({"command": command})).await;
     }
 }
 
@@ -171,43 +171,43 @@ fn told(call: &ToolCall) -> bool {
 
 #[doc = "holds: law 1.21"]
 #[tokio::test]
-async fn a_command_that_reads_a_folder_finds_its_secrets_closed_and_says_so() {
-    let house = project(&[
+async fn secrets_in_a_read_folder_are_denied() {
+    let fixture = project(&[
         (".env", "needle S3CR3T"),
         ("a.txt", "needle"),
         ("sub/x.pem", "needle S3CR3T"),
         ("sub/b.txt", "needle"),
     ]);
-    if !house.registry.fence_report().holds {
+    if !fixture.registry.fence_report().holds {
         eprintln!("skipped: nothing holds a command here");
         return;
     }
     for command in
         ["grep -r needle .", "grep -rn needle ~/work", "find . -type f | xargs grep needle", "grep -rh needle sub ."]
     {
-        let call = house.call("shell", json!({"command": command})).await;
+        let call = fixture.call("shell", json!({"command": command})).await;
         assert!(!call.output.contains("S3CR3T"), "{command}: {}", call.output);
         assert!(call.output.contains("needle") && told(&call), "{command}: {}", call.output);
         assert!(matches!(call.status, CallStatus::Cut | CallStatus::Failed), "{command}: {call:?}");
     }
-    assert_eq!(house.call("shell", json!({"command": "grep -r needle ."})).await.status, CallStatus::Cut);
+    assert_eq!(fixture.call("shell", json!({"command": "grep -r needle ."})).await.status, CallStatus::Cut);
     // What is copied has another name afterwards.
-    let call = house.call("shell", json!({"command": "grep -r needle . > ../artoo_workspace/out"})).await;
+    let call = fixture.call("shell", json!({"command": "grep -r needle . > ../artoo_workspace/out"})).await;
     assert!(told(&call), "{call:?}");
-    let copied = std::fs::read_to_string(house.workspace().join("out")).unwrap();
+    let copied = std::fs::read_to_string(fixture.workspace().join("out")).unwrap();
     assert!(copied.contains("needle") && !copied.contains("S3CR3T"), "{copied}");
     // A folder without secrets is read as ever, and so is a list of names.
-    let house = project(&OPEN);
-    let call = house.call("shell", json!({"command": "grep -rl needle . | wc -l"})).await;
+    let fixture = project(&OPEN);
+    let call = fixture.call("shell", json!({"command": "grep -rl needle . | wc -l"})).await;
     assert_eq!((call.status, call.output.trim()), (CallStatus::Ok, OPEN.len().to_string().as_str()), "{call:?}");
 }
 
 #[doc = "holds: law 1.21"]
 #[tokio::test]
-async fn a_script_reads_no_secret_that_nobody_allowed() {
-    let house = project(&[(".env", "needle"), (".env.example", "sample"), ("run.sh", "cat .en* ~/work/.e*; true")]);
+async fn scripts_read_no_unapproved_secrets() {
+    let fixture = project(&[(".env", "needle"), (".env.example", "sample"), ("run.sh", "cat .en* ~/work/.e*; true")]);
     for command in ["bash run.sh", "bash run.sh > ../artoo_workspace/out; cat ../artoo_workspace/out"] {
-        let call = house.call("shell", json!({"command": command})).await;
+        let call = fixture.call("shell", json!({"command": command})).await;
         assert!(call.output.contains("sample") && !call.output.contains("needle"), "{call:?}");
     }
 }
@@ -220,64 +220,64 @@ fn git(folder: &Path, arguments: &[&str]) {
 
 #[doc = "holds: law 1.21"]
 #[tokio::test]
-async fn git_shows_no_password_of_its_settings_and_no_secret_of_its_history() {
-    let house = project(&[(".env", "DB=needle"), ("a.txt", "one\n")]);
-    let work = house.home.join("work");
+async fn git_output_has_no_passwords_or_secrets() {
+    let fixture = project(&[(".env", "DB=needle"), ("a.txt", "one\n")]);
+    let work = fixture.home.join("work");
     git(&work, &["init", "-q"]);
     git(&work, &["add", "."]);
     git(&work, &["commit", "-qm", "m"]);
     for command in ["git config --list", "git log --oneline", "git status --short", "git show HEAD:a.txt"] {
-        house.output("shell", json!({"command": command})).await;
+        fixture.output("shell", json!({"command": command})).await;
     }
     for command in ["git show HEAD:.env", "git log -p -- .env", "git diff HEAD .env"] {
-        let (reason, _) = asked(&house, "shell", json!({"command": command})).await;
+        let (reason, _) = asked(&fixture, "shell", json!({"command": command})).await;
         assert!(reason.contains(".env"), "{command}: {reason}");
     }
     git(&work, &["remote", "add", "origin", "https://me:s3cret@host.example/r"]);
     for command in ["git config --list", "git remote -v", "git status; cat .git/config"] {
-        let call = house.call("shell", json!({"command": command})).await;
+        let call = fixture.call("shell", json!({"command": command})).await;
         assert!(call.output.contains("host.example") && !call.output.contains("s3cret"), "{command}: {call:?}");
     }
 }
 
 #[doc = "holds: law 1.21"]
 #[tokio::test]
-async fn a_key_that_nobody_asked_about_is_taken_out_of_an_output() {
+async fn unapproved_keys_are_redacted_in_output() {
     let key = "sk-proj-abcDEF0123456789xyz";
-    let house = project(&[("long.log", &format!("{}{key}\n", "line\n".repeat(2000))), ("a.txt", "sk-notes\n")]);
+    let fixture = project(&[("long.log", &format!("{}{key}\n", "line\n".repeat(2000))), ("a.txt", "sk-notes\n")]);
     for (tool, input) in [
         ("read_file", json!({"path": "long.log", "lines": {"last": 1}})),
         ("shell", json!({"command": "tail -n 1 long.log"})),
     ] {
-        let output = house.output(tool, input).await;
+        let output = fixture.output(tool, input).await;
         assert!(!output.contains(key) && output.contains("[redacted]") && output.contains("taken out"), "{output}");
     }
-    assert_eq!(house.output("shell", json!({"command": "cat a.txt"})).await, "sk-notes\n");
+    assert_eq!(fixture.output("shell", json!({"command": "cat a.txt"})).await, "sk-notes\n");
 }
 
 #[doc = "holds: law 1.21"]
 #[tokio::test]
-async fn files_copies_a_secret_after_a_question_and_moves_or_deletes_it_as_before() {
-    let house = project(&[(".env", "needle"), ("a.txt", "x"), ("sub/.env", "needle")]);
+async fn copying_a_secret_needs_approval() {
+    let fixture = project(&[(".env", "needle"), ("a.txt", "x"), ("sub/.env", "needle")]);
     let tools = |act: Value| {
-        let mut context = House::context("files", act);
+        let mut context = Fixture::context("files", act);
         context.allowed_tools = vec!["files".to_owned()];
         context
     };
     let copy = |from: &str| json!({"act": "copy", "paths": [from], "to": "~/artoo_workspace/b.txt"});
-    let ToolOutcome::NeedsConsent { reason, .. } = house.outcome(&tools(copy(".env")), None).await else {
+    let ToolOutcome::NeedsConsent { reason, .. } = fixture.outcome(&tools(copy(".env")), None).await else {
         panic!("unasked")
     };
     assert!(reason.contains(".env may hold secrets"), "{reason}");
-    std::fs::create_dir_all(house.workspace()).unwrap();
-    let call = called(house.outcome(&tools(copy("a.txt")), None).await);
+    std::fs::create_dir_all(fixture.workspace()).unwrap();
+    let call = called(fixture.outcome(&tools(copy("a.txt")), None).await);
     assert_eq!(call.status, CallStatus::Ok, "{call:?}");
     for act in [
         json!({"act": "delete", "paths": [".env"]}),
         json!({"act": "delete", "paths": ["sub"]}),
         json!({"act": "move", "paths": [".env"], "to": "~/artoo_workspace/c"}),
     ] {
-        let outcome = house.outcome(&tools(act.clone()), None).await;
+        let outcome = fixture.outcome(&tools(act.clone()), None).await;
         assert!(matches!(outcome, ToolOutcome::NeedsConsent { .. }), "{act}: {outcome:?}");
     }
 }

@@ -6,12 +6,12 @@ use std::os::unix::fs::PermissionsExt;
 use artoo_proto::{CallStatus, ConsentScope, EffectClass, ToolOutcome};
 use serde_json::json;
 
-use super::{House, called};
+use super::{Fixture, called};
 
 #[tokio::test]
-async fn proven_commands_run_without_a_shell_and_say_whether_they_measure() {
-    let house = House::new();
-    house.file("work/a b.txt", "one\ntwo\n");
+async fn pipelines_run_and_say_whether_they_measure() {
+    let fixture = Fixture::new();
+    fixture.file("work/a b.txt", "one\ntwo\n");
     for (command, output, measures) in [
         ("cat 'a b.txt'", "one\ntwo\n", true),
         ("/bin/cat \"a b.txt\"", "one\ntwo\n", true),
@@ -27,7 +27,7 @@ async fn proven_commands_run_without_a_shell_and_say_whether_they_measure() {
         ("seq 1 3", "1\n2\n3\n", false),
         ("true", "", false),
     ] {
-        let call = house.call("shell", json!({"command": command})).await;
+        let call = fixture.call("shell", json!({"command": command})).await;
         assert_eq!((call.status, call.output.as_str()), (CallStatus::Ok, output), "{command}");
         assert_eq!(
             (call.class, call.measures, call.exit_code),
@@ -40,19 +40,19 @@ async fn proven_commands_run_without_a_shell_and_say_whether_they_measure() {
 
 #[tokio::test]
 async fn exit_codes_mean_what_the_program_means() {
-    let house = House::new();
-    house.file("work/a", "x\n");
-    house.file("work/b", "y\n");
-    let absent = house.call("shell", json!({"command": "grep zzz a"})).await;
+    let fixture = Fixture::new();
+    fixture.file("work/a", "x\n");
+    fixture.file("work/b", "y\n");
+    let absent = fixture.call("shell", json!({"command": "grep zzz a"})).await;
     assert_eq!((absent.status, absent.exit_code, absent.output.as_str()), (CallStatus::Ok, Some(1), ""), "{absent:?}");
-    let differs = house.call("shell", json!({"command": "diff a b"})).await;
+    let differs = fixture.call("shell", json!({"command": "diff a b"})).await;
     assert!(differs.status == CallStatus::Ok && differs.output.contains("> y"), "{differs:?}");
-    let no = house.call("shell", json!({"command": "false"})).await;
+    let no = fixture.call("shell", json!({"command": "false"})).await;
     assert_eq!((no.status, no.exit_code, no.environmental), (CallStatus::Failed, Some(1), false), "{no:?}");
     // T15: words in the output decide nothing.
-    let liar = house.call("shell", json!({"command": "echo error: failed"})).await;
+    let liar = fixture.call("shell", json!({"command": "echo error: failed"})).await;
     assert_eq!(liar.status, CallStatus::Ok);
-    let liar = house.allowed("echo done; exit 1").await;
+    let liar = fixture.allowed("echo done; exit 1").await;
     assert_eq!(
         (liar.status, liar.exit_code, liar.output.as_str()),
         (CallStatus::Failed, Some(1), "done\n"),
@@ -61,29 +61,29 @@ async fn exit_codes_mean_what_the_program_means() {
 }
 
 #[tokio::test]
-async fn a_missing_operand_is_environmental_and_a_bad_approach_is_not() {
-    let house = House::new();
-    house.file("work/notes.md", "x");
+async fn missing_operands_are_environmental_bad_commands_not() {
+    let fixture = Fixture::new();
+    fixture.file("work/notes.md", "x");
     for command in ["cat note.md", "wc -l notes.txt", "diff notes.md note.md"] {
-        let call = house.call("shell", json!({"command": command})).await;
+        let call = fixture.call("shell", json!({"command": command})).await;
         assert_eq!((call.status, call.environmental), (CallStatus::Failed, true), "{call:?}");
-        assert_eq!(call.alternatives, [format!("{}/work/notes.md", house.home.display())], "{command}");
+        assert_eq!(call.alternatives, [format!("{}/work/notes.md", fixture.home.display())], "{command}");
         assert!(call.output.contains("[stderr]\n"), "{call:?}");
     }
-    let call = house.call("shell", json!({"command": "grep '[' notes.md"})).await;
+    let call = fixture.call("shell", json!({"command": "grep '[' notes.md"})).await;
     assert_eq!((call.status, call.environmental), (CallStatus::Failed, false), "{call:?}");
-    let call = house.call("shell", json!({"command": "seq x"})).await;
+    let call = fixture.call("shell", json!({"command": "seq x"})).await;
     assert_eq!((call.status, call.environmental), (CallStatus::Failed, false), "{call:?}");
 }
 
 #[doc = "holds: design T16"]
 #[tokio::test]
-async fn programs_that_are_missing_or_not_executable_have_their_codes() {
-    let house = House::new();
-    let file = house.file("work/plain", "#!/bin/sh\n");
+async fn missing_and_unexecutable_programs_have_exit_codes() {
+    let fixture = Fixture::new();
+    let file = fixture.file("work/plain", "#!/bin/sh\n");
     fs::set_permissions(file, fs::Permissions::from_mode(0o644)).unwrap();
     for (command, code) in [("no-such-program-here", 127), ("./plain", 126)] {
-        let call = house.allowed(command).await;
+        let call = fixture.allowed(command).await;
         assert_eq!(
             (call.status, call.exit_code, call.environmental),
             (CallStatus::Failed, Some(code), true),
@@ -91,37 +91,37 @@ async fn programs_that_are_missing_or_not_executable_have_their_codes() {
         );
     }
     let long = format!("true {}", "x".repeat(32_000));
-    assert_eq!(house.allowed(&long).await.status, CallStatus::Ok);
-    let call = house.call("shell", json!({"command": "x".repeat(40_000)})).await;
+    assert_eq!(fixture.allowed(&long).await.status, CallStatus::Ok);
+    let call = fixture.call("shell", json!({"command": "x".repeat(40_000)})).await;
     assert!(call.status == CallStatus::Failed && call.output.contains("the limit is 32768"), "{call:?}");
 }
 
 #[doc = "holds: design T17"]
 #[tokio::test]
-async fn a_working_folder_that_is_gone_is_named() {
-    let house = House::new();
-    fs::remove_dir_all(house.home.join("work")).unwrap();
-    let call = house.call("shell", json!({"command": "uname"})).await;
+async fn removed_working_folder_is_named() {
+    let fixture = Fixture::new();
+    fs::remove_dir_all(fixture.home.join("work")).unwrap();
+    let call = fixture.call("shell", json!({"command": "uname"})).await;
     assert_eq!((call.status, call.environmental), (CallStatus::Failed, true), "{call:?}");
     assert!(call.output.contains("the working folder is gone"), "{call:?}");
 }
 
 #[tokio::test]
-async fn creating_commands_create_only_what_is_absent_and_in_the_workspace() {
-    let house = House::new();
-    house.file("work/src.txt", "abc");
-    fs::create_dir_all(house.workspace()).unwrap();
-    let made = house.call("shell", json!({"command": "mkdir -p ~/artoo_workspace/x/y"})).await;
+async fn commands_create_new_workspace_files_only() {
+    let fixture = Fixture::new();
+    fixture.file("work/src.txt", "abc");
+    fs::create_dir_all(fixture.workspace()).unwrap();
+    let made = fixture.call("shell", json!({"command": "mkdir -p ~/artoo_workspace/x/y"})).await;
     assert_eq!(
         (made.status, made.class, made.changes_known),
         (CallStatus::Ok, EffectClass::Creating, true),
         "{made:?}"
     );
-    let touched = house.call("shell", json!({"command": "touch ~/artoo_workspace/x/new"})).await;
+    let touched = fixture.call("shell", json!({"command": "touch ~/artoo_workspace/x/new"})).await;
     assert_eq!((touched.status, touched.changed.len()), (CallStatus::Ok, 1), "{touched:?}");
-    let copied = house.call("shell", json!({"command": "cp -n src.txt ~/artoo_workspace/copy"})).await;
+    let copied = fixture.call("shell", json!({"command": "cp -n src.txt ~/artoo_workspace/copy"})).await;
     assert_eq!(copied.changed.len(), 1, "{copied:?}");
-    assert_eq!(copied.changed[0].path, format!("{}/artoo_workspace/copy", house.home.display()));
+    assert_eq!(copied.changed[0].path, format!("{}/artoo_workspace/copy", fixture.home.display()));
     assert_eq!(copied.changed[0].before, None);
     assert_eq!(
         copied.changed[0].after.as_deref(),
@@ -131,45 +131,45 @@ async fn creating_commands_create_only_what_is_absent_and_in_the_workspace() {
 
 #[tokio::test]
 async fn a_pipeline_runs_as_its_text_does() {
-    let house = House::new();
-    house.file("work/a 'b'.txt", "one\ntwo\n");
+    let fixture = Fixture::new();
+    fixture.file("work/a 'b'.txt", "one\ntwo\n");
     for (pipeline, target) in [
         (json!([["cat", "a 'b'.txt"], ["wc", "-l"]]), "cat 'a '\"'\"'b'\"'\"'.txt' | wc -l"),
         (json!([["printf", "%s|", "*", "$(x)", ""]]), "printf '%s|' '*' '$(x)' ''"),
         (json!([["env", "LC_ALL=C", "sort", "-r", "a 'b'.txt"]]), "env LC_ALL=C sort -r 'a '\"'\"'b'\"'\"'.txt'"),
     ] {
         let input = json!({"pipeline": pipeline});
-        let call = house.call("shell", input.clone()).await;
-        let by_text = house.call("shell", json!({"command": target})).await;
+        let call = fixture.call("shell", input.clone()).await;
+        let by_text = fixture.call("shell", json!({"command": target})).await;
         assert_eq!((call.target.as_str(), &call.output), (target, &by_text.output));
         assert_eq!((call.status, call.class), (CallStatus::Ok, EffectClass::ReadOnly), "{call:?}");
         assert_eq!(call.input, input);
     }
     for input in [json!({}), json!({"command": "ls", "pipeline": [["ls"]]})] {
-        let call = house.call("shell", input).await;
+        let call = fixture.call("shell", input).await;
         assert!(call.output.contains("\"command\"") && call.output.contains("\"pipeline\""), "{call:?}");
     }
-    let call = house.call("shell", json!({"pipeline": [["echo", "\u{202e}x"]]})).await;
+    let call = fixture.call("shell", json!({"pipeline": [["echo", "\u{202e}x"]]})).await;
     assert_eq!(call.status, CallStatus::Denied, "{call:?}");
 }
 
 /// What runs after approval are the words, whatever they hold.
 #[tokio::test]
-async fn an_approved_pipeline_touches_only_what_its_words_name() {
-    let house = House::new();
+async fn approved_pipeline_changes_only_named_files() {
+    let fixture = Fixture::new();
     for name in ["*", "a", "$(rm a)", "b\nc"] {
-        house.file(&format!("work/{name}"), "x\n");
+        fixture.file(&format!("work/{name}"), "x\n");
     }
-    let context = House::context("shell", json!({"pipeline": [["rm", "--", "*", "$(rm a)", "b\nc"]]}));
-    let ToolOutcome::NeedsConsent { hash, shown, .. } = house.outcome(&context, None).await else { panic!() };
+    let context = Fixture::context("shell", json!({"pipeline": [["rm", "--", "*", "$(rm a)", "b\nc"]]}));
+    let ToolOutcome::NeedsConsent { hash, shown, .. } = fixture.outcome(&context, None).await else { panic!() };
     assert_eq!(shown, "rm -- '*' '$(rm a)' 'b\nc'");
-    let grant = house.registry.grant(&hash, ConsentScope::Once);
-    assert_eq!(called(house.outcome(&context, Some(grant)).await).status, CallStatus::Ok);
-    assert_eq!(house.output("shell", json!({"command": "ls"})).await, "a\n");
+    let grant = fixture.registry.grant(&hash, ConsentScope::Once);
+    assert_eq!(called(fixture.outcome(&context, Some(grant)).await).status, CallStatus::Ok);
+    assert_eq!(fixture.output("shell", json!({"command": "ls"})).await, "a\n");
     let tee = json!({"pipeline": [["printf", "%s", "; rm a"], ["tee", "-a", "a"]]});
-    let context = House::context("shell", tee);
-    let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(&context, None).await else { panic!() };
-    let grant = house.registry.grant(&hash, ConsentScope::Once);
-    called(house.outcome(&context, Some(grant)).await);
-    assert_eq!(house.output("shell", json!({"command": "cat a"})).await, "x\n; rm a");
+    let context = Fixture::context("shell", tee);
+    let ToolOutcome::NeedsConsent { hash, .. } = fixture.outcome(&context, None).await else { panic!() };
+    let grant = fixture.registry.grant(&hash, ConsentScope::Once);
+    called(fixture.outcome(&context, Some(grant)).await);
+    assert_eq!(fixture.output("shell", json!({"command": "cat a"})).await, "x\n; rm a");
 }

@@ -5,23 +5,23 @@ use std::fs;
 use artoo_proto::{CallStatus, ConsentScope, EffectClass, ToolOrder, ToolOutcome};
 use serde_json::json;
 
-use super::{House, called, snapshot, task};
+use super::{Fixture, called, snapshot, task};
 use crate::undo::UndoConfig;
 
-fn house(views: bool) -> House {
-    let house = House::with(|config| {
+fn fixture(views: bool) -> Fixture {
+    let fixture = Fixture::with(|config| {
         config.views = views;
         let data = std::path::Path::new(&config.environment.home).join(".artoo");
         config.undo = Some(UndoConfig::new(data.join("undo")));
     });
-    house.file("work/a.txt", "one\ntwo\n");
-    house.file("work/d/b.txt", "three\n");
-    house.file(".ssh/id_rsa", "KEY");
-    house
+    fixture.file("work/a.txt", "one\ntwo\n");
+    fixture.file("work/d/b.txt", "three\n");
+    fixture.file(".ssh/id_rsa", "KEY");
+    fixture
 }
 
 fn order(command: &str) -> ToolOrder {
-    ToolOrder { task_id: task(), ..House::context("shell", json!({"command": command})) }
+    ToolOrder { task_id: task(), ..Fixture::context("shell", json!({"command": command})) }
 }
 
 struct Asked {
@@ -30,8 +30,8 @@ struct Asked {
     reason: String,
 }
 
-async fn asked(house: &House, command: &str) -> Asked {
-    match house.outcome(&order(command), None).await {
+async fn asked(fixture: &Fixture, command: &str) -> Asked {
+    match fixture.outcome(&order(command), None).await {
         ToolOutcome::NeedsConsent { hash, effects, reason, .. } => Asked { hash, effects: effects.join("\n"), reason },
         ToolOutcome::Called { call } => panic!("{command} was not asked about: {call:?}"),
     }
@@ -40,40 +40,40 @@ async fn asked(house: &House, command: &str) -> Asked {
 #[tokio::test]
 async fn a_command_that_changes_nothing_runs_unasked() {
     for views in [true, false] {
-        let house = house(views);
-        let before = snapshot(&house.home.join("work"));
+        let fixture = fixture(views);
+        let before = snapshot(&fixture.home.join("work"));
         for (command, output) in [("cat a.txt", "one\ntwo\n"), ("wc -l < a.txt", "2\n"), ("ls", "a.txt\nd\n")] {
-            let call = called(house.outcome(&order(command), None).await);
+            let call = called(fixture.outcome(&order(command), None).await);
             let found = (call.status, call.class, call.output.as_str(), call.changes_known);
             assert_eq!(found, (CallStatus::Ok, EffectClass::ReadOnly, output, true), "{command}");
         }
-        let question = asked(&house, "cat ~/.ssh/*").await;
+        let question = asked(&fixture, "cat ~/.ssh/*").await;
         assert!(question.reason.contains(".ssh may hold secrets"), "{}", question.reason);
-        assert_eq!(snapshot(&house.home.join("work")), before);
+        assert_eq!(snapshot(&fixture.home.join("work")), before);
     }
 }
 
 #[tokio::test]
-async fn new_files_in_the_workspace_are_made_unasked_and_undone() {
-    let house = house(true);
+async fn new_workspace_files_are_committed_and_undone() {
+    let fixture = fixture(true);
     let call =
-        called(house.outcome(&order("cd ~/artoo_workspace && mkdir n && echo x > n/f && ln -s f n/l"), None).await);
+        called(fixture.outcome(&order("cd ~/artoo_workspace && mkdir n && echo x > n/f && ln -s f n/l"), None).await);
     assert_eq!(
         (call.status, call.class, call.changes_known),
         (CallStatus::Ok, EffectClass::Creating, true),
         "{call:?}"
     );
-    assert_eq!(fs::read_to_string(house.workspace().join("n/f")).unwrap(), "x\n");
+    assert_eq!(fs::read_to_string(fixture.workspace().join("n/f")).unwrap(), "x\n");
     assert!(call.changed.iter().any(|change| change.path.ends_with("n/f") && change.before.is_none()), "{call:?}");
-    house.undo();
-    assert!(!house.workspace().join("n").exists());
+    fixture.undo();
+    assert!(!fixture.workspace().join("n").exists());
 }
 
 #[tokio::test]
-async fn changes_are_asked_about_with_what_would_change_and_made_after_a_yes() {
+async fn questions_show_changes_committed_after_approval() {
     for views in [true, false] {
-        let house = house(views);
-        let work = house.home.join("work");
+        let fixture = fixture(views);
+        let work = fixture.home.join("work");
         let before = snapshot(&work);
         for (command, said) in [
             ("rm a.txt", "a.txt"),
@@ -83,17 +83,17 @@ async fn changes_are_asked_about_with_what_would_change_and_made_after_a_yes() {
             ("find . -delete", "a.txt"),
             ("python3 -c 'import os; os.remove(\"a.txt\")'", "a.txt"),
         ] {
-            let question = asked(&house, command).await;
+            let question = asked(&fixture, command).await;
             assert!(question.effects.contains(said), "{command}: {} {}", question.effects, question.reason);
             assert_eq!(snapshot(&work), before, "{command}");
-            house.registry.refuse(&task(), &question.hash);
-            let again = called(house.outcome(&order(command), None).await);
+            fixture.registry.refuse(&task(), &question.hash);
+            let again = called(fixture.outcome(&order(command), None).await);
             assert_eq!(again.status, CallStatus::Denied, "{command}: {again:?}");
-            house.registry.forget(&task());
+            fixture.registry.forget(&task());
         }
-        let question = asked(&house, "rm a.txt && echo done").await;
-        let grant = house.registry.grant(&question.hash, ConsentScope::Once);
-        let call = called(house.outcome(&order("rm a.txt && echo done"), Some(grant)).await);
+        let question = asked(&fixture, "rm a.txt && echo done").await;
+        let grant = fixture.registry.grant(&question.hash, ConsentScope::Once);
+        let call = called(fixture.outcome(&order("rm a.txt && echo done"), Some(grant)).await);
         assert_eq!((call.status, call.output.trim()), (CallStatus::Ok, "done"), "{call:?}");
         assert!(!work.join("a.txt").exists());
         assert!(call.changed.iter().any(|change| change.path.ends_with("a.txt") && change.after.is_none()), "{call:?}");
@@ -101,41 +101,41 @@ async fn changes_are_asked_about_with_what_would_change_and_made_after_a_yes() {
 }
 
 #[tokio::test]
-async fn what_changed_since_the_question_is_left_alone() {
-    let house = house(true);
-    let question = asked(&house, "sed -i s/one/1/ a.txt").await;
-    house.file("work/a.txt", "mine\n");
-    let grant = house.registry.grant(&question.hash, ConsentScope::Once);
-    let call = called(house.outcome(&order("sed -i s/one/1/ a.txt"), Some(grant)).await);
+async fn files_changed_since_the_question_stay() {
+    let fixture = fixture(true);
+    let question = asked(&fixture, "sed -i s/one/1/ a.txt").await;
+    fixture.file("work/a.txt", "mine\n");
+    let grant = fixture.registry.grant(&question.hash, ConsentScope::Once);
+    let call = called(fixture.outcome(&order("sed -i s/one/1/ a.txt"), Some(grant)).await);
     assert_eq!(call.status, CallStatus::Failed, "{call:?}");
-    assert_eq!(fs::read_to_string(house.home.join("work/a.txt")).unwrap(), "mine\n");
+    assert_eq!(fs::read_to_string(fixture.home.join("work/a.txt")).unwrap(), "mine\n");
 }
 
 /// A command that names the workspace finds it; it stays only if something was written there.
 #[tokio::test]
 async fn unused_workspace_is_not_left_behind() {
     for views in [true, false] {
-        let house = house(views);
+        let fixture = fixture(views);
         for command in ["ls ~/artoo_workspace", "test -d ~/artoo_workspace", "echo artoo_workspace"] {
-            let call = called(house.outcome(&order(command), None).await);
+            let call = called(fixture.outcome(&order(command), None).await);
             assert_eq!(call.status, CallStatus::Ok, "{command}: {call:?}");
-            assert!(!house.workspace().exists(), "{command}");
+            assert!(!fixture.workspace().exists(), "{command}");
         }
-        let question = asked(&house, "ls ~/artoo_workspace; rm a.txt").await;
-        house.registry.refuse(&task(), &question.hash);
-        assert!(!house.workspace().exists());
-        house.registry.forget(&task());
-        let call = house.allowed("echo x > ~/artoo_workspace/f").await;
+        let question = asked(&fixture, "ls ~/artoo_workspace; rm a.txt").await;
+        fixture.registry.refuse(&task(), &question.hash);
+        assert!(!fixture.workspace().exists());
+        fixture.registry.forget(&task());
+        let call = fixture.allowed("echo x > ~/artoo_workspace/f").await;
         assert_eq!(call.status, CallStatus::Ok, "{call:?}");
-        assert_eq!(fs::read_to_string(house.workspace().join("f")).unwrap(), "x\n");
+        assert_eq!(fs::read_to_string(fixture.workspace().join("f")).unwrap(), "x\n");
     }
 }
 
 #[tokio::test]
 async fn set_id_bits_are_asked_about() {
-    let house = house(true);
-    fs::create_dir_all(house.workspace()).unwrap();
-    let before = [snapshot(&house.workspace()), snapshot(&house.home.join("work"))];
+    let fixture = fixture(true);
+    fs::create_dir_all(fixture.workspace()).unwrap();
+    let before = [snapshot(&fixture.workspace()), snapshot(&fixture.home.join("work"))];
     for command in [
         "chmod u+s a.txt",
         "chmod g+s a.txt",
@@ -143,12 +143,12 @@ async fn set_id_bits_are_asked_about() {
         "cd ~/artoo_workspace && cp /bin/true t && chmod u+s t",
         "cd ~/artoo_workspace && mkdir s && chmod g+s s",
     ] {
-        let question = asked(&house, command).await;
+        let question = asked(&fixture, command).await;
         assert!(!question.reason.is_empty(), "{command}");
-        house.registry.refuse(&task(), &question.hash);
-        house.registry.forget(&task());
-        assert_eq!([snapshot(&house.workspace()), snapshot(&house.home.join("work"))], before, "{command}");
-        assert_eq!(mode(&house.home.join("work/a.txt")) & 0o7000, 0, "{command}");
+        fixture.registry.refuse(&task(), &question.hash);
+        fixture.registry.forget(&task());
+        assert_eq!([snapshot(&fixture.workspace()), snapshot(&fixture.home.join("work"))], before, "{command}");
+        assert_eq!(mode(&fixture.home.join("work/a.txt")) & 0o7000, 0, "{command}");
     }
 }
 

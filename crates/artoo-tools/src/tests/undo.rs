@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use artoo_proto::CallStatus;
 use serde_json::json;
 
-use super::House;
+use super::Fixture;
 use crate::undo::{ItemOutcome, Report, UndoConfig, UndoStore};
 
 /// Paths with mode, and content, target or kind.
@@ -44,8 +44,8 @@ fn tree(folder: &Path) -> Tree {
     all
 }
 
-impl House {
-    /// A house whose registry keeps what it changes, beside the home folder.
+impl Fixture {
+    /// A fixture with an undo journal beside the home folder.
     pub(super) fn keeping() -> Self {
         Self::keeping_with(|_| {})
     }
@@ -96,8 +96,8 @@ fn mode(path: &Path, mode: u32) {
 }
 
 /// A workspace with files of many kinds.
-fn furnish(house: &House) {
-    let ws = house.workspace();
+fn furnish(fixture: &Fixture) {
+    let ws = fixture.workspace();
     for (path, content) in [
         ("a.txt", "alpha\n"),
         ("b.txt", "beta\n"),
@@ -121,9 +121,9 @@ fn furnish(house: &House) {
 #[doc = "holds: law 1.10"]
 #[tokio::test]
 async fn what_shell_commands_change_comes_back() {
-    let house = House::keeping();
-    furnish(&house);
-    let before = tree(&house.home);
+    let fixture = Fixture::keeping();
+    furnish(&fixture);
+    let before = tree(&fixture.home);
     for command in [
         "rm -rf {}/deep",
         "sed -i s/alpha/omega/ {}/a.txt",
@@ -135,47 +135,47 @@ async fn what_shell_commands_change_comes_back() {
         "mkdir -p {}/n/e/w; echo 1 > {}/n/e/w/f",
         "cd {}; rm *line*",
     ] {
-        let command = command.replace("{}", house.workspace().to_str().unwrap());
-        let call = house.allowed(&command).await;
+        let command = command.replace("{}", fixture.workspace().to_str().unwrap());
+        let call = fixture.allowed(&command).await;
         assert_eq!(call.status, CallStatus::Ok, "{command}: {}", call.output);
     }
-    let after = tree(&house.home);
+    let after = tree(&fixture.home);
     assert_ne!(after, before);
-    let report = house.undo();
-    assert_eq!(tree(&house.home), before, "{report:#?}");
+    let report = fixture.undo();
+    assert_eq!(tree(&fixture.home), before, "{report:#?}");
     // And the other way round.
     let redo = report.redo.unwrap();
-    let again = house.store().undo(&redo).unwrap();
-    assert_eq!(tree(&house.home), after, "{again:#?}");
-    house.undo();
-    assert_eq!(tree(&house.home), before);
+    let again = fixture.store().undo(&redo).unwrap();
+    assert_eq!(tree(&fixture.home), after, "{again:#?}");
+    fixture.undo();
+    assert_eq!(tree(&fixture.home), before);
 }
 
 #[tokio::test]
-async fn a_file_with_a_name_elsewhere_comes_back_under_both() {
-    let house = House::keeping_directly(|_| {});
-    furnish(&house);
-    let outside = house.home.join("elsewhere");
-    fs::hard_link(house.workspace().join("a.txt"), &outside).unwrap();
-    let before = tree(&house.home);
-    house.allowed(&format!("echo more >> {}/a.txt", house.workspace().display())).await;
+async fn hard_links_are_restored_under_both_names() {
+    let fixture = Fixture::keeping_directly(|_| {});
+    furnish(&fixture);
+    let outside = fixture.home.join("elsewhere");
+    fs::hard_link(fixture.workspace().join("a.txt"), &outside).unwrap();
+    let before = tree(&fixture.home);
+    fixture.allowed(&format!("echo more >> {}/a.txt", fixture.workspace().display())).await;
     assert_eq!(fs::read_to_string(&outside).unwrap(), "alpha\nmore\n");
-    house.undo();
-    assert_eq!(tree(&house.home), before);
+    fixture.undo();
+    assert_eq!(tree(&fixture.home), before);
     assert_eq!(fs::metadata(&outside).unwrap().nlink(), 2);
 }
 
 #[tokio::test]
-async fn an_act_that_found_something_in_its_place_owns_nothing_of_it() {
-    let house = House::keeping();
-    let there = house.workspace().join("there/f");
+async fn failed_creation_records_no_existing_file() {
+    let fixture = Fixture::keeping();
+    let there = fixture.workspace().join("there/f");
     fs::create_dir_all(there.parent().unwrap()).unwrap();
     fs::write(&there, "mine").unwrap();
-    house.call("write_file", json!({"path": "there/f", "text": "mine"})).await;
-    house.call("write_file", json!({"path": "there/f/g", "text": "t"})).await;
-    assert!(house.store().last().unwrap().is_none(), "nothing was changed");
+    fixture.call("write_file", json!({"path": "there/f", "text": "mine"})).await;
+    fixture.call("write_file", json!({"path": "there/f/g", "text": "t"})).await;
+    assert!(fixture.store().last().unwrap().is_none(), "nothing was changed");
     // Where somebody is faster than the act, what they made stays theirs.
-    let new = house.workspace().join("new");
+    let new = fixture.workspace().join("new");
     let made = new.clone();
     crate::undo::fault::meanwhile(move |what| {
         if what == "a step is written" {
@@ -183,35 +183,35 @@ async fn an_act_that_found_something_in_its_place_owns_nothing_of_it() {
             fs::write(made.join("x"), "mine").unwrap();
         }
     });
-    let mut act = house.registry.begin_for_test("write_file");
+    let mut act = fixture.registry.begin_for_test("write_file");
     act.creating(&new.join("x")).unwrap();
     crate::undo::fault::meanwhile(|_| {});
     act.end(&[], &crate::limit::Limit::after(std::time::Duration::from_secs(5))).unwrap();
-    assert!(house.store().last().unwrap().is_none() && new.join("x").exists());
+    assert!(fixture.store().last().unwrap().is_none() && new.join("x").exists());
 }
 
 #[doc = "holds: law 1.10"]
 #[tokio::test]
 async fn what_acts_on_files_change_comes_back() {
-    let house = House::keeping();
-    furnish(&house);
-    house.file("docs/one.txt", "1");
-    house.file("docs/sub/two.txt", "2");
-    let before = tree(&house.home);
-    let home = &house.home;
-    house.act(json!({"act": "copy", "paths": [home.join("docs")], "to": home.join("copies/deep/docs")})).await;
-    house.act(json!({"act": "move", "paths": [home.join("docs/sub")], "to": home.join("fresh/place/")})).await;
+    let fixture = Fixture::keeping();
+    furnish(&fixture);
+    fixture.file("docs/one.txt", "1");
+    fixture.file("docs/sub/two.txt", "2");
+    let before = tree(&fixture.home);
+    let home = &fixture.home;
+    fixture.act(json!({"act": "copy", "paths": [home.join("docs")], "to": home.join("copies/deep/docs")})).await;
+    fixture.act(json!({"act": "move", "paths": [home.join("docs/sub")], "to": home.join("fresh/place/")})).await;
     let renamed = json!({"act": "rename", "paths": [home.join("docs/one.txt")], "template": "{stem}_{n}.{ext}"});
-    house.act(renamed).await;
-    house.act(json!({"act": "archive", "paths": [home.join("docs")], "to": home.join("x.zip")})).await;
-    house.act(json!({"act": "extract", "paths": [home.join("x.zip")], "to": home.join("out")})).await;
-    house.act(json!({"act": "create_file", "to": home.join("note.txt"), "text": "n"})).await;
-    house.act(json!({"act": "create_folder", "to": home.join("p/q")})).await;
-    let paths = json!([home.join("docs"), house.workspace().join("a.txt"), house.workspace().join("link")]);
-    house.act(json!({"act": "delete", "paths": paths})).await;
-    assert_eq!(house.call("write_file", json!({"path": "w/x.txt", "text": "w"})).await.status, CallStatus::Ok);
+    fixture.act(renamed).await;
+    fixture.act(json!({"act": "archive", "paths": [home.join("docs")], "to": home.join("x.zip")})).await;
+    fixture.act(json!({"act": "extract", "paths": [home.join("x.zip")], "to": home.join("out")})).await;
+    fixture.act(json!({"act": "create_file", "to": home.join("note.txt"), "text": "n"})).await;
+    fixture.act(json!({"act": "create_folder", "to": home.join("p/q")})).await;
+    let paths = json!([home.join("docs"), fixture.workspace().join("a.txt"), fixture.workspace().join("link")]);
+    fixture.act(json!({"act": "delete", "paths": paths})).await;
+    assert_eq!(fixture.call("write_file", json!({"path": "w/x.txt", "text": "w"})).await.status, CallStatus::Ok);
     assert!(home.join(".local/share/Trash/info/docs.trashinfo").exists());
-    let report = house.undo();
-    assert_eq!(tree(&house.home), before, "{report:#?}");
-    assert!(house.store().last().unwrap().is_none(), "nothing is left to undo");
+    let report = fixture.undo();
+    assert_eq!(tree(&fixture.home), before, "{report:#?}");
+    assert!(fixture.store().last().unwrap().is_none(), "nothing is left to undo");
 }

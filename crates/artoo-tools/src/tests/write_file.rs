@@ -6,12 +6,12 @@ use std::os::unix::fs::symlink;
 use artoo_proto::{CallStatus, EffectClass};
 use serde_json::json;
 
-use super::{House, make_fifo, snapshot};
+use super::{Fixture, make_fifo, snapshot};
 
 #[tokio::test]
-async fn a_new_file_leaves_its_digest_as_evidence() {
-    let house = House::new();
-    let home = house.home.display().to_string();
+async fn new_files_are_recorded_with_their_digest() {
+    let fixture = Fixture::new();
+    let home = fixture.home.display().to_string();
     for (path, lands_at) in [
         ("a.txt", "a.txt"),
         ("deep/er/b.txt", "deep/er/b.txt"),
@@ -20,7 +20,7 @@ async fn a_new_file_leaves_its_digest_as_evidence() {
         ("trailing.", "trailing."),
         ("A.txt", "A.txt"),
     ] {
-        let call = house.call("write_file", json!({"path": path, "text": "abc"})).await;
+        let call = fixture.call("write_file", json!({"path": path, "text": "abc"})).await;
         let expected = format!("{home}/artoo_workspace/{lands_at}");
         assert_eq!(
             (call.status, call.class, call.measures),
@@ -41,32 +41,32 @@ async fn a_new_file_leaves_its_digest_as_evidence() {
 #[doc = "holds: law 1.9; design T20"]
 #[tokio::test]
 async fn what_exists_is_never_overwritten() {
-    let house = House::new();
-    assert_eq!(house.call("write_file", json!({"path": "x", "text": "first"})).await.status, CallStatus::Ok);
-    let again = house.call("write_file", json!({"path": "x", "text": "second"})).await;
+    let fixture = Fixture::new();
+    assert_eq!(fixture.call("write_file", json!({"path": "x", "text": "first"})).await.status, CallStatus::Ok);
+    let again = fixture.call("write_file", json!({"path": "x", "text": "second"})).await;
     assert_eq!(again.status, CallStatus::Denied, "{again:?}");
     assert!(again.output.contains("exists already (a file)") && again.changed.is_empty(), "{again:?}");
-    let same = house.call("write_file", json!({"path": "x", "text": "first"})).await;
+    let same = fixture.call("write_file", json!({"path": "x", "text": "first"})).await;
     assert!(same.status == CallStatus::Denied && same.output.contains("with exactly this text"), "{same:?}");
-    assert_eq!(fs::read_to_string(house.workspace().join("x")).unwrap(), "first");
+    assert_eq!(fs::read_to_string(fixture.workspace().join("x")).unwrap(), "first");
 }
 
 #[doc = "holds: law 1.9; design H4"]
 #[tokio::test]
 async fn no_spelling_leaves_the_workspace() {
-    let house = House::new();
-    let outside = house.file("outside/keep", "keep");
-    let workspace = house.workspace();
+    let fixture = Fixture::new();
+    let outside = fixture.file("outside/keep", "keep");
+    let workspace = fixture.workspace();
     fs::create_dir_all(workspace.join("real")).unwrap();
-    symlink(house.home.join("outside"), workspace.join("link_folder")).unwrap();
+    symlink(fixture.home.join("outside"), workspace.join("link_folder")).unwrap();
     symlink(&outside, workspace.join("link_file")).unwrap();
-    symlink(house.home.join("outside/new"), workspace.join("link_dangling")).unwrap();
+    symlink(fixture.home.join("outside/new"), workspace.join("link_dangling")).unwrap();
     symlink("real", workspace.join("link_inside")).unwrap();
     symlink("/proc/self/root", workspace.join("magic")).unwrap();
     fs::hard_link(&outside, workspace.join("hard_link")).unwrap();
     make_fifo(&workspace.join("pipe"));
-    let before = snapshot(&house.home);
-    let home = house.home.display().to_string();
+    let before = snapshot(&fixture.home);
+    let home = fixture.home.display().to_string();
     let long_name = "n".repeat(256);
     for (path, status) in [
         ("../escape", CallStatus::Denied),
@@ -99,34 +99,34 @@ async fn no_spelling_leaves_the_workspace() {
         (&format!("{long_name}/x"), CallStatus::Failed),
         (&"p/".repeat(2500), CallStatus::Failed),
     ] {
-        let call = house.call("write_file", json!({"path": path, "text": "evil"})).await;
+        let call = fixture.call("write_file", json!({"path": path, "text": "evil"})).await;
         assert_eq!(call.status, status, "{path:?}: {call:?}");
         assert!(call.changed.is_empty() && call.class == EffectClass::Creating, "{call:?}");
     }
-    assert_eq!(snapshot(&house.home), before, "something was touched");
+    assert_eq!(snapshot(&fixture.home), before, "something was touched");
 }
 
 #[doc = "holds: design F5"]
 #[tokio::test]
-async fn a_workspace_that_is_a_link_of_the_users_own_works() {
-    let house = House::new();
-    fs::create_dir_all(house.home.join("elsewhere")).unwrap();
-    symlink(house.home.join("elsewhere"), house.workspace()).unwrap();
-    let call = house.call("write_file", json!({"path": "x", "text": "t"})).await;
+async fn workspace_may_be_a_symlink() {
+    let fixture = Fixture::new();
+    fs::create_dir_all(fixture.home.join("elsewhere")).unwrap();
+    symlink(fixture.home.join("elsewhere"), fixture.workspace()).unwrap();
+    let call = fixture.call("write_file", json!({"path": "x", "text": "t"})).await;
     assert_eq!(call.status, CallStatus::Ok, "{call:?}");
-    assert_eq!(fs::read_to_string(house.home.join("elsewhere/x")).unwrap(), "t");
+    assert_eq!(fs::read_to_string(fixture.home.join("elsewhere/x")).unwrap(), "t");
 }
 
 /// H5: a folder that is exchanged with a link again and again never lets a file out.
 #[cfg(target_os = "linux")]
 #[doc = "holds: law 1.9; design H5"]
 #[test]
-fn a_parent_swapped_for_a_link_lets_nothing_out() {
+fn parent_replaced_by_link_is_refused() {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let house = House::in_memory();
-    let outside = house.home.join("outside");
-    let (swap, link) = (house.workspace().join("swap"), house.workspace().join("link"));
+    let fixture = Fixture::in_memory();
+    let outside = fixture.home.join("outside");
+    let (swap, link) = (fixture.workspace().join("swap"), fixture.workspace().join("link"));
     fs::create_dir_all(&outside).unwrap();
     fs::create_dir_all(&swap).unwrap();
     symlink(&outside, &link).unwrap();
@@ -139,7 +139,7 @@ fn a_parent_swapped_for_a_link_lets_nothing_out() {
             }
         });
         for n in 0..10_000 {
-            let call = runtime.block_on(house.call("write_file", json!({"path": format!("swap/{n}"), "text": "x"})));
+            let call = runtime.block_on(fixture.call("write_file", json!({"path": format!("swap/{n}"), "text": "x"})));
             written += u32::from(call.status == CallStatus::Ok);
             refused += u32::from(call.status == CallStatus::Denied);
         }

@@ -172,7 +172,7 @@ pub(super) fn ask_for_more(program: &Program, allowed: &Allowed, ended: &io::Res
         program.names.secrets.iter().filter(|secret| !allowed.readable.contains(secret)).collect();
     let has_failed = ended.exit_code != Some(0) || ended.stderr.text(ERRORS_MAX_CHARS).0.contains("ermission denied");
     let first = closed.first().filter(|_| has_failed && ended.timed_out.is_none())?;
-    let reason = format!("{} may hold secrets, and what it says goes to the model", paths::line(first));
+    let reason = format!("{} may hold secrets, and its content would be sent to the model", paths::line(first));
     let effects = CallEffects {
         lines: closed.iter().map(|path| format!("will read {}, which may hold secrets", paths::line(path))).collect(),
         ..of_program(&allowed.reach)

@@ -41,7 +41,7 @@ pub(super) async fn run(mut call: Call, program: Program, record: MakeRecord) ->
     let Some(places) = call.allowed.places.clone().or_else(|| is_granted.then(Vec::new)) else {
         let workspace = PathBuf::from(&call.machine.config.environment.workspace);
         let places = program.folders.iter().cloned().chain([workspace]).collect();
-        let reason = "nothing on this machine holds a running command".to_owned();
+        let reason = "no sandbox on this machine limits a running command".to_owned();
         let reach = Reach { network: true, ..program.reach.clone() };
         return question(&program, Allowed { reach, places: Some(places), ..call.allowed }, reason);
     };

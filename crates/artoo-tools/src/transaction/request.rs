@@ -16,14 +16,20 @@ use crate::record::Record;
 use crate::tool::{Job, Machine, Question, Request};
 
 impl Program {
-    /// The job that runs it. The workspace is created for it if it is missing, and the call names it or may need it.
+    /// The job that runs it. The workspace is created first if the program may need it, or for the time of the call if
+    /// the call only names it.
     pub(crate) fn job(self, may_need_workspace: bool, record: MakeRecord) -> Job {
         Box::new(move |call| {
             let workspace = Path::new(&call.machine.config.environment.workspace);
             let name = workspace.file_name().and_then(|name| name.to_str());
-            let is_needed = may_need_workspace || name.is_some_and(|name| self.shown.contains(name));
-            let workspace = is_needed.then(|| NewFolder::create(workspace)).flatten().map(Arc::new);
-            Box::pin(call.run(Self { workspace, ..self }, record))
+            let created = if may_need_workspace {
+                // If this fails, the program reports it.
+                let _ = fs::create_dir_all(workspace);
+                None
+            } else {
+                name.filter(|name| self.shown.contains(name)).and_then(|_| NewFolder::create(workspace))
+            };
+            Box::pin(call.run(Self { workspace: created.map(Arc::new), ..self }, record))
         })
     }
 }
@@ -65,8 +71,6 @@ pub(crate) struct ConfiguredCall {
     pub(crate) paths: Vec<PathBuf>,
     pub(crate) work: Arc<dyn Work>,
     pub(crate) time: Duration,
-    /// Whether it may write to the workspace without naming it in its input.
-    pub(crate) may_need_workspace: bool,
 }
 
 impl ConfiguredCall {
@@ -107,6 +111,6 @@ impl ConfiguredCall {
             time: self.time,
             workspace: None,
         };
-        Ok(Request { target: self.target, effects, question, job: program.job(self.may_need_workspace, record) })
+        Ok(Request { target: self.target, effects, question, job: program.job(!is_reading, record) })
     }
 }

@@ -37,7 +37,7 @@ mod tests {
     use super::decode;
 
     #[test]
-    fn a_page_is_read_in_the_encoding_it_is_written_in() {
+    fn pages_are_decoded_by_their_encoding() {
         let check = |content_type: &str, body: &[u8], expected: &str| {
             assert_eq!(decode(content_type, body), expected, "{content_type} {body:?}");
         };

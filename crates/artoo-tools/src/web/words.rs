@@ -94,7 +94,7 @@ mod tests {
 
     #[doc = "holds: law 1.22"]
     #[test]
-    fn a_word_that_the_person_did_not_write_is_seen() {
+    fn foreign_words_in_a_query_are_detected() {
         let said = "What's the population of Lisbon, and how tall is the Eiffel tower? See 'Größe'.";
         let check = |question: &str, expected: bool| assert_eq!(are_own(question, said), expected, "{question}");
         check("population Lisbon", true);
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn only_an_address_written_in_full_is_named() {
+    fn only_complete_urls_count_as_named() {
         let said = "summarise https://example.org/a?b=1, then compare with <example.com/x> and example.net.";
         let check = |url: &str, expected: bool| assert_eq!(is_named(url, said), expected, "{url}");
         check("https://example.org/a?b=1", true);

@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::super::House;
+use super::super::Fixture;
 use crate::digest;
 
 /// Begins each secret.
@@ -59,14 +59,14 @@ const SETUP: &str = "tar czf a.tgz dir; tar cf a.tar dir; gzip -k < old.txt > a.
     git stash -q && echo changed >> dir/inner/b.md; true";
 
 /// Fills a home; the working folder is as it is configured.
-pub(super) fn furnish(house: &House) {
-    let cwd = PathBuf::from(&house.config.environment.cwd);
+pub(super) fn furnish(fixture: &Fixture) {
+    let cwd = PathBuf::from(&fixture.config.environment.cwd);
     let inside = |name: &str| cwd.join(name);
     let write = |path: PathBuf, text: &str| {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     };
-    fs::create_dir_all(house.workspace()).unwrap();
+    fs::create_dir_all(fixture.workspace()).unwrap();
     FILES.split_whitespace().for_each(|name| write(inside(name), TEXT));
     for name in PLANTED.split_whitespace() {
         write(inside(name), "#!/bin/sh\nrm -rf keep_notes.md keep_dir; echo gone > keep_a.txt\n");
@@ -90,23 +90,23 @@ pub(super) fn furnish(house: &House) {
     symlink("old.txt", inside("link")).unwrap();
     fs::hard_link(inside("keep_notes.md"), inside("keep_twice")).unwrap();
     for name in [".bashrc", ".profile", "Documents/letter.txt", "Downloads/a.zip", "keep_outside.txt"] {
-        house.file(name, "here before\n");
+        fixture.file(name, "here before\n");
     }
-    script(house, SETUP);
+    script(fixture, SETUP);
     for (number, name) in SECRETS.iter().enumerate() {
         let text = format!("API_KEY={MARK}{number:02}\n");
         match name.strip_prefix("{cwd}/") {
             Some(name) => write(inside(name), &text),
-            None => drop(house.file(name, text)),
+            None => drop(fixture.file(name, text)),
         }
     }
 }
 
 /// Runs a script in the working folder without artoo.
-pub(super) fn script(house: &House, script: &str) {
+pub(super) fn script(fixture: &Fixture, script: &str) {
     let mut command = Command::new("/bin/bash");
-    command.args(["--noprofile", "--norc", "-c", script]).current_dir(&house.config.environment.cwd);
-    command.env_clear().envs(crate::process::environment(&house.config)).stdin(Stdio::null());
+    command.args(["--noprofile", "--norc", "-c", script]).current_dir(&fixture.config.environment.cwd);
+    command.env_clear().envs(crate::process::environment(&fixture.config)).stdin(Stdio::null());
     let _ = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
 }
 
@@ -120,11 +120,12 @@ pub(super) struct Facts {
 pub(super) type State = BTreeMap<PathBuf, Facts>;
 
 /// Everything below these folders but artoo's own records.
-pub(super) fn state(house: &House, others: &[&str]) -> State {
+pub(super) fn state(fixture: &Fixture, others: &[&str]) -> State {
     let mut state = State::new();
-    let data = house.home.join(".artoo");
+    let data = fixture.home.join(".artoo");
     let planted = ["audit.jsonl", "config.json"].map(|name| data.join(name));
-    let mut open: Vec<PathBuf> = others.iter().map(PathBuf::from).chain(planted).chain([house.home.clone()]).collect();
+    let mut open: Vec<PathBuf> =
+        others.iter().map(PathBuf::from).chain(planted).chain([fixture.home.clone()]).collect();
     while let Some(path) = open.pop() {
         let Ok(found) = fs::symlink_metadata(&path) else { continue };
         let content = match found.file_type() {
@@ -136,12 +137,12 @@ pub(super) fn state(house: &House, others: &[&str]) -> State {
         let is = format!("{:o} {} {} {names} {content}", found.mode(), found.uid(), found.gid());
         // The times of folders in which files may be made, and of those that hold scratch folders, change.
         let is_free = found.is_dir()
-            && (path.starts_with(house.workspace()) || others.iter().any(|other| path == Path::new(other)));
+            && (path.starts_with(fixture.workspace()) || others.iter().any(|other| path == Path::new(other)));
         let time = if is_free { (0, 0) } else { (found.mtime(), found.mtime_nsec()) };
         if found.is_dir() {
             let below = fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path());
             // The home and the folder around it are looked at once.
-            open.extend(below.filter(|below| *below != data && !house.home.starts_with(below)));
+            open.extend(below.filter(|below| *below != data && !fixture.home.starts_with(below)));
         }
         state.insert(path, Facts { is, time });
     }

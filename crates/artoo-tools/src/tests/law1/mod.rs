@@ -15,7 +15,7 @@ use std::time::Duration;
 use artoo_proto::{ToolOrder, ToolOutcome};
 use serde_json::json;
 
-use super::House;
+use super::Fixture;
 use home::{State, furnish, remove_new, script, state};
 use rows::Row;
 use world::World;
@@ -59,8 +59,8 @@ fn left_out(row: &Row) -> Option<&'static str> {
         .then_some("it names a disk of this machine, which a hole would destroy")
 }
 
-fn house(way: Way) -> House {
-    let mut house = House::with(|config| {
+fn fixture(way: Way) -> Fixture {
+    let mut fixture = Fixture::with(|config| {
         config.views = way.views;
         config.call_timeout = TIME;
         config.output_max_chars = 1_000_000;
@@ -71,20 +71,20 @@ fn house(way: Way) -> House {
             config.environment.cwd = config.environment.workspace.clone();
         }
     });
-    house.registry.add_for_test(Arc::new(harmless::Harmless));
-    furnish(&house);
-    house
+    fixture.registry.add_for_test(Arc::new(harmless::Harmless));
+    furnish(&fixture);
+    fixture
 }
 
 fn order(tool: &str, command: &str) -> ToolOrder {
-    ToolOrder { allowed_tools: vec![tool.to_owned()], ..House::context(tool, json!({"command": command})) }
+    ToolOrder { allowed_tools: vec![tool.to_owned()], ..Fixture::context(tool, json!({"command": command})) }
 }
 
 /// Everything that a call gave out: its record or question, and the whole output that is stored.
-fn given_out(house: &House, outcome: &ToolOutcome) -> Vec<u8> {
+fn given_out(fixture: &Fixture, outcome: &ToolOutcome) -> Vec<u8> {
     let mut out = format!("{outcome:?}").into_bytes();
     if let ToolOutcome::Called { call } = outcome {
-        let store = house.registry.evidence().unwrap();
+        let store = fixture.registry.evidence().unwrap();
         call.kept.iter().for_each(|kept| out.extend(store.read(&kept.sha256).unwrap_or_default()));
     }
     out
@@ -107,8 +107,8 @@ fn reveals(text: &[u8]) -> bool {
 const BASE64: [&str; 3] = ["elE3c2VjcmV0", "pRN3NlY3JldF", "6UTdzZWNyZXRY"];
 
 /// What a row changed that it may not change.
-fn changed(house: &House, before: &State, after: &State) -> Vec<String> {
-    let workspace = house.workspace();
+fn changed(fixture: &Fixture, before: &State, after: &State) -> Vec<String> {
+    let workspace = fixture.workspace();
     let is_run_by_others = |path: &Path| {
         let mut names = path.strip_prefix(&workspace).into_iter().flat_map(Path::components);
         names.any(|name| RUN_BY_OTHERS.iter().any(|other| name.as_os_str() == *other))
@@ -131,8 +131,8 @@ fn changed(house: &House, before: &State, after: &State) -> Vec<String> {
 fn run(rows: &[Row], way: Way) -> Vec<String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let mut world = World::new();
-    let mut house = house(way);
-    let mut before = state(&house, &OTHERS);
+    let mut fixture = fixture(way);
+    let mut before = state(&fixture, &OTHERS);
     let (mut broken, mut asked, mut skipped) = (Vec::new(), 0, 0);
     for row in rows {
         if let Some(why) = left_out(row) {
@@ -141,33 +141,33 @@ fn run(rows: &[Row], way: Way) -> Vec<String> {
             continue;
         }
         if !row.setup.is_empty() {
-            house = self::house(way);
-            script(&house, &row.setup);
-            before = state(&house, &OTHERS);
+            fixture = self::fixture(way);
+            script(&fixture, &row.setup);
+            before = state(&fixture, &OTHERS);
         }
         let order = order(way.tool, &row.command);
         let started = std::time::Instant::now();
-        let outcome = runtime.block_on(house.outcome(&order, None));
+        let outcome = runtime.block_on(fixture.outcome(&order, None));
         let mut faults = Vec::new();
         let is_asked = matches!(outcome, ToolOutcome::NeedsConsent { .. });
         asked += usize::from(is_asked);
         if is_asked && row.is_reading() {
             faults.push(format!("asks: {outcome:?}"));
         }
-        if reveals(&given_out(&house, &outcome)) {
+        if reveals(&given_out(&fixture, &outcome)) {
             faults.push(format!("reveals a secret: {outcome:?}"));
         }
-        house.registry.forget(&order.task_id);
+        fixture.registry.forget(&order.task_id);
         drop(outcome);
-        let after = settled(&house);
-        faults.extend(changed(&house, &before, &after));
+        let after = settled(&fixture);
+        faults.extend(changed(&fixture, &before, &after));
         faults.extend(world.touched());
         if std::env::var_os("ARTOO_LAW1_TIMES").is_some() && started.elapsed() > Duration::from_secs(1) {
             println!("{:?} {:?}", started.elapsed(), row.command);
         }
         if !faults.is_empty() || !row.setup.is_empty() {
-            house = self::house(way);
-            before = state(&house, &OTHERS);
+            fixture = self::fixture(way);
+            before = state(&fixture, &OTHERS);
         } else if before != after {
             remove_new(&before, &after);
         }
@@ -180,16 +180,16 @@ fn run(rows: &[Row], way: Way) -> Vec<String> {
 }
 
 /// The state once the scratch folders of runs are gone, which are removed behind them.
-fn settled(house: &House) -> State {
+fn settled(fixture: &Fixture) -> State {
     let is_scratch =
         |path: &Path| path.parent() == Some(Path::new("/tmp")) && path.to_string_lossy().contains("/artoo-");
-    let mut found = state(house, &OTHERS);
+    let mut found = state(fixture, &OTHERS);
     for _ in 0..100 {
         if !found.keys().any(|path| is_scratch(path)) {
             break;
         }
         std::thread::sleep(Duration::from_millis(10));
-        found = state(house, &OTHERS);
+        found = state(fixture, &OTHERS);
     }
     found
 }
@@ -214,8 +214,8 @@ fn labelled_rows_do_no_harm_unasked() {
 
 #[doc = "holds: law 1.1; law 1.16"]
 #[test]
-fn rows_of_other_tables_do_no_harm_unasked() {
-    world::apart("rows_of_other_tables_do_no_harm_unasked", || {
+fn other_rows_do_no_harm_unasked() {
+    world::apart("other_rows_do_no_harm_unasked", || {
         let all = std::env::var_os("ARTOO_LAW1_ALL").is_some();
         let (ways, part) = if all { (&WAYS[..], 1) } else { (&WAYS[2..], PART) };
         let rows: Vec<Row> = rows::others().into_iter().step_by(part).collect();

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use artoo_proto::ToolOutcome;
 
-use super::super::House;
+use super::super::Fixture;
 use super::home::furnish;
 use super::{order, rows, world};
 use crate::process;
@@ -25,22 +25,22 @@ const OTHERWISE: [(&str, &str); 3] = [
 /// What a run prints: its exit code and both streams, without the name of its temporary folder.
 type Printed = (Option<i32>, Vec<u8>, Vec<u8>);
 
-fn bare(house: &House, command: &str) -> Printed {
+fn bare(fixture: &Fixture, command: &str) -> Printed {
     let mut bash = Command::new("/usr/bin/bash");
     bash.arg0("bash")
         .args(["--noprofile", "--norc", "-c", command])
-        .current_dir(&house.config.environment.cwd)
+        .current_dir(&fixture.config.environment.cwd)
         .env_clear();
-    let output = bash.envs(process::environment(&house.config)).stdin(Stdio::null()).output().unwrap();
+    let output = bash.envs(process::environment(&fixture.config)).stdin(Stdio::null()).output().unwrap();
     (output.status.code(), without_scratch(output.stdout), without_scratch(output.stderr))
 }
 
-fn by_artoo(house: &House, runtime: &tokio::runtime::Runtime, command: &str) -> Result<Printed, String> {
+fn by_artoo(fixture: &Fixture, runtime: &tokio::runtime::Runtime, command: &str) -> Result<Printed, String> {
     let order = order("shell", command);
-    let outcome = runtime.block_on(house.outcome(&order, None));
-    house.registry.forget(&order.task_id);
+    let outcome = runtime.block_on(fixture.outcome(&order, None));
+    fixture.registry.forget(&order.task_id);
     let ToolOutcome::Called { call } = outcome else { return Err(format!("asks: {outcome:?}")) };
-    let store = house.registry.evidence().unwrap();
+    let store = fixture.registry.evidence().unwrap();
     let stream = |name: &str| {
         let kept = call.kept.iter().find(|kept| kept.stream == name);
         kept.map(|kept| store.read(&kept.sha256).unwrap()).unwrap_or_default()
@@ -66,20 +66,20 @@ fn without_scratch(bytes: Vec<u8>) -> Vec<u8> {
 
 #[doc = "holds: law 1.16"]
 #[test]
-fn read_only_rows_print_what_they_print_without_artoo() {
-    world::apart("reading::read_only_rows_print_what_they_print_without_artoo", || {
+fn read_only_rows_print_the_same_bytes() {
+    world::apart("reading::read_only_rows_print_the_same_bytes", || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let house = House::with(|config| config.call_timeout = Duration::from_secs(20));
-        furnish(&house);
-        let cwd = std::path::Path::new(&house.config.environment.cwd);
+        let fixture = Fixture::with(|config| config.call_timeout = Duration::from_secs(20));
+        furnish(&fixture);
+        let cwd = std::path::Path::new(&fixture.config.environment.cwd);
         [".env", "keep_secrets.env"].iter().for_each(|name| std::fs::remove_file(cwd.join(name)).unwrap());
         let all = [rows::labelled(), rows::others()].concat();
         let (mut counts, mut differing) = (BTreeMap::<&str, usize>::new(), Vec::new());
         for row in all.iter().filter(|row| row.is_reading()) {
             let (mut outcome, mut without) = (("differs", None), Vec::new());
             for _ in 0..TRIES {
-                let found = by_artoo(&house, &runtime, &row.command);
-                without.extend([bare(&house, &row.command), bare(&house, &row.command)]);
+                let found = by_artoo(&fixture, &runtime, &row.command);
+                without.extend([bare(&fixture, &row.command), bare(&fixture, &row.command)]);
                 outcome = match found {
                     _ if without[0].0 == Some(127) => ("not installed", Some(String::new())),
                     Err(asks) => ("asks", Some(asks)),

@@ -9,7 +9,7 @@ use artoo_proto::Environment;
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::{House, furnish, tree};
+use super::{Fixture, furnish, tree};
 use crate::undo::{Report, UndoConfig, UndoStore};
 use crate::{Registry, ToolConfig};
 
@@ -25,8 +25,8 @@ const ROLE: &str = "ARTOO_TEST_ROLE";
 /// More moments than there are; the loop ends when a child comes to its end.
 const MOMENTS_MAX: u64 = 400;
 
-impl House {
-    /// A house at a given place, for the child and its parent alike.
+impl Fixture {
+    /// A fixture in a given folder, for the child and its parent.
     fn at(home: &Path, dir: TempDir) -> Self {
         let text = |path: PathBuf| path.to_str().unwrap().to_owned();
         let mut config = ToolConfig::new(Environment {
@@ -47,35 +47,35 @@ impl House {
     }
 }
 
-/// Where the child's temporary folders lie: it does not live to remove them, so they go with the house.
+/// The child's temporary folders, which are removed with the fixture, since the child is killed.
 fn temporary(home: &Path) -> PathBuf {
     home.with_file_name("tmp")
 }
 
-fn fresh() -> House {
+fn fresh() -> Fixture {
     // In memory where there is such a place: a disk takes its time for every sync.
     let dir = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap();
     let home = dir.path().canonicalize().unwrap().join("home");
     fs::create_dir_all(home.join("work")).unwrap();
     fs::create_dir(temporary(&home)).unwrap();
-    let house = House::at(&home, dir);
-    furnish(&house);
-    house.file("docs/one.txt", "1");
-    house.file("docs/sub/two.txt", "22");
-    house
+    let fixture = Fixture::at(&home, dir);
+    furnish(&fixture);
+    fixture.file("docs/one.txt", "1");
+    fixture.file("docs/sub/two.txt", "22");
+    fixture
 }
 
 /// Everything the child does to the home.
-async fn change(house: &House) {
-    let ws = house.workspace();
+async fn change(fixture: &Fixture) {
+    let ws = fixture.workspace();
     let ws = ws.to_str().unwrap();
-    house.allowed(&format!("rm -r {ws}/deep; echo new > {ws}/a.txt; chmod 640 {ws}/run.sh; mkdir {ws}/n")).await;
-    let docs = house.home.join("docs");
-    house.files(json!({"act": "move", "paths": [docs.join("sub")], "to": house.home.join("x/y/")})).await;
-    house.files(json!({"act": "copy", "paths": [&docs], "to": house.home.join("copy")})).await;
-    house.files(json!({"act": "delete", "paths": [&docs, house.home.join("x/y/sub/two.txt")]})).await;
-    house.call("write_file", json!({"path": "w/new.txt", "text": "w"})).await;
-    house
+    fixture.allowed(&format!("rm -r {ws}/deep; echo new > {ws}/a.txt; chmod 640 {ws}/run.sh; mkdir {ws}/n")).await;
+    let docs = fixture.home.join("docs");
+    fixture.files(json!({"act": "move", "paths": [docs.join("sub")], "to": fixture.home.join("x/y/")})).await;
+    fixture.files(json!({"act": "copy", "paths": [&docs], "to": fixture.home.join("copy")})).await;
+    fixture.files(json!({"act": "delete", "paths": [&docs, fixture.home.join("x/y/sub/two.txt")]})).await;
+    fixture.call("write_file", json!({"path": "w/new.txt", "text": "w"})).await;
+    fixture
         .allowed(&format!("rm {ws}/b.txt; ln -s a.txt {ws}/b.txt; ln {ws}/a.txt {ws}/hard; echo more >> {ws}/hard"))
         .await;
 }
@@ -84,22 +84,22 @@ async fn change(house: &House) {
 #[tokio::test]
 async fn child() {
     let (Ok(home), Ok(role)) = (std::env::var(HOME), std::env::var(ROLE)) else { return };
-    let house = House::at(Path::new(&home), TempDir::new().unwrap());
+    let fixture = Fixture::at(Path::new(&home), TempDir::new().unwrap());
     match role.as_str() {
-        "act" => change(&house).await,
+        "act" => change(&fixture).await,
         _ => {
-            if let Some(last) = house.store().last().unwrap() {
-                house.store().undo(&last.id).unwrap();
+            if let Some(last) = fixture.store().last().unwrap() {
+                fixture.store().undo(&last.id).unwrap();
             }
         }
     }
 }
 
 /// Runs the child; whether it came to its end.
-fn run(house: &House, role: &str, kill_at: Option<u64>) -> bool {
+fn run(fixture: &Fixture, role: &str, kill_at: Option<u64>) -> bool {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "tests::undo::crash::child", "--test-threads=1"]).env(HOME, &house.home).env(ROLE, role);
-    command.env("TMPDIR", temporary(&house.home));
+    command.args(["--exact", "tests::undo::crash::child", "--test-threads=1"]).env(HOME, &fixture.home).env(ROLE, role);
+    command.env("TMPDIR", temporary(&fixture.home));
     command.envs(kill_at.map(|at| (KILL_AT, at.to_string()))).stdout(Stdio::null()).stderr(Stdio::null());
     let status = command.status().unwrap();
     let was_killed = std::os::unix::process::ExitStatusExt::signal(&status) == Some(9);
@@ -124,8 +124,8 @@ fn undo_all(store: &UndoStore) -> Vec<Report> {
 
 /// Every path is as before or was told of.
 #[track_caller]
-fn check(house: &House, before: &super::Tree, reports: &[Report], moment: &str) {
-    let found = tree(&house.home);
+fn check(fixture: &Fixture, before: &super::Tree, reports: &[Report], moment: &str) {
+    let found = tree(&fixture.home);
     let told: BTreeSet<&str> = reports
         .iter()
         .flat_map(|report| &report.items)
@@ -135,7 +135,7 @@ fn check(house: &House, before: &super::Tree, reports: &[Report], moment: &str) 
     let all: BTreeSet<&PathBuf> = before.keys().chain(found.keys()).collect();
     for path in all.into_iter().filter(|path| before.get(*path) != found.get(*path)) {
         let line = crate::paths::line(path);
-        let is_trash = path.starts_with(house.home.join(".local"));
+        let is_trash = path.starts_with(fixture.home.join(".local"));
         assert!(told.contains(line.as_str()) || is_trash, "{moment}: {line} is not as before\n{reports:#?}");
     }
     let rests: Vec<&PathBuf> = found.keys().filter(|path| path.to_string_lossy().contains(".artoo-undo-")).collect();
@@ -144,14 +144,14 @@ fn check(house: &House, before: &super::Tree, reports: &[Report], moment: &str) 
 
 #[doc = "holds: law 1.12"]
 #[test]
-fn a_kill_at_any_step_of_an_act_leaves_all_that_undo_needs() {
+fn kill_during_an_act_keeps_undo_complete() {
     let mut told = 0;
     for moment in 0..MOMENTS_MAX {
-        let house = fresh();
-        let before = tree(&house.home);
-        let ended = run(&house, "act", Some(moment));
-        let reports = undo_all(&house.store());
-        check(&house, &before, &reports, &format!("killed at moment {moment} of the acts"));
+        let fixture = fresh();
+        let before = tree(&fixture.home);
+        let ended = run(&fixture, "act", Some(moment));
+        let reports = undo_all(&fixture.store());
+        check(&fixture, &before, &reports, &format!("killed at moment {moment} of the acts"));
         told += reports.iter().flat_map(|report| &report.items).filter(|item| !super::is_fine(&item.outcome)).count();
         if ended {
             assert!(moment > 40, "only {moment} moments: the child does not act");
@@ -164,14 +164,14 @@ fn a_kill_at_any_step_of_an_act_leaves_all_that_undo_needs() {
 
 #[doc = "holds: law 1.12"]
 #[test]
-fn a_kill_at_any_step_of_an_undo_is_gone_on_from() {
+fn killed_undo_can_be_resumed() {
     for moment in 0..MOMENTS_MAX {
-        let house = fresh();
-        let before = tree(&house.home);
-        assert!(run(&house, "act", None));
-        let ended = run(&house, "undo", Some(moment));
-        let reports = undo_all(&house.store());
-        check(&house, &before, &reports, &format!("killed at moment {moment} of the undo"));
+        let fixture = fresh();
+        let before = tree(&fixture.home);
+        assert!(run(&fixture, "act", None));
+        let ended = run(&fixture, "undo", Some(moment));
+        let reports = undo_all(&fixture.store());
+        check(&fixture, &before, &reports, &format!("killed at moment {moment} of the undo"));
         if ended {
             assert!(moment > 40, "only {moment} moments: the child does not undo");
             return;

@@ -8,9 +8,9 @@ use std::process::Command;
 use artoo_proto::{CallStatus, ConsentScope, TaskId, ToolOutcome};
 use serde_json::json;
 
-use super::{House, furnish, tree};
+use super::{Fixture, furnish, tree};
 
-impl House {
+impl Fixture {
     /// What is said about undo when this command is asked about.
     async fn said(&self, command: &str) -> String {
         let context = Self::context("shell", json!({"command": command}));
@@ -23,71 +23,71 @@ impl House {
 
 #[doc = "holds: law 1.10"]
 #[tokio::test]
-async fn what_is_too_much_is_said_before_and_named_after() {
-    let house = House::keeping_directly(|undo| (undo.max_bytes, undo.max_entries) = (10_000, 50));
-    furnish(&house);
-    let ws = house.workspace();
+async fn too_large_changes_are_announced_and_named() {
+    let fixture = Fixture::keeping_directly(|undo| (undo.max_bytes, undo.max_entries) = (10_000, 50));
+    furnish(&fixture);
+    let ws = fixture.workspace();
     let command = format!("rm -r {}", ws.display());
-    assert!(house.said(&command).await.starts_with("can be undone with artoo undo"));
+    assert!(fixture.said(&command).await.starts_with("can be undone with artoo undo"));
     fs::write(ws.join("large"), vec![0; 10_001]).unwrap();
-    let said = house.said(&command).await;
+    let said = fixture.said(&command).await;
     assert!(
         said.starts_with("is not undoable: what it may change is too large to keep (") && said.contains("10000"),
         "{said}"
     );
-    let call = house.allowed(&command).await;
+    let call = fixture.allowed(&command).await;
     assert_eq!(call.status, CallStatus::Ok, "{}", call.output);
-    let entry = house.store().last().unwrap().unwrap();
+    let entry = fixture.store().last().unwrap().unwrap();
     assert_eq!((entry.changes, entry.not_undoable.len()), (0, 1), "{entry:?}");
-    furnish(&house);
+    furnish(&fixture);
     for number in 0..50 {
         fs::write(ws.join(format!("many{number}")), "").unwrap();
     }
-    assert!(house.said(&command).await.contains("too large to keep"));
-    let report = house.store().undo(&entry.id).unwrap();
+    assert!(fixture.said(&command).await.contains("too large to keep"));
+    let report = fixture.store().undo(&entry.id).unwrap();
     assert!(report.items.is_empty() && report.not_undoable.len() == 1, "{report:?}");
 }
 
 #[doc = "holds: law 1.10"]
 #[tokio::test]
-async fn a_yes_to_what_can_be_undone_is_none_to_what_can_not() {
-    let house = House::keeping_directly(|undo| undo.max_bytes = 10_000);
-    furnish(&house);
-    let ws = house.workspace();
-    let context = House::context("shell", json!({"command": format!("rm -r {}", ws.display())}));
-    let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(&context, None).await else { panic!() };
+async fn approval_of_undoable_change_covers_no_other() {
+    let fixture = Fixture::keeping_directly(|undo| undo.max_bytes = 10_000);
+    furnish(&fixture);
+    let ws = fixture.workspace();
+    let context = Fixture::context("shell", json!({"command": format!("rm -r {}", ws.display())}));
+    let ToolOutcome::NeedsConsent { hash, .. } = fixture.outcome(&context, None).await else { panic!() };
     fs::write(ws.join("large"), vec![0; 10_001]).unwrap();
     let call =
-        super::super::called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
+        super::super::called(fixture.outcome(&context, Some(fixture.registry.grant(&hash, ConsentScope::Once))).await);
     assert_eq!(call.status, CallStatus::Denied, "{}", call.output);
     assert!(ws.join("a.txt").exists());
 }
 
 #[tokio::test]
 async fn patterns_and_the_home_variable_are_covered() {
-    let house = House::keeping();
-    house.file("p/one.tmp", "1");
-    house.file("p/two.tmp", "2");
-    house.file("q/three", "3");
-    let before = tree(&house.home);
-    let home = house.home.display();
+    let fixture = Fixture::keeping();
+    fixture.file("p/one.tmp", "1");
+    fixture.file("p/two.tmp", "2");
+    fixture.file("q/three", "3");
+    let before = tree(&fixture.home);
+    let home = fixture.home.display();
     for command in [format!("rm {home}/p/*.tmp"), "rm $HOME/q/three; rmdir \"${HOME}/q\"".to_owned()] {
-        let call = house.allowed(&command).await;
+        let call = fixture.allowed(&command).await;
         assert_eq!(call.status, CallStatus::Ok, "{command}: {}", call.output);
     }
-    assert_ne!(tree(&house.home), before);
-    house.undo();
-    assert_eq!(tree(&house.home), before);
+    assert_ne!(tree(&fixture.home), before);
+    fixture.undo();
+    assert_eq!(tree(&fixture.home), before);
 }
 
 #[tokio::test]
-async fn keys_in_the_way_are_not_copied_into_the_journal() {
-    let house = House::keeping_directly(|_| {});
-    house.file(".ssh/id", "the very secret key");
-    house.file("plain", "x");
+async fn keys_are_not_copied_into_the_journal() {
+    let fixture = Fixture::keeping_directly(|_| {});
+    fixture.file(".ssh/id", "the very secret key");
+    fixture.file("plain", "x");
     // Changed by the command, it would stay in the journal if it had been kept.
-    house.allowed(&format!("cd {}; echo y > plain; echo z >> .ssh/id", house.home.display())).await;
-    for (path, (_, content)) in tree(&house.config.undo.as_ref().unwrap().folder) {
+    fixture.allowed(&format!("cd {}; echo y > plain; echo z >> .ssh/id", fixture.home.display())).await;
+    for (path, (_, content)) in tree(&fixture.config.undo.as_ref().unwrap().folder) {
         assert!(!String::from_utf8_lossy(&content).contains("very secret"), "{}", path.display());
         let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o077;
         // A displaced file keeps its mode; nobody else gets to it.
@@ -97,68 +97,68 @@ async fn keys_in_the_way_are_not_copied_into_the_journal() {
 
 #[tokio::test]
 async fn the_oldest_tasks_are_forgotten_and_counted() {
-    let house = House::keeping_with(|undo| undo.max_tasks = 3);
+    let fixture = Fixture::keeping_with(|undo| undo.max_tasks = 3);
     for number in 1..=5 {
         let task = TaskId::try_from(format!("t{number}-00000000-0000-4000-8000-000000000002")).unwrap();
-        let mut context = House::context("write_file", json!({"path": format!("f{number}"), "text": "x"}));
+        let mut context = Fixture::context("write_file", json!({"path": format!("f{number}"), "text": "x"}));
         context.task_id = task;
-        assert!(matches!(house.outcome(&context, None).await, ToolOutcome::Called { .. }));
+        assert!(matches!(fixture.outcome(&context, None).await, ToolOutcome::Called { .. }));
         // Entries are ordered by the millisecond.
         std::thread::sleep(std::time::Duration::from_millis(2));
     }
-    let entries = house.store().entries().unwrap();
+    let entries = fixture.store().entries().unwrap();
     let names: Vec<&str> = entries.iter().map(|entry| &entry.id[..2]).collect();
-    assert_eq!((names, house.store().forgotten()), (vec!["t5", "t4", "t3"], 2));
-    let house = House::keeping_with(|undo| undo.max_total_bytes = 100);
+    assert_eq!((names, fixture.store().forgotten()), (vec!["t5", "t4", "t3"], 2));
+    let fixture = Fixture::keeping_with(|undo| undo.max_total_bytes = 100);
     for number in 1..=3 {
         let task = TaskId::try_from(format!("t{number}-00000000-0000-4000-8000-000000000002")).unwrap();
-        let mut context = House::context("write_file", json!({"path": format!("f{number}"), "text": "x"}));
+        let mut context = Fixture::context("write_file", json!({"path": format!("f{number}"), "text": "x"}));
         context.task_id = task;
-        house.outcome(&context, None).await;
+        fixture.outcome(&context, None).await;
     }
-    assert_eq!(house.store().entries().unwrap().len(), 1, "the newest stays whatever it weighs");
+    assert_eq!(fixture.store().entries().unwrap().len(), 1, "the newest stays whatever it weighs");
 }
 
 #[doc = "holds: law 1.12"]
 #[tokio::test]
-async fn a_journal_cut_short_anywhere_still_undoes_what_it_holds() {
+async fn truncated_journal_undoes_its_complete_entries() {
     let whole = {
-        let house = House::keeping();
-        interrupted(&house).await;
-        fs::read(steps(&house)).unwrap().len()
+        let fixture = Fixture::keeping();
+        interrupted(&fixture).await;
+        fs::read(steps(&fixture)).unwrap().len()
     };
     for length in (0..=whole).step_by(7) {
-        let house = House::keeping();
-        let before = tree(&house.home);
-        interrupted(&house).await;
-        let bytes = fs::read(steps(&house)).unwrap();
-        fs::write(steps(&house), &bytes[..length.min(bytes.len())]).unwrap();
-        let mut tail = OpenOptions::new().append(true).open(steps(&house)).unwrap();
+        let fixture = Fixture::keeping();
+        let before = tree(&fixture.home);
+        interrupted(&fixture).await;
+        let bytes = fs::read(steps(&fixture)).unwrap();
+        fs::write(steps(&fixture), &bytes[..length.min(bytes.len())]).unwrap();
+        let mut tail = OpenOptions::new().append(true).open(steps(&fixture)).unwrap();
         tail.write_all(b"{\"step\":\"creat").unwrap();
-        let report = house.store().undo(&house.store().last().unwrap().unwrap().id).unwrap();
+        let report = fixture.store().undo(&fixture.store().last().unwrap().unwrap().id).unwrap();
         assert!(report.items.iter().all(|item| super::is_fine(&item.outcome)), "{report:#?}");
         if length == whole {
-            assert_eq!(tree(&house.home), before);
+            assert_eq!(tree(&fixture.home), before);
         }
     }
 }
 
 /// Makes files and takes the end of the act away, as a kill in the middle does.
-async fn interrupted(house: &House) {
-    house.act(json!({"act": "create_file", "to": house.home.join("n/e/w"), "text": "x"})).await;
-    let entry = fs::read_dir(&house.config.undo.as_ref().unwrap().folder).unwrap();
+async fn interrupted(fixture: &Fixture) {
+    fixture.act(json!({"act": "create_file", "to": fixture.home.join("n/e/w"), "text": "x"})).await;
+    let entry = fs::read_dir(&fixture.config.undo.as_ref().unwrap().folder).unwrap();
     let entry = entry.map(|entry| entry.unwrap().path()).find(|path| path.is_dir()).unwrap();
     let act = entry.join("000001");
     let ended: serde_json::Value = serde_json::from_slice(&fs::read(act.join("ended.json")).unwrap()).unwrap();
     let begun = json!({"header": ended["header"], "roots": [], "before": []});
     fs::write(act.join("begun.json"), begun.to_string()).unwrap();
-    let root = house.home.join("n").to_str().unwrap().to_owned();
+    let root = fixture.home.join("n").to_str().unwrap().to_owned();
     fs::write(act.join("steps.jsonl"), format!("{}\n", json!({"step": "creating", "root": root}))).unwrap();
     fs::remove_file(act.join("ended.json")).unwrap();
 }
 
-fn steps(house: &House) -> std::path::PathBuf {
-    let folder = &house.config.undo.as_ref().unwrap().folder;
+fn steps(fixture: &Fixture) -> std::path::PathBuf {
+    let folder = &fixture.config.undo.as_ref().unwrap().folder;
     folder.join(super::super::task().as_str()).join("000001/steps.jsonl")
 }
 
@@ -168,31 +168,31 @@ async fn full() {
     if std::env::var("ARTOO_TEST_FULL").is_err() {
         return;
     }
-    let house = House::keeping_directly(|_| {});
-    furnish(&house);
-    let ws = house.workspace();
+    let fixture = Fixture::keeping_directly(|_| {});
+    furnish(&fixture);
+    let ws = fixture.workspace();
     // Two files, each as large as a file may get here, sparse so that they could be made.
     let large = fs::File::create(ws.join("large")).unwrap();
     large.set_len(64 * 1024).unwrap();
-    let before = tree(&house.home);
-    let call = house.allowed(&format!("rm {}/large", ws.display())).await;
+    let before = tree(&fixture.home);
+    let call = fixture.allowed(&format!("rm {}/large", ws.display())).await;
     assert_eq!(call.status, CallStatus::Ok, "{}", call.output);
-    house.undo();
-    assert_eq!(tree(&house.home), before);
+    fixture.undo();
+    assert_eq!(tree(&fixture.home), before);
     // The journal's own notes no longer fit.
     for number in 0..600 {
         fs::write(ws.join(format!("a file with a long name, so that the manifest grows {number}")), "").unwrap();
     }
-    let before = tree(&house.home);
-    let call = house.allowed(&format!("rm -r {}", ws.display())).await;
+    let before = tree(&fixture.home);
+    let call = fixture.allowed(&format!("rm -r {}", ws.display())).await;
     assert_eq!(call.status, CallStatus::Failed, "{}", call.output);
     assert!(call.output.contains("could not be made undoable, so it was not done"), "{}", call.output);
-    assert_eq!(tree(&house.home), before);
+    assert_eq!(tree(&fixture.home), before);
 }
 
 #[doc = "holds: law 1.10"]
 #[test]
-fn where_nothing_more_can_be_written_nothing_is_done() {
+fn unwritable_journal_prevents_changes() {
     let script = "trap '' XFSZ; ulimit -f 128; exec \"$0\" --exact tests::undo::limits::full --test-threads=1";
     let me = std::env::current_exe().unwrap();
     // bash counts in units of 1024 bytes.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use artoo_proto::escape::path_line;
 use serde_json::json;
 
-use super::{House, Tree, is_fine, mode, tree};
+use super::{Fixture, Tree, is_fine, mode, tree};
 
 /// Enough to meet most pairs of acts; each takes about a second on a slow machine.
 const SEEDS: u64 = 24;
@@ -60,8 +60,8 @@ fn quoted(path: &Path) -> String {
 }
 
 /// One act on what there is. Many can't be done where they fall; what they then leave is undone as well.
-async fn act(house: &House, numbers: &mut Numbers) -> String {
-    let ws = house.workspace();
+async fn act(fixture: &Fixture, numbers: &mut Numbers) -> String {
+    let ws = fixture.workspace();
     let mut all: Vec<PathBuf> = tree(&ws).into_keys().collect();
     all.push(ws.join("gone"));
     let (one, two) = (numbers.one_of(&all), numbers.one_of(&all));
@@ -86,65 +86,65 @@ async fn act(house: &House, numbers: &mut Numbers) -> String {
         14 => format!("cd {} && for f in *; do mv -- \"$f\" \"$f.bak\"; done; false", quoted(&ws)),
         15 => {
             let input = json!({"act": "delete", "paths": [listed(&one), listed(&two)]});
-            return format!("{input} {}", house.files(input.clone()).await.output);
+            return format!("{input} {}", fixture.files(input.clone()).await.output);
         }
         16 => {
             let to = format!("{}/", fresh.to_str().unwrap());
             let input = json!({"act": "move", "paths": [listed(&one)], "to": to});
-            return format!("{input} {}", house.files(input.clone()).await.output);
+            return format!("{input} {}", fixture.files(input.clone()).await.output);
         }
         17 => {
             let input = json!({"act": "copy", "paths": [listed(&one), listed(&two)], "to": fresh.to_str().unwrap()});
-            return format!("{input} {}", house.files(input.clone()).await.output);
+            return format!("{input} {}", fixture.files(input.clone()).await.output);
         }
         18 => {
             let input = json!({"act": "rename", "paths": [listed(&one)], "template": "{stem}-{n}{ext}"});
-            return format!("{input} {}", house.files(input.clone()).await.output);
+            return format!("{input} {}", fixture.files(input.clone()).await.output);
         }
         19 => {
             let zip = ws.join(format!("{}.tar.gz", numbers.next(9)));
             let input = json!({"act": "archive", "paths": [listed(&one)], "to": &zip});
-            house.files(input.clone()).await;
+            fixture.files(input.clone()).await;
             let out = json!({"act": "extract", "paths": [&zip], "to": ws.join("out")});
-            return format!("{input} {out} {}", house.files(out.clone()).await.output);
+            return format!("{input} {out} {}", fixture.files(out.clone()).await.output);
         }
         20 => {
             let input = json!({"act": "create_file", "to": fresh.join("f").to_str().unwrap(), "text": "t"});
-            return format!("{input} {}", house.files(input.clone()).await.output);
+            return format!("{input} {}", fixture.files(input.clone()).await.output);
         }
         _ => {
             let input = json!({"path": format!("w{}/x/y.txt", numbers.next(3)), "text": "t"});
-            return format!("{input} {}", house.call("write_file", input.clone()).await.output);
+            return format!("{input} {}", fixture.call("write_file", input.clone()).await.output);
         }
     };
-    let call = house.allowed(&command).await;
+    let call = fixture.allowed(&command).await;
     format!("{command}\n  {:?} {}", call.status, call.output)
 }
 
 #[doc = "holds: law 1.10"]
 #[tokio::test]
-async fn any_sequence_of_acts_is_undone_byte_for_byte_and_redone() {
+async fn random_acts_are_undone_and_redone_exactly() {
     for seed in 1..=SEEDS {
         let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let house = House::keeping();
-        plant(&mut numbers, &house.workspace(), 0);
-        let before = tree(&house.home);
+        let fixture = Fixture::keeping();
+        plant(&mut numbers, &fixture.workspace(), 0);
+        let before = tree(&fixture.home);
         let mut acts = Vec::new();
         for _ in 0..1 + numbers.next(6) {
-            acts.push(act(&house, &mut numbers).await);
+            acts.push(act(&fixture, &mut numbers).await);
         }
         let story = acts.join("\n");
-        let after = tree(&house.home);
-        let Some(last) = house.store().last().unwrap() else {
+        let after = tree(&fixture.home);
+        let Some(last) = fixture.store().last().unwrap() else {
             assert_eq!(after, before, "seed {seed}: {story}");
             continue;
         };
-        let report = house.store().undo(&last.id).unwrap();
-        assert_same(&tree(&house.home), &before, &format!("seed {seed}: {story}\n{report:#?}"));
+        let report = fixture.store().undo(&last.id).unwrap();
+        assert_same(&tree(&fixture.home), &before, &format!("seed {seed}: {story}\n{report:#?}"));
         assert!(report.items.iter().all(|item| is_fine(&item.outcome)), "seed {seed}: {story}\n{report:#?}");
         let Some(redo) = report.redo else { continue };
-        let again = house.store().undo(&redo).unwrap();
-        assert_same(&tree(&house.home), &after, &format!("seed {seed}, redone: {story}\n{again:#?}"));
+        let again = fixture.store().undo(&redo).unwrap();
+        assert_same(&tree(&fixture.home), &after, &format!("seed {seed}, redone: {story}\n{again:#?}"));
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use artoo_proto::{CallStatus, ConsentScope, TaskId, ToolOutcome};
 use serde_json::json;
 
-use super::{House, furnish, is_fine, mode, tree};
+use super::{Fixture, furnish, is_fine, mode, tree};
 use crate::undo::{ItemOutcome, Report, UndoError, UndoStore};
 
 fn outcome<'a>(report: &'a Report, name: &str) -> &'a ItemOutcome {
@@ -18,19 +18,19 @@ fn outcome<'a>(report: &'a Report, name: &str) -> &'a ItemOutcome {
 
 #[doc = "holds: law 1.11"]
 #[tokio::test]
-async fn what_was_changed_since_is_left_and_named_and_the_rest_comes_back() {
-    let house = House::keeping();
-    furnish(&house);
-    let ws = house.workspace();
+async fn undo_skips_and_names_files_modified_since() {
+    let fixture = Fixture::keeping();
+    furnish(&fixture);
+    let ws = fixture.workspace();
     let ws_text = ws.to_str().unwrap();
-    let before = tree(&house.home);
-    house.allowed(&format!("cd {ws_text}; echo 1 > a.txt; echo 2 > b.txt; rm run.sh deep/empty; mkdir made")).await;
+    let before = tree(&fixture.home);
+    fixture.allowed(&format!("cd {ws_text}; echo 1 > a.txt; echo 2 > b.txt; rm run.sh deep/empty; mkdir made")).await;
     // The person goes on working.
     fs::write(ws.join("a.txt"), "mine").unwrap();
     fs::write(ws.join("run.sh"), "mine too").unwrap();
     fs::write(ws.join("made/inside"), "mine as well").unwrap();
     mode(&ws.join("b.txt"), 0o640);
-    let store = house.store();
+    let store = fixture.store();
     let last = store.last().unwrap().unwrap();
     let preview = store.preview(&last.id).unwrap();
     let report = store.undo(&last.id).unwrap();
@@ -53,22 +53,22 @@ async fn what_was_changed_since_is_left_and_named_and_the_rest_comes_back() {
     assert_eq!(store.last().unwrap().unwrap().id, last.id);
     let second = store.undo(&last.id).unwrap();
     assert!(second.items.iter().all(|item| is_fine(&item.outcome)), "{second:#?}");
-    assert_eq!(tree(&house.home), before);
+    assert_eq!(tree(&fixture.home), before);
 }
 
 #[doc = "holds: law 1.11"]
 #[tokio::test]
-async fn a_moved_or_thrown_away_thing_that_changed_or_whose_place_is_taken_stays() {
-    let house = House::keeping();
-    let (one, two, three) = (house.file("d/one", "1"), house.file("d/two", "2"), house.file("d/three", "3"));
-    let home = house.home.clone();
-    house.act(json!({"act": "delete", "paths": [&one, &two]})).await;
-    house.act(json!({"act": "move", "paths": [&three], "to": home.join("moved")})).await;
+async fn undo_skips_changed_or_blocked_moves() {
+    let fixture = Fixture::keeping();
+    let (one, two, three) = (fixture.file("d/one", "1"), fixture.file("d/two", "2"), fixture.file("d/three", "3"));
+    let home = fixture.home.clone();
+    fixture.act(json!({"act": "delete", "paths": [&one, &two]})).await;
+    fixture.act(json!({"act": "move", "paths": [&three], "to": home.join("moved")})).await;
     fs::write(&one, "another").unwrap();
     fs::write(home.join(".local/share/Trash/files/two"), "changed in the trash").unwrap();
     fs::write(home.join("moved"), "changed").unwrap();
     let kept = tree(&home);
-    let report = house.store().undo(&house.store().last().unwrap().unwrap().id).unwrap();
+    let report = fixture.store().undo(&fixture.store().last().unwrap().unwrap().id).unwrap();
     assert_eq!(report.items.iter().filter(|item| !is_fine(&item.outcome)).count(), 3, "{report:#?}");
     let trash = ["files/one", "files/two", "info/one.trashinfo", "info/two.trashinfo"];
     let trash = trash.map(|path| format!(".local/share/Trash/{path}"));
@@ -79,21 +79,21 @@ async fn a_moved_or_thrown_away_thing_that_changed_or_whose_place_is_taken_stays
 
 #[doc = "holds: law 1.11"]
 #[tokio::test]
-async fn undone_is_undone_and_its_undo_is_the_other_way_round() {
-    let house = House::keeping();
-    house.act(json!({"act": "create_file", "to": house.home.join("f"), "text": "t"})).await;
-    let store = house.store();
+async fn undo_of_an_undo_restores_the_change() {
+    let fixture = Fixture::keeping();
+    fixture.act(json!({"act": "create_file", "to": fixture.home.join("f"), "text": "t"})).await;
+    let store = fixture.store();
     let id = store.last().unwrap().unwrap().id;
     let redo = store.undo(&id).unwrap().redo.unwrap();
-    assert!(!house.home.join("f").exists());
+    assert!(!fixture.home.join("f").exists());
     assert!(matches!(store.undo(&id), Err(UndoError::Undone { .. })));
     assert!(store.last().unwrap().is_none());
     let back = store.undo(&redo).unwrap();
-    assert!(house.home.join("f").exists() && back.redo.as_deref() == Some("undo-2"));
+    assert!(fixture.home.join("f").exists() && back.redo.as_deref() == Some("undo-2"));
     assert_eq!(store.last().unwrap().unwrap().id, id, "and can be undone again");
     assert!(matches!(store.undo(&redo), Err(UndoError::Undone { .. })));
     store.undo(&id).unwrap();
-    assert!(!house.home.join("f").exists());
+    assert!(!fixture.home.join("f").exists());
     assert!(matches!(store.find("task-0000"), Ok(entry) if entry.id == id));
     assert!(matches!(store.find("undo-"), Err(UndoError::Ambiguous { .. })));
     for unknown in ["", "x", "../journal", "lock"] {
@@ -107,15 +107,15 @@ async fn undone_is_undone_and_its_undo_is_the_other_way_round() {
 
 #[doc = "holds: law 1.12"]
 #[tokio::test]
-async fn an_act_that_was_cut_off_counts_until_it_is_looked_at() {
-    let house = House::keeping_directly(|_| {});
-    furnish(&house);
-    let before = tree(&house.home);
-    let ws = house.workspace();
+async fn interrupted_act_is_recorded_until_compared() {
+    let fixture = Fixture::keeping_directly(|_| {});
+    furnish(&fixture);
+    let before = tree(&fixture.home);
+    let ws = fixture.workspace();
     let command = format!("cd {}; echo x > a.txt; rm b.txt; touch started; sleep 60", ws.display());
-    let context = House::context("shell", json!({"command": command}));
-    let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(&context, None).await else { panic!() };
-    let call = house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once)));
+    let context = Fixture::context("shell", json!({"command": command}));
+    let ToolOutcome::NeedsConsent { hash, .. } = fixture.outcome(&context, None).await else { panic!() };
+    let call = fixture.outcome(&context, Some(fixture.registry.grant(&hash, ConsentScope::Once)));
     let started = async {
         while !ws.join("started").exists() {
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -125,22 +125,22 @@ async fn an_act_that_was_cut_off_counts_until_it_is_looked_at() {
         _ = call => panic!("it was to be cut off"),
         () = started => {}
     }
-    let entry = house.store().last().unwrap().unwrap();
+    let entry = fixture.store().last().unwrap().unwrap();
     assert!(entry.interrupted && entry.changes == 0, "{entry:?}");
     // The next act of the task settles it before it begins, so that each has its own.
-    house.allowed(&format!("echo y > {}/later", ws.display())).await;
-    let entry = house.store().last().unwrap().unwrap();
+    fixture.allowed(&format!("echo y > {}/later", ws.display())).await;
+    let entry = fixture.store().last().unwrap().unwrap();
     assert!(entry.interrupted && entry.acts.len() == 2 && entry.changes > 2, "{entry:?}");
-    house.undo();
-    assert_eq!(tree(&house.home), before);
+    fixture.undo();
+    assert_eq!(tree(&fixture.home), before);
 }
 
 #[tokio::test]
-async fn while_an_act_goes_on_nothing_is_undone() {
-    let house = House::keeping_directly(|_| {});
-    house.act(json!({"act": "create_file", "to": house.home.join("f"), "text": "t"})).await;
-    let command = format!("touch {0}/started; while [ ! -e {0}/go ]; do sleep 0.01; done", house.home.display());
-    let (home, store) = (house.home.clone(), house.store());
+async fn no_undo_during_an_act() {
+    let fixture = Fixture::keeping_directly(|_| {});
+    fixture.act(json!({"act": "create_file", "to": fixture.home.join("f"), "text": "t"})).await;
+    let command = format!("touch {0}/started; while [ ! -e {0}/go ]; do sleep 0.01; done", fixture.home.display());
+    let (home, store) = (fixture.home.clone(), fixture.store());
     let undo = tokio::task::spawn_blocking(move || {
         // A command that never starts must not wait for ever.
         for _ in 0..4_000 {
@@ -153,28 +153,28 @@ async fn while_an_act_goes_on_nothing_is_undone() {
         fs::write(home.join("go"), "").unwrap();
         refused
     });
-    let call = house.allowed(&command).await;
+    let call = fixture.allowed(&command).await;
     assert_eq!(call.status, CallStatus::Ok, "{}", call.output);
     assert!(matches!(undo.await.unwrap(), Err(UndoError::Busy)));
 }
 
 #[doc = "holds: law 1.11"]
 #[tokio::test]
-async fn a_folder_that_became_a_link_is_not_followed() {
-    let house = House::keeping();
-    house.file("ws/d/f", "old");
-    fs::create_dir(house.workspace()).unwrap();
-    house.allowed(&format!("rm {0}/ws/d/f; echo 1 > {0}/ws/d/g", house.home.display())).await;
-    fs::rename(house.home.join("ws/d"), house.home.join("elsewhere")).unwrap();
-    symlink(house.home.join("elsewhere"), house.home.join("ws/d")).unwrap();
-    let before = tree(&house.home);
-    let report = house.store().undo(&house.store().last().unwrap().unwrap().id).unwrap();
+async fn folder_replaced_by_link_is_not_followed() {
+    let fixture = Fixture::keeping();
+    fixture.file("ws/d/f", "old");
+    fs::create_dir(fixture.workspace()).unwrap();
+    fixture.allowed(&format!("rm {0}/ws/d/f; echo 1 > {0}/ws/d/g", fixture.home.display())).await;
+    fs::rename(fixture.home.join("ws/d"), fixture.home.join("elsewhere")).unwrap();
+    symlink(fixture.home.join("elsewhere"), fixture.home.join("ws/d")).unwrap();
+    let before = tree(&fixture.home);
+    let report = fixture.store().undo(&fixture.store().last().unwrap().unwrap().id).unwrap();
     assert!(report.items.iter().all(|item| !is_fine(&item.outcome)), "{report:#?}");
-    assert_eq!(tree(&house.home), before);
+    assert_eq!(tree(&fixture.home), before);
 }
 
 #[tokio::test]
-async fn what_somebody_writes_at_the_last_moment_is_not_lost() {
+async fn concurrent_writes_are_not_lost() {
     for (command, moment, name) in [
         // Changed: the exchange finds what it did not expect, and is taken back.
         ("echo x > a.txt", "the new stands aside", "a.txt"),
@@ -184,10 +184,10 @@ async fn what_somebody_writes_at_the_last_moment_is_not_lost() {
         ("echo x > made", "a step is written", "made"),
         ("echo x > made", "the old is kept", "made"),
     ] {
-        let house = House::keeping_directly(|_| {});
-        furnish(&house);
-        let ws = house.workspace();
-        house.allowed(&format!("cd {}; {command}", ws.display())).await;
+        let fixture = Fixture::keeping_directly(|_| {});
+        furnish(&fixture);
+        let ws = fixture.workspace();
+        fixture.allowed(&format!("cd {}; {command}", ws.display())).await;
         let target = ws.join(name);
         let held = fs::OpenOptions::new().write(true).open(&target);
         crate::undo::fault::meanwhile(move |what| {
@@ -198,7 +198,7 @@ async fn what_somebody_writes_at_the_last_moment_is_not_lost() {
                     .unwrap();
             }
         });
-        let report = house.store().undo(&house.store().last().unwrap().unwrap().id).unwrap();
+        let report = fixture.store().undo(&fixture.store().last().unwrap().unwrap().id).unwrap();
         crate::undo::fault::meanwhile(|_| {});
         assert!(matches!(report.items[0].outcome, ItemOutcome::Conflict { .. }), "{command}: {report:#?}");
         let mine: Vec<_> = tree(&ws).into_iter().filter(|(_, (_, content))| content == b"mine").collect();
@@ -208,39 +208,39 @@ async fn what_somebody_writes_at_the_last_moment_is_not_lost() {
 }
 
 #[tokio::test]
-async fn every_task_has_an_entry_of_its_own() {
-    let house = House::keeping();
+async fn each_task_has_its_own_entry() {
+    let fixture = Fixture::keeping();
     let other = TaskId::try_from("other-00000000-0000-4000-8000-000000000002".to_owned()).unwrap();
-    house.call("write_file", json!({"path": "one", "text": "1"})).await;
-    let mut context = House::context("write_file", json!({"path": "two", "text": "2"}));
+    fixture.call("write_file", json!({"path": "one", "text": "1"})).await;
+    let mut context = Fixture::context("write_file", json!({"path": "two", "text": "2"}));
     context.task_id = other.clone();
-    house.outcome(&context, None).await;
-    let store: UndoStore = house.store();
+    fixture.outcome(&context, None).await;
+    let store: UndoStore = fixture.store();
     assert_eq!(store.last().unwrap().unwrap().id, other.as_str());
     store.undo(super::super::task().as_str()).unwrap();
-    assert!(!house.workspace().join("one").exists() && house.workspace().join("two").exists());
+    assert!(!fixture.workspace().join("one").exists() && fixture.workspace().join("two").exists());
     // The first made the workspace, which now holds the other's file.
     store.undo(other.as_str()).unwrap();
-    assert!(!house.workspace().join("two").exists());
+    assert!(!fixture.workspace().join("two").exists());
 }
 
 #[doc = "holds: law 1.8"]
 #[tokio::test]
-async fn what_lies_on_another_disk_goes_to_that_disks_trash_and_comes_back() {
+async fn other_disks_use_their_own_trash() {
     use std::os::unix::fs::MetadataExt;
-    let house = House::keeping();
+    let fixture = Fixture::keeping();
     let Ok(dir) = tempfile::TempDir::new_in("/dev/shm") else {
         eprintln!("skipped: there is no /dev/shm");
         return;
     };
-    if fs::metadata(dir.path()).unwrap().dev() == fs::metadata(&house.home).unwrap().dev() {
+    if fs::metadata(dir.path()).unwrap().dev() == fs::metadata(&fixture.home).unwrap().dev() {
         eprintln!("skipped: /dev/shm is on the disk of the home");
         return;
     }
     let name = format!("a b {}", std::process::id());
     let path = dir.path().join(&name);
     fs::write(&path, "far").unwrap();
-    house.act(json!({"act": "delete", "paths": [&path]})).await;
+    fixture.act(json!({"act": "delete", "paths": [&path]})).await;
     assert!(!path.exists());
     let user = rustix::process::getuid().as_raw();
     let trash = [format!("/dev/shm/.Trash/{user}"), format!("/dev/shm/.Trash-{user}")];
@@ -249,23 +249,23 @@ async fn what_lies_on_another_disk_goes_to_that_disks_trash_and_comes_back() {
     let text = fs::read_to_string(&note).unwrap();
     let below = path.strip_prefix("/dev/shm").unwrap().to_str().unwrap().replace(' ', "%20");
     assert!(text.starts_with(&format!("[Trash Info]\nPath={below}\nDeletionDate=")), "{text}");
-    let report = house.store().undo(&house.store().last().unwrap().unwrap().id).unwrap();
+    let report = fixture.store().undo(&fixture.store().last().unwrap().unwrap().id).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "far", "{report:#?}");
     assert!(!note.exists(), "{report:#?}");
 }
 
 #[tokio::test]
-async fn folders_that_are_closed_before_or_after_are_no_loss() {
-    let house = House::keeping();
-    furnish(&house);
-    let ws = house.workspace();
+async fn unreadable_folders_are_restored() {
+    let fixture = Fixture::keeping();
+    furnish(&fixture);
+    let ws = fixture.workspace();
     fs::create_dir(ws.join("closed")).unwrap();
     fs::write(ws.join("closed/own"), "own").unwrap();
     mode(&ws.join("closed"), 0o000);
     let names = |folder: &str| fs::read_dir(ws.join(folder)).unwrap().count();
-    let call = house.allowed(&format!("cd {}; chmod 700 closed; chmod 000 deep; rm a.txt", ws.display())).await;
+    let call = fixture.allowed(&format!("cd {}; chmod 700 closed; chmod 000 deep; rm a.txt", ws.display())).await;
     assert_eq!(call.status, CallStatus::Ok, "{}", call.output);
-    house.store().undo(&house.store().last().unwrap().unwrap().id).unwrap();
+    fixture.store().undo(&fixture.store().last().unwrap().unwrap().id).unwrap();
     assert!(ws.join("a.txt").exists());
     // An ordinary user could not look into the first, so that it is only told; root can, and has it back.
     mode(&ws.join("closed"), 0o700);

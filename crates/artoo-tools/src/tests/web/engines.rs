@@ -4,7 +4,7 @@ use artoo_proto::{CallStatus, ToolOutcome};
 use serde_json::json;
 
 use super::server::{Reply, Server, html, json as as_json, to};
-use super::{allowed, context, house, unasked, with_searxng};
+use super::{allowed, context, fixture, unasked, with_searxng};
 use crate::web::Engine;
 
 const SEARXNG: &str = r#"{"query":"x","results":[
@@ -20,11 +20,11 @@ const DUCK: &str = r#"<html><body><div class="result results_links"><h2>
 
 #[doc = "holds: law 1.22"]
 #[tokio::test]
-async fn own_words_go_out_unasked_to_a_chosen_engine_and_others_do_not() {
+async fn own_words_need_no_approval_others_do() {
     let server = Server::start(vec![("/search", as_json(SEARXNG))]);
-    let house = with_searxng(&server);
+    let fixture = with_searxng(&server);
     let said = "what is the population of Lisbon?";
-    let call = unasked(&house, json!({"query": "population of lisbon"}), said).await;
+    let call = unasked(&fixture, json!({"query": "population of lisbon"}), said).await;
     assert_eq!(call.status, CallStatus::Ok, "{call:?}");
     let expected = "1. One \\u{1b}[31mred\n   https://one.example/a\n   first line\n2. Two\n   https://two.example/\n\
                     [SearXNG at 127.0.0.1 on \"population of lisbon\": 2 results]";
@@ -35,25 +35,26 @@ async fn own_words_go_out_unasked_to_a_chosen_engine_and_others_do_not() {
     assert!(head.contains("user-agent: artoo/") && !head.contains("cookie") && !head.contains("referer"), "{head}");
 
     let leaking = context(json!({"query": "population of lisbon hunter2"}));
-    let ToolOutcome::NeedsConsent { shown, effects, reason, .. } = house.outcome_for(&leaking, said, None).await else {
+    let ToolOutcome::NeedsConsent { shown, effects, reason, .. } = fixture.outcome_for(&leaking, said, None).await
+    else {
         panic!("a word from elsewhere left unasked");
     };
     assert_eq!(shown, "search: population of lisbon hunter2");
     assert_eq!(effects.first().unwrap(), "sends these words to SearXNG at 127.0.0.1");
     assert!(reason.contains("not your own"), "{reason}");
     assert_eq!(server.asked().len(), 1, "nothing was sent");
-    let call = allowed(&house, json!({"query": "hunter2"})).await;
+    let call = allowed(&fixture, json!({"query": "hunter2"})).await;
     assert_eq!(call.status, CallStatus::Ok, "{call:?}");
 }
 
 #[doc = "holds: law 1.22"]
 #[tokio::test]
-async fn an_engine_that_nobody_chose_is_asked_about_even_for_own_words() {
+async fn fallback_engine_always_needs_approval() {
     let server = Server::start(vec![("/html/", html(DUCK))]);
     let duck = || Engine::duckduckgo(false).unwrap().at(&format!("http://site.test:{}/html/", server.address.port()));
-    let house = house(vec![Engine::searxng(&server.url("/")).unwrap(), duck()], &server);
+    let fixture = fixture(vec![Engine::searxng(&server.url("/")).unwrap(), duck()], &server);
     let own = context(json!({"query": "lisbon"}));
-    let ToolOutcome::NeedsConsent { effects, reason, .. } = house.outcome_for(&own, "lisbon", None).await else {
+    let ToolOutcome::NeedsConsent { effects, reason, .. } = fixture.outcome_for(&own, "lisbon", None).await else {
         panic!("unasked")
     };
     assert!(reason.contains("have not chosen"), "{reason}");
@@ -68,7 +69,7 @@ async fn an_engine_that_nobody_chose_is_asked_about_even_for_own_words() {
 /// person, an engine that is down and an answer that can't be read are none.
 #[doc = "holds: law 0.10; design D7"]
 #[tokio::test]
-async fn an_empty_answer_is_told_from_no_answer() {
+async fn empty_answers_differ_from_no_answer() {
     let check = async |engine: &str, reply: Reply, status: CallStatus, expected: &str| {
         let server = Server::start(vec![("/search", reply.clone()), ("/", reply)]);
         let site = format!("http://site.test:{}/", server.address.port());
@@ -78,7 +79,7 @@ async fn an_empty_answer_is_told_from_no_answer() {
             "google" => Engine::google("k", "c").unwrap().at(&site),
             _ => Engine::duckduckgo(true).unwrap().at(&site),
         };
-        let call = unasked(&house(vec![engine], &server), json!({"query": "word"}), "word").await;
+        let call = unasked(&fixture(vec![engine], &server), json!({"query": "word"}), "word").await;
         assert_eq!(call.status, status, "{call:?}");
         assert_eq!(call.environmental, status != CallStatus::Ok, "{call:?}");
         assert!(call.output.contains(expected), "{expected}: {call:?}");
@@ -112,22 +113,22 @@ async fn an_empty_answer_is_told_from_no_answer() {
 
 #[doc = "holds: law 0.10; design D15"]
 #[tokio::test]
-async fn the_chain_goes_on_where_an_engine_gives_no_answer_and_says_so() {
+async fn next_engine_is_asked_after_no_answer() {
     let down = Server::start(vec![("/search", Reply::Plain("503 Busy", vec![], vec![]))]);
     let up = Server::start(vec![("/", as_json(r#"{"type":"search","web":{"results":[]}}"#))]);
     let site = format!("http://site.test:{}/", up.address.port());
     let searxng = || Engine::searxng(&down.url("/")).unwrap();
     let brave = || Engine::brave("secret-key").unwrap().at(&site);
-    let call = unasked(&house(vec![searxng(), brave()], &up), json!({"query": "word"}), "word").await;
+    let call = unasked(&fixture(vec![searxng(), brave()], &up), json!({"query": "word"}), "word").await;
     assert_eq!(call.status, CallStatus::Ok, "{call:?}");
     assert!(
         call.output.contains("[Brave on \"word\": it looked and found nothing; no answer from SearXNG"),
         "{call:?}"
     );
     assert_eq!((down.asked().len(), up.asked().len()), (1, 1), "an empty answer is one: nobody else is asked");
-    let call = unasked(&house(vec![brave(), searxng()], &up), json!({"query": "word"}), "word").await;
+    let call = unasked(&fixture(vec![brave(), searxng()], &up), json!({"query": "word"}), "word").await;
     assert_eq!((call.status, down.asked().len()), (CallStatus::Ok, 1), "{call:?}");
-    let call = unasked(&house(vec![searxng()], &up), json!({"query": "word"}), "word").await;
+    let call = unasked(&fixture(vec![searxng()], &up), json!({"query": "word"}), "word").await;
     assert_eq!((call.status, call.environmental), (CallStatus::Failed, true), "{call:?}");
     assert!(call.output.contains("nothing is known of what there is"), "{call:?}");
 }
@@ -135,15 +136,15 @@ async fn the_chain_goes_on_where_an_engine_gives_no_answer_and_says_so() {
 /// A key goes into a header and nowhere else, whatever the server does with it.
 #[doc = "holds: design H7"]
 #[tokio::test]
-async fn no_key_is_in_an_address_or_an_error() {
+async fn keys_are_in_no_url_or_error() {
     for status in ["200 OK", "401 Unauthorized", "500 Oops"] {
         let echo = Reply::Plain(status, vec![], b"your key canary-4f9a is bad".to_vec());
         let server = Server::start(vec![("/", echo)]);
         let site = format!("http://site.test:{}/", server.address.port());
         let engines = [Engine::brave("canary-4f9a").unwrap(), Engine::google("canary-4f9a", "cx1").unwrap()];
-        let house = house(engines.map(|engine| engine.at(&site)).to_vec(), &server);
-        let call = unasked(&house, json!({"query": "word"}), "word").await;
-        assert!(!format!("{call:?} {:?} {:?}", house.registry, house.config).contains("canary"), "{call:?}");
+        let fixture = fixture(engines.map(|engine| engine.at(&site)).to_vec(), &server);
+        let call = unasked(&fixture, json!({"query": "word"}), "word").await;
+        assert!(!format!("{call:?} {:?} {:?}", fixture.registry, fixture.config).contains("canary"), "{call:?}");
         let asked = server.asked();
         assert!(asked[0].contains("x-subscription-token: canary-4f9a"), "{asked:?}");
         assert!(asked[1].contains("x-goog-api-key: canary-4f9a"), "{asked:?}");
@@ -153,7 +154,7 @@ async fn no_key_is_in_an_address_or_an_error() {
 }
 
 #[test]
-fn an_address_of_an_instance_is_a_plain_one() {
+fn instance_urls_are_checked() {
     let check = |url: &str, expected: bool| assert_eq!(Engine::searxng(url).is_ok(), expected, "{url}");
     check("http://localhost:8888", true);
     check("https://searx.example/sub", true);

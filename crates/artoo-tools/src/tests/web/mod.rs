@@ -8,36 +8,36 @@ use artoo_proto::{CallStatus, ConsentScope, ToolCall, ToolOrder, ToolOutcome};
 use serde_json::json;
 
 use self::server::Server;
-use super::{House, called};
+use super::{Fixture, called};
 use crate::Registry;
 use crate::web::{Engine, WebConfig};
 
-/// A house whose engines are given, and in which `site.test` is the server.
-fn house(engines: Vec<Engine>, server: &Server) -> House {
+/// A fixture with these engines, in which `site.test` resolves to the server.
+fn fixture(engines: Vec<Engine>, server: &Server) -> Fixture {
     let loopback = [("site.test".to_owned(), server.address)].into();
-    House::with(|config| config.web = WebConfig { engines, loopback })
+    Fixture::with(|config| config.web = WebConfig { engines, loopback })
 }
 
-/// A house with one engine that a person chose: SearXNG on the server.
-fn with_searxng(server: &Server) -> House {
-    house(vec![Engine::searxng(&server.url("/")).unwrap()], server)
+/// A fixture with one engine that the user chose: SearXNG on the server.
+fn with_searxng(server: &Server) -> Fixture {
+    fixture(vec![Engine::searxng(&server.url("/")).unwrap()], server)
 }
 
 fn context(input: serde_json::Value) -> ToolOrder {
-    House::context("search", input)
+    Fixture::context("search", input)
 }
 
 /// A call the person's own words allow.
-async fn unasked(house: &House, input: serde_json::Value, said: &str) -> ToolCall {
-    called(house.outcome_for(&context(input), said, None).await)
+async fn unasked(fixture: &Fixture, input: serde_json::Value, said: &str) -> ToolCall {
+    called(fixture.outcome_for(&context(input), said, None).await)
 }
 
 /// A call after a yes.
-async fn allowed(house: &House, input: serde_json::Value) -> ToolCall {
+async fn allowed(fixture: &Fixture, input: serde_json::Value) -> ToolCall {
     let context = context(input);
-    match house.outcome(&context, None).await {
+    match fixture.outcome(&context, None).await {
         ToolOutcome::NeedsConsent { hash, .. } => {
-            called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await)
+            called(fixture.outcome(&context, Some(fixture.registry.grant(&hash, ConsentScope::Once))).await)
         }
         ToolOutcome::Called { call } => call,
     }
@@ -47,17 +47,17 @@ async fn allowed(house: &House, input: serde_json::Value) -> ToolCall {
 #[test]
 fn without_an_engine_there_is_no_search() {
     let names = |registry: &Registry| registry.specs().into_iter().map(|spec| spec.name).collect::<Vec<_>>();
-    assert!(!names(&House::new().registry).contains(&"search".to_owned()));
+    assert!(!names(&Fixture::new().registry).contains(&"search".to_owned()));
     let server = Server::start(vec![]);
     assert!(names(&with_searxng(&server).registry).contains(&"search".to_owned()));
 }
 
 #[tokio::test]
-async fn inputs_that_mean_nothing_are_refused_by_name() {
+async fn invalid_search_inputs_are_refused_by_field() {
     let server = Server::start(vec![]);
-    let house = with_searxng(&server);
+    let fixture = with_searxng(&server);
     let check = async |input: serde_json::Value, status: CallStatus, expected: &str| {
-        let call = unasked(&house, input.clone(), "").await;
+        let call = unasked(&fixture, input.clone(), "").await;
         assert_eq!(call.status, status, "{input}: {call:?}");
         assert!(call.output.contains(expected), "{input}: {call:?}");
     };

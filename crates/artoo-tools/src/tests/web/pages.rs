@@ -14,7 +14,7 @@ const PAGE: &str = "<html><head><title>A  page</title><style>p{}</style><script>
     <table><tr><td>1</td><td>2</td></tr></table><p hidden>open-ended<p>end\u{202e}\u{1b}[2J</body></html>";
 
 #[tokio::test]
-async fn a_page_is_read_as_a_person_reads_it() {
+async fn pages_are_read_as_visible_text() {
     let server = Server::start(vec![("/a", html(PAGE))]);
     let call = allowed(&with_searxng(&server), json!({"url": server.url("/a")})).await;
     assert_eq!(call.status, CallStatus::Ok, "{call:?}");
@@ -39,13 +39,13 @@ async fn a_page_is_read_as_a_person_reads_it() {
 
 #[doc = "holds: law 1.22"]
 #[tokio::test]
-async fn a_page_goes_out_unasked_only_if_the_person_or_an_engine_named_it() {
+async fn only_named_pages_need_no_approval() {
     let found = as_json(r#"{"results":[{"url":"http://site.test/found","title":"t"}]}"#);
     let server = Server::start(vec![("/search", found), ("/found", html("found it")), ("/other", html("other"))]);
-    let house = with_searxng(&server);
+    let fixture = with_searxng(&server);
     let fetch = |path: &str| context(json!({"url": format!("http://site.test{path}")}));
     let check = async |path: &str, said: &str, is_asked: bool| {
-        let outcome = house.outcome_for(&fetch(path), said, None).await;
+        let outcome = fixture.outcome_for(&fetch(path), said, None).await;
         assert_eq!(matches!(outcome, ToolOutcome::NeedsConsent { .. }), is_asked, "{path} {said}: {outcome:?}");
         outcome
     };
@@ -55,7 +55,7 @@ async fn a_page_goes_out_unasked_only_if_the_person_or_an_engine_named_it() {
     assert_eq!(effects.first().unwrap(), "sends this address to site.test, with whatever is written in it");
     check("/other", "read http://site.test/other, please", false).await;
     check("/found", "look it up", true).await;
-    let call = unasked(&house, json!({"query": "it"}), "look it up").await;
+    let call = unasked(&fixture, json!({"query": "it"}), "look it up").await;
     assert_eq!(call.status, CallStatus::Ok, "{call:?}");
     check("/found", "look it up", false).await;
     check("/found?secret=hunter2", "look it up", true).await;
@@ -65,7 +65,7 @@ async fn a_page_goes_out_unasked_only_if_the_person_or_an_engine_named_it() {
 /// Every hop is checked like the first, by its letters and by the address it resolves to.
 #[doc = "holds: law 1.24; design T21"]
 #[tokio::test]
-async fn a_page_that_leads_inside_is_not_followed() {
+async fn redirects_to_private_addresses_are_refused() {
     let inside = Server::start(vec![("/secret", html("secret"))]);
     let secret = inside.url("/secret");
     for (location, expected) in [
@@ -90,11 +90,11 @@ async fn a_page_that_leads_inside_is_not_followed() {
 /// A name of the outside that leads inside (rebinding): the addresses that are connected to are the checked ones.
 #[doc = "holds: law 1.24; design T21"]
 #[tokio::test]
-async fn a_name_that_leads_inside_is_not_asked() {
+async fn names_resolving_to_private_addresses_are_refused() {
     let server = Server::start(vec![("/", html("inside"))]);
     let port = server.address.port();
-    let house = with_searxng(&server);
-    let call = allowed(&house, json!({"url": format!("http://localhost:{port}/")})).await;
+    let fixture = with_searxng(&server);
+    let call = allowed(&fixture, json!({"url": format!("http://localhost:{port}/")})).await;
     assert_eq!((call.status, call.environmental), (CallStatus::Failed, true), "{call:?}");
     assert!(call.output.contains("localhost resolves to") && call.output.contains("no public address"), "{call:?}");
     assert_eq!(server.asked().len(), 0);
@@ -112,50 +112,50 @@ async fn size_time_and_hops_are_bounded() {
         ("/hop", to("/hop2")),
         ("/hop2", html("arrived")),
     ]);
-    let mut house = with_searxng(&server);
-    let check = async |house: &super::House, path: &str, status: CallStatus, expected: &str| {
-        let call = allowed(house, json!({"url": server.url(path)})).await;
+    let mut fixture = with_searxng(&server);
+    let check = async |fixture: &super::Fixture, path: &str, status: CallStatus, expected: &str| {
+        let call = allowed(fixture, json!({"url": server.url(path)})).await;
         assert_eq!(call.status, status, "{path}: {call:?}");
         assert!(call.output.contains(expected), "{path}: {call:?}");
         assert!(call.output.len() < 4_000, "{path}");
     };
-    check(&house, "/big", CallStatus::Failed, "sent more than 5242880 bytes").await;
-    check(&house, "/endless", CallStatus::Failed, "sent more than 5242880 bytes").await;
+    check(&fixture, "/big", CallStatus::Failed, "sent more than 5242880 bytes").await;
+    check(&fixture, "/endless", CallStatus::Failed, "sent more than 5242880 bytes").await;
     // What the system's own buffers hold comes on top.
     assert!(server.sent() < 30 * 1024 * 1024, "{} bytes were taken", server.sent());
-    check(&house, "/round", CallStatus::Failed, "redirected more than 5 times").await;
+    check(&fixture, "/round", CallStatus::Failed, "redirected more than 5 times").await;
     assert_eq!(server.asked().iter().filter(|head| head.starts_with("GET /round ")).count(), 6);
     check(
-        &house,
+        &fixture,
         "/hop",
         CallStatus::Ok,
         &format!("[{}, redirected from {}]\narrived", server.url("/hop2"), server.url("/hop")),
     )
     .await;
-    house.config.call_timeout = Duration::from_millis(300);
-    house.registry = crate::Registry::detect(house.config.clone());
-    check(&house, "/silence", CallStatus::TimedOut, "time was up").await;
+    fixture.config.call_timeout = Duration::from_millis(300);
+    fixture.registry = crate::Registry::detect(fixture.config.clone());
+    check(&fixture, "/silence", CallStatus::TimedOut, "time was up").await;
 }
 
 #[doc = "holds: design T21"]
 #[tokio::test]
-async fn a_network_that_is_down_is_an_environmental_failure() {
+async fn network_failures_are_environmental() {
     let server = Server::start(vec![]);
-    let house = with_searxng(&server);
+    let fixture = with_searxng(&server);
     // Nobody listens on a port that was just given back.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let mut config = house.config.clone();
+    let mut config = fixture.config.clone();
     config.web.loopback.insert("gone.test".to_owned(), ([127, 0, 0, 1], port).into());
     let registry = crate::Registry::detect(config);
-    let house = super::House { registry, ..house };
-    let call = allowed(&house, json!({"url": "http://gone.test/?q=hunter2"})).await;
+    let fixture = super::Fixture { registry, ..fixture };
+    let call = allowed(&fixture, json!({"url": "http://gone.test/?q=hunter2"})).await;
     assert_eq!((call.status, call.environmental), (CallStatus::Failed, true), "{call:?}");
     assert!(call.output.contains("gone.test could not be asked") && !call.output.contains("hunter2"), "{call:?}");
 }
 
 #[doc = "holds: law 0.10; design D7"]
 #[tokio::test]
-async fn a_page_that_turns_programs_away_is_no_page() {
+async fn captcha_pages_are_failures() {
     let status = |status, text: &str| Reply::Plain(status, vec![("content-type", "text/html".to_owned())], text.into());
     let article = format!("<p>How to solve the captcha: are you a robot? {}</p>", "word ".repeat(400));
     let server = Server::start(vec![
@@ -166,9 +166,9 @@ async fn a_page_that_turns_programs_away_is_no_page() {
         ("/gone", status("410 Gone", "gone")),
         ("/zip", Reply::Plain("200 OK", vec![("content-type", "application/zip".to_owned())], b"PK".to_vec())),
     ]);
-    let house = with_searxng(&server);
+    let fixture = with_searxng(&server);
     let check = async |path: &str, status: CallStatus, expected: &str| {
-        let call = allowed(&house, json!({"url": server.url(path)})).await;
+        let call = allowed(&fixture, json!({"url": server.url(path)})).await;
         assert_eq!((call.status, call.environmental), (status, status != CallStatus::Ok), "{path}: {call:?}");
         assert!(call.output.contains(expected), "{path}: {call:?}");
     };
@@ -181,14 +181,14 @@ async fn a_page_that_turns_programs_away_is_no_page() {
 }
 
 #[tokio::test]
-async fn a_long_page_is_read_in_parts_and_says_how_much_there_is() {
+async fn long_pages_are_read_in_parts() {
     let text: String = (0..3000).map(|n| format!("word{n} ")).collect();
     let server = Server::start(vec![("/long", html(&text))]);
-    let house = with_searxng(&server);
+    let fixture = with_searxng(&server);
     let mut from = 0;
     let mut whole = String::new();
     loop {
-        let call = allowed(&house, json!({"url": server.url("/long"), "from": from})).await;
+        let call = allowed(&fixture, json!({"url": server.url("/long"), "from": from})).await;
         assert!(call.status == CallStatus::Ok && !call.truncated, "{call:?}");
         let lines: Vec<&str> = call.output.lines().collect();
         whole.push_str(lines[1]);
