@@ -106,13 +106,14 @@ pub(crate) fn is_secret(path: &Path) -> bool {
 /// Whether a file may hold secrets, by its name alone. A backup or an older version is named as what it was made of.
 pub(crate) fn is_named_so(path: &Path) -> bool {
     let path = path.to_string_lossy().to_lowercase();
-    let is_named = |path: &str| !TEMPLATES.iter().any(|end| path.ends_with(end)) && PATTERNS.is_match(path);
-    if is_named(&path) {
-        return true;
-    }
-    let names: Vec<&str> = path.split('/').map(without_backup_ending).collect();
-    let original = names.join("/");
-    original != path && is_named(&original)
+    let is_backup = path.split('/').any(|name| without_backup_ending(name) != name);
+    let original = if is_backup {
+        Cow::Owned(path.split('/').map(without_backup_ending).collect::<Vec<_>>().join("/"))
+    } else {
+        Cow::Borrowed(path.as_str())
+    };
+    let is_template = TEMPLATES.iter().any(|end| original.ends_with(end));
+    !is_template && (PATTERNS.is_match(&path) || is_backup && PATTERNS.is_match(&*original))
 }
 
 /// A name without what programs add to it for backups, older versions, and compressed or edited copies.

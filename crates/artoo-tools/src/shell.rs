@@ -198,3 +198,27 @@ fn schema() -> Value {
         }),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::not_searched;
+    use crate::command_line::CommandLine;
+    use crate::protect::FoundSecrets;
+
+    #[test]
+    fn only_commands_that_may_read_the_unsearched_ask() {
+        let asks = |command: &str, name: Option<&str>, misses_named, misses_cwd| {
+            let words = command.split(' ').map(str::to_owned).collect();
+            let names = name.into_iter().map(Into::into).collect();
+            let line =
+                CommandLine { names, commands: vec![words], folders: vec!["/h".into()], ..CommandLine::default() };
+            not_searched(&line, &FoundSecrets { misses_named, misses_cwd, ..FoundSecrets::default() }).is_some()
+        };
+        assert!(asks("grep -r x .", Some("/h"), true, true));
+        assert!(asks("rg x", None, false, true));
+        assert!(!asks("cat a.txt", Some("/h/a.txt"), false, true));
+        assert!(!asks("rg x", None, false, false));
+        assert!(!asks("date", None, false, true));
+        assert!(!asks("ls -la .", Some("/h"), true, true));
+    }
+}

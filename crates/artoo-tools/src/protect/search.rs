@@ -24,7 +24,7 @@ const MATCHED_OPENED_MAX: usize = 20_000;
 const LINKED_MAX: usize = 5_000;
 
 /// Folders of the system's programs and of public certificates, installed for everyone to read.
-const PROGRAM_PLACES: [&str; 15] = [
+const PROGRAM_PLACES: [&str; 16] = [
     "/usr/bin",
     "/usr/sbin",
     "/usr/lib",
@@ -40,6 +40,7 @@ const PROGRAM_PLACES: [&str; 15] = [
     "/lib64",
     "/etc/ssl/certs",
     "/etc/ca-certificates",
+    "/usr/local/share/ca-certificates",
 ];
 
 /// What a search for the secrets that a command could read has found, as real paths.
@@ -84,7 +85,7 @@ impl Protected {
         let (mut entries, mut opened) = (EXPANDED_MAX, MATCHED_OPENED_MAX);
         let mut found = FoundSecrets::default();
         let linked = self.linked_files();
-        let (mut files, mut roots) = (BTreeSet::new(), Vec::new());
+        let (mut files, mut roots, mut named_files) = (BTreeSet::new(), Vec::new(), BTreeSet::new());
         let expanded: Vec<PathBuf> = named.iter().flat_map(|name| expand(name, &mut entries)).collect();
         for path in &expanded {
             let real = paths::real(path);
@@ -95,7 +96,10 @@ impl Protected {
             let Ok(metadata) = real.metadata() else { continue };
             if metadata.is_dir() {
                 roots.push(real);
-            } else if secret::is_named_so(path)
+                continue;
+            }
+            named_files.insert(real.clone());
+            if secret::is_named_so(path)
                 || secret::is_named_so(&real)
                 || linked.contains(&(metadata.dev(), metadata.ino()))
                 || may_open(&mut opened, named.contains(path)) && secret::begins_so(&real)
@@ -103,7 +107,6 @@ impl Protected {
                 files.insert(real);
             }
         }
-        found.named = files.iter().cloned().collect();
         let own = [&environment.cwd, &environment.workspace, &environment.home].map(PathBuf::from);
         roots.extend(folders.iter().filter(|folder| **folder != own[0]).map(|folder| paths::real(folder)));
         let named_roots = roots.len();
@@ -120,8 +123,8 @@ impl Protected {
         self.add_aliases(&mut files);
         let (settings, files) = files.into_iter().partition(|file| file.ends_with(".git/config"));
         found.files = files;
+        found.named = named_files.into_iter().filter(|file| found.files.contains(file)).collect();
         found.files.sort_by_key(|file| file.components().count());
-        found.named.retain(|file| !file.ends_with(".git/config"));
         found.git_settings = settings;
         found
     }
@@ -172,4 +175,53 @@ fn may_open(opened: &mut usize, is_literal: bool) -> bool {
 
 fn is_in_git(path: &Path) -> bool {
     path.components().any(|part| part.as_os_str() == ".git")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    use artoo_proto::Environment;
+    use tempfile::TempDir;
+
+    use super::{FoundSecrets, Protected};
+
+    fn found(home: &Path, cwd: &str, named: &[&str], entries_max: usize) -> FoundSecrets {
+        let text = |path: &str| home.join(path).to_str().unwrap().to_owned();
+        let environment = Environment {
+            cwd: text(cwd),
+            home: text(""),
+            workspace: text("artoo_workspace"),
+            os: "linux".to_owned(),
+            utc_offset_s: 0,
+        };
+        let named: Vec<PathBuf> = named.iter().map(|name| home.join(cwd).join(name)).collect();
+        Protected::new(&environment, &[]).secrets_within(&environment, &named, &[], entries_max)
+    }
+
+    #[test]
+    fn named_secrets_are_found_beyond_every_limit() {
+        let dir = TempDir::new().unwrap();
+        let home = dir.path().canonicalize().unwrap();
+        for path in ["big/1", "big/2", "big/3", "big/4", "proj/x/y/.env", "proj/x/y/a.txt", "small/a", "small/.env"] {
+            let path = home.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let key = "-----BEGIN RSA PRIVATE KEY-----\nMIIx\n-----END RSA PRIVATE KEY-----\n";
+        fs::write(home.join("proj/x/y/deploy"), key).unwrap();
+        for name in [".env", ".e*", "deploy", "dep*"] {
+            let found = found(&home, "proj/x/y", &[name], 1);
+            let expected = home.join("proj/x/y").join(if name.starts_with('.') { ".env" } else { "deploy" });
+            assert_eq!((found.named, found.misses_named), (vec![expected], false), "{name}");
+        }
+        // The working folder comes before the home, and what is named before both.
+        let whole = found(&home, "small", &[], 2);
+        assert!(!whole.misses_cwd && whole.files.contains(&home.join("small/.env")), "{whole:?}");
+        assert!(found(&home, "big", &[], 2).misses_cwd);
+        let named = found(&home, "big", &["../small"], 2);
+        assert!(!named.misses_named && named.misses_cwd && named.files.contains(&home.join("small/.env")), "{named:?}");
+        assert!(found(&home, "small", &["../big"], 2).misses_named);
+    }
 }

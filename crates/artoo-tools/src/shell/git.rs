@@ -34,7 +34,10 @@ pub(super) fn shown(line: &CommandLine, protected: &Protected) -> Option<String>
         line.commands.iter().filter(|words| is_git(words)).map(|words| &words[1..]).collect();
     let named = commands.iter().flat_map(|words| words.iter()).filter_map(|word| word.rsplit(':').next());
     if let Some(file) = named.map(Path::new).find(|file| secret::is_named_so(file)) {
-        return Some(format!("{} may hold secrets, and what git says of it goes to the model", paths::line(file)));
+        return Some(format!(
+            "{} may hold secrets, and what git prints of it would be sent to the model",
+            paths::line(file)
+        ));
     }
     if protected.trusts_model || commands.is_empty() {
         return None;
@@ -51,11 +54,14 @@ pub(super) fn shown(line: &CommandLine, protected: &Protected) -> Option<String>
         let file = if shows_content { tracked_secret(&git) } else { None };
         if let Some(file) = file {
             let file = paths::line(Path::new(&file));
-            return Some(format!("{file} is committed and may hold secrets, and what git says goes to the model"));
+            return Some(format!(
+                "{file} is committed and may hold secrets, and what git prints would be sent to the model"
+            ));
         }
         let settings = git.join("config");
-        (shows_settings && secret::begins_so(&settings))
-            .then(|| format!("{} holds a password, and what git says goes to the model", paths::line(&settings)))
+        (shows_settings && secret::begins_so(&settings)).then(|| {
+            format!("{} holds a password, and what git prints would be sent to the model", paths::line(&settings))
+        })
     })
 }
 

@@ -98,9 +98,9 @@ fn commands_run_under_another_supervisor() {
         let _listener = crate::fence::kernel::listen(&[allow]).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let house = House::keeping();
+            let house = Fixture::keeping();
             let letter = house.file("work/a.txt", "one\n");
-            let order = |command: &str| House::context("shell", serde_json::json!({"command": command}));
+            let order = |command: &str| Fixture::context("shell", serde_json::json!({"command": command}));
             let read = super::called(house.outcome(&order("cat a.txt"), None).await);
             let asked = house.outcome(&order("rm a.txt"), None).await;
             assert!(matches!(asked, ToolOutcome::NeedsConsent { .. }), "{asked:?}");
