@@ -82,7 +82,7 @@ mod tests {
         let aliases = |path: &str| mounts.aliases(Path::new(path));
         assert_eq!(aliases("/home/a/.ssh"), ["/b m/.ssh", "/in"].map(PathBuf::from));
         assert_eq!(aliases("/b m/.ssh"), ["/home/a/.ssh", "/in"].map(PathBuf::from));
-        assert_eq!(aliases("/etc/shadow"), [PathBuf::new(); 0]);
-        assert_eq!(aliases("/dev/x"), [PathBuf::new(); 0]);
+        assert!(aliases("/etc/shadow").is_empty());
+        assert!(aliases("/dev/x").is_empty());
     }
 }

@@ -31,7 +31,7 @@ pub(super) fn is_run(commands: &[Vec<String>]) -> bool {
 /// bare repositories, or shown by an alias of git, are not known.
 pub(super) fn shown(line: &CommandLine, protected: &Protected) -> Option<String> {
     let commands: Vec<&[String]> =
-        line.commands.iter().filter(|words| is_git(words)).map(|words| &words[1..]).collect();
+        line.commands.iter().filter(|words| is_git(words)).filter_map(|words| words.get(1..)).collect();
     let named = commands.iter().flat_map(|words| words.iter()).filter_map(|word| word.rsplit(':').next());
     if let Some(file) = named.map(Path::new).find(|file| secret::is_named_so(file)) {
         return Some(format!(

@@ -386,7 +386,7 @@ async fn git_content_commands_ask_if_secrets_are_committed() {
     let showing =
         ["git log -p", "git grep K= HEAD", "git archive HEAD | tar xOf -", "git cat-file --batch < /dev/null"];
     for command in showing {
-        runs(&fixture, &format!("{command}; true")).await.then_some(()).unwrap_or_else(|| panic!("{command}"));
+        assert!(runs(&fixture, &format!("{command}; true")).await, "{command}");
     }
     git(&work, &["add", ".env"]);
     git(&work, &["commit", "-qm", "m"]);
