@@ -29,6 +29,8 @@ const FOLDERS_MAX: usize = 8;
 pub(crate) struct CommandLine {
     /// Absolute paths that exist or are spelled as paths; patterns as written.
     pub(crate) names: Vec<PathBuf>,
+    /// The working folder, and folders that it may become.
+    pub(crate) folders: Vec<PathBuf>,
     /// Hosts in addresses.
     pub(crate) hosts: BTreeSet<String>,
     /// The words of the simple commands, with existing paths made absolute.
@@ -72,6 +74,7 @@ pub(crate) fn read(config: &ToolConfig, command: &str) -> CommandLine {
         }
     }
     line.names.truncate(NAMES_MAX);
+    line.folders = folders;
     let absolute = |word: &String| match at(&cwd, word) {
         Some(path) if word != "." && path.symlink_metadata().is_ok() => paths::line(&path),
         _ => word.clone(),

@@ -1,19 +1,24 @@
 //! Protected places that no tool reads or writes without approval (keys, passwords, shell start-up files and history,
 //! artoo's own data), and files with secrets elsewhere, which no model reads without approval.
 
+mod expand;
+mod homes;
+mod mounts;
+mod search;
+
 use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use artoo_proto::Environment;
 
-use crate::undo::is_system;
 use crate::{paths, secret};
+pub(crate) use search::FoundSecrets;
 
 /// Protected places, grouped by kind; `~/` is the home folder and `+` a space.
 const PLACES: [&str; 6] = [
     // Keys of this machine and of its user.
-    "/etc/shadow /etc/gshadow /etc/sudoers /etc/sudoers.d /etc/ssl/private ~/.ssh ~/.gnupg ~/.config/sops ~/.config/age \
+    "/etc/shadow /etc/shadow- /etc/gshadow /etc/gshadow- /etc/sudoers /etc/sudoers.d /etc/ssl/private ~/.ssh ~/.gnupg ~/.config/sops ~/.config/age \
         ~/.pki ~/.cert ~/.local/share/remmina ~/.vnc /etc/krb5.keytab /etc/wireguard /etc/ipsec.secrets \
         /etc/NetworkManager/system-connections /etc/ssh/ssh_host_rsa_key /etc/ssh/ssh_host_ecdsa_key \
         /etc/ssh/ssh_host_ed25519_key",
@@ -50,8 +55,14 @@ const PLACES: [&str; 6] = [
         ~/.local/state/nvim/shada ~/.local/share/nvim/shada ~/.mongodb",
 ];
 
+/// Places of secrets handed to this machine's programs. Hidden if they are there: beside them much changes all the time.
+const HANDED_OVER: [&str; 1] = ["/run/secrets /var/run/secrets"];
+
 /// artoo's own data, besides the configured folders.
 const OWN_PLACES: [&str; 1] = ["~/.artoo ~/.config/artoo"];
+
+/// Why a command is asked about whose folders were not searched whole.
+pub(crate) const NOT_SEARCHED: &str = "not all files here could be looked through for secrets";
 
 /// Start-up files of shells. A tool may read them; a command may read one only if it names it.
 const START_UP: [&str; 1] =
@@ -71,18 +82,26 @@ pub(crate) struct Protected {
 }
 
 impl Protected {
-    /// The built-in places and the configured ones, each also with its symlinks resolved.
+    /// The built-in places and the configured ones, each also with its symlinks resolved and under further mounts. Of other
+    /// users' homes the places that are there now.
     pub(crate) fn new(environment: &Environment, more: &[PathBuf]) -> Self {
         let home = Path::new(&environment.home);
         let own: Vec<PathBuf> = written(home, &OWN_PLACES).chain(more.iter().cloned()).collect();
         let mut places: Vec<PathBuf> = written(home, &PLACES).chain(own.iter().cloned()).collect();
+        let homes = homes::read();
+        let others = homes.iter().flat_map(|other| written(other, &PLACES)).chain(written(home, &HANDED_OVER));
+        places.extend(others.filter(|place| place.symlink_metadata().is_ok()));
         let led_to: Vec<PathBuf> = places.iter().map(|place| paths::real(place)).collect();
         places.extend(led_to);
+        let mounts = mounts::Mounts::read();
+        let mounted: Vec<PathBuf> = places.iter().flat_map(|place| mounts.aliases(place)).collect();
+        places.extend(mounted);
         places.sort();
         places.dedup();
         let folded = places.iter().map(|place| folded(place)).collect();
-        let start_up = written(home, &START_UP).map(|place| paths::real(&place)).collect();
-        let own_data = own.iter().map(|place| paths::real(place)).collect();
+        let with_aliases = |place: PathBuf| [mounts.aliases(&place), vec![place]].concat();
+        let start_up = written(home, &START_UP).flat_map(|place| with_aliases(paths::real(&place))).collect();
+        let own_data = own.iter().flat_map(|place| with_aliases(paths::real(place))).collect();
         Self { places, folded, start_up, own_data, trusts_model: false }
     }
 
@@ -128,27 +147,6 @@ impl Protected {
         let is_own = self.own_data.iter().any(|own| real.starts_with(own));
         let is_kept = self.holds(there) || self.holds(&real);
         (is_kept && !is_own).then_some(real)
-    }
-
-    /// Real paths of files that a command may not read, since they may hold secrets: below the home, the working folder,
-    /// the workspace and these folders.
-    pub(crate) fn left_out(&self, environment: &Environment, named: &[PathBuf]) -> Vec<PathBuf> {
-        let own = [&environment.home, &environment.cwd, &environment.workspace].map(PathBuf::from);
-        let roots = own.iter().chain(named).map(|path| paths::real(path)).filter(|path| path.is_dir());
-        let roots: BTreeSet<PathBuf> = roots.filter(|path| path != Path::new("/")).collect();
-        let outermost = roots.iter().filter(|path| !path.ancestors().skip(1).any(|above| roots.contains(above)));
-        let found = outermost.flat_map(|root| self.secrets_below(root, secret::SEARCHED_MAX).0);
-        // git can't do without its settings; passwords in them are taken out of what it prints.
-        found.filter(|file| !file.ends_with(".git/config")).collect()
-    }
-
-    /// The files below a folder that may hold secrets, and whether the list is complete.
-    pub(crate) fn secrets_below(&self, folder: &Path, entries_max: usize) -> (Vec<PathBuf>, bool) {
-        if self.trusts_model {
-            return (Vec::new(), true);
-        }
-        // Opening a file of the kernel may have side effects.
-        secret::below(folder, entries_max, |path| is_system(path) || self.holds(path))
     }
 
     /// Whether a protected place that exists is below this folder.

@@ -1,10 +1,11 @@
 //! Detects files that may hold secrets in any folder, by their name and by the beginning of their content.
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Read;
+use std::os::unix::fs::{DirEntryExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
@@ -16,16 +17,31 @@ use crate::{open, paths};
 /// Bytes of a file that are searched for keys; the first line of a key file identifies it.
 const HEAD_BYTES: u64 = 4096;
 
-/// Maximum number of entries searched below a folder.
-pub(crate) const SEARCHED_MAX: usize = 100_000;
+/// Maximum number of entries whose names are compared in one search.
+pub(crate) const SEARCHED_MAX: usize = 1_000_000;
 
 /// One of this many entries may be opened; of the others only the names are checked.
 const OPENED_PART: usize = 5;
 
-/// Maximum number of files opened in one search.
+/// Maximum number of files opened below one folder that is searched.
 const OPENED_MAX: usize = 2_000;
 
-/// Folders of installed programs and libraries; keys in them belong to tests.
+/// Maximum number of files opened in one search.
+const OPENED_TOTAL_MAX: usize = 8_000;
+
+/// Maximum number of links followed in one search.
+const LINKS_MAX: usize = 2_000;
+
+/// Maximum number of entries searched in folders to which links lead.
+const LED_TO_MAX: usize = 20_000;
+
+/// Levels of a folder of libraries in which names are compared.
+const LIBRARY_DEPTH: usize = 2;
+
+/// Maximum number of entries whose names are compared in folders of libraries.
+const LIBRARY_ENTRIES_MAX: usize = 50_000;
+
+/// Folders of installed programs and libraries. Keys in them belong to tests, so only names are compared.
 const PROGRAM_FOLDERS: [&str; 8] =
     ["node_modules", ".cache", ".rustup", "registry", "site-packages", "dist-packages", "vendor", "target"];
 
@@ -39,7 +55,8 @@ const FAMILIES: [&str; 6] = [
     ".env .env.* .env-* .env_* *.env .envrc master.key wp-config.php rclone.conf .m2/settings.xml",
     // Keys, and stores of keys and passwords.
     ".ssh/ .gnupg/ .password-store/ id_rsa id_dsa id_ecdsa id_ecdsa_sk id_ed25519 id_ed25519_sk *.pem *.p12 *.pfx *.jks \
-        *.keystore *.ppk *.kdbx *.kdb *.1pux *.keychain *.keychain-db *.ovpn wallet.dat age/keys.txt etc/shadow etc/gshadow",
+        *.keystore *.ppk *.kdbx *.kdb *.1pux *.keychain *.keychain-db *.ovpn wallet.dat age/keys.txt etc/shadow etc/shadow- etc/gshadow \
+        etc/gshadow- backups/shadow backups/gshadow",
     // Credentials and tokens.
     "credentials .credentials credentials.json credentials.toml credentials.yml credentials.yaml credentials.ini \
         credentials.csv credentials.db .credentials.* *-credentials.json *_credentials.json client_secret*.json \
@@ -72,19 +89,52 @@ static PATTERNS: LazyLock<GlobSet> = LazyLock::new(|| {
 /// Endings of templates, which hold no secrets.
 const TEMPLATES: [&str; 5] = [".example", ".sample", ".template", ".dist", ".tmpl"];
 
+/// Endings of backups, older versions, and compressed or edited copies.
+const BACKUP_ENDINGS: [&str; 19] = [
+    "~", ".bak", ".old", ".orig", ".save", ".saved", ".backup", ".copy", ".prev", ".swp", ".swo", ".gz", ".bz2", ".xz",
+    ".zst", ".zip", "_bak", "_old", "-old",
+];
+
+/// Maximum number of such endings of one name.
+const BACKUP_ENDINGS_MAX: usize = 4;
+
 /// Whether a file may hold secrets, by its name, its real name and its content.
 pub(crate) fn is_secret(path: &Path) -> bool {
     is_named_so(path) || is_named_so(&paths::real(path)) || begins_so(path)
 }
 
-/// Whether a file may hold secrets, by its name alone.
+/// Whether a file may hold secrets, by its name alone. A backup or an older version is named as what it was made of.
 pub(crate) fn is_named_so(path: &Path) -> bool {
     let path = path.to_string_lossy().to_lowercase();
-    !TEMPLATES.iter().any(|end| path.ends_with(end)) && PATTERNS.is_match(&path)
+    let is_backup = path.split('/').any(|name| without_backup_ending(name) != name);
+    let original = if is_backup {
+        Cow::Owned(path.split('/').map(without_backup_ending).collect::<Vec<_>>().join("/"))
+    } else {
+        Cow::Borrowed(path.as_str())
+    };
+    let is_template = TEMPLATES.iter().any(|end| original.ends_with(end));
+    !is_template && (PATTERNS.is_match(&path) || is_backup && PATTERNS.is_match(&*original))
+}
+
+/// A name without what programs add to it for backups, older versions, and compressed or edited copies.
+fn without_backup_ending(name: &str) -> &str {
+    let mut rest = name;
+    for _ in 0..BACKUP_ENDINGS_MAX {
+        let number = rest.trim_end_matches(|c: char| c.is_ascii_digit());
+        let shorter = BACKUP_ENDINGS.iter().find_map(|end| rest.strip_suffix(end));
+        let shorter = shorter.or_else(|| number.strip_suffix('.').filter(|_| number.len() < rest.len()));
+        match shorter.filter(|shorter| !shorter.is_empty()) {
+            Some(shorter) => rest = shorter,
+            None => break,
+        }
+    }
+    // Editors hide such a file by one more dot, or put it between number signs.
+    let rest = if rest.len() < name.len() && rest.starts_with("..") { &rest[1..] } else { rest };
+    rest.strip_prefix('#').and_then(|rest| rest.strip_suffix('#')).unwrap_or(rest)
 }
 
 /// Whether a key is in the beginning of the file; in a `.git/config`, also a password in a URL.
-fn begins_so(path: &Path) -> bool {
+pub(crate) fn begins_so(path: &Path) -> bool {
     let mut head = Vec::new();
     let Ok(file) = open::regular(path) else { return false };
     if file.take(HEAD_BYTES).read_to_end(&mut head).is_err() {
@@ -111,42 +161,182 @@ pub(crate) fn without_keys(text: String) -> String {
     }
 }
 
-/// The files below a folder that may hold secrets, highest first, and whether all entries were searched. `skip` excludes
-/// paths. Symlinks are not followed.
-pub(crate) fn below(folder: &Path, entries_max: usize, skip: impl Fn(&Path) -> bool) -> (Vec<PathBuf>, bool) {
-    let (mut found, mut entries, mut opened) = (Vec::new(), 0, 0);
-    let mut folders = VecDeque::from([folder.to_path_buf()]);
-    while let Some(folder) = folders.pop_front() {
-        let Ok(listed) = fs::read_dir(&folder) else { continue };
-        // Of git's own files only the configuration is readable text.
-        let is_git = folder.file_name() == Some(OsStr::new(".git"));
-        for entry in listed.flatten().filter(|entry| !is_git || entry.file_name() == "config") {
-            entries += 1;
-            if entries > entries_max {
-                return (found, false);
-            }
-            let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
-            let is_programs = PROGRAM_FOLDERS.iter().any(|name| entry.file_name() == *name);
-            if kind.is_dir() && !is_programs && !skip(&path) {
-                folders.push_back(path);
-            } else if kind.is_file() && !skip(&path) {
-                opened += 1;
-                if is_named_so(&path) || (opened <= OPENED_MAX.min(entries_max / OPENED_PART) && begins_so(&path)) {
-                    found.push(path);
+/// A search of folders for files that may hold secrets. Each folder is searched once.
+pub(crate) struct Walk<'a, F> {
+    linked: &'a HashSet<(u64, u64)>,
+    skip: F,
+    entries_max: usize,
+    entries: usize,
+    /// Entries of folders of libraries.
+    library_entries: usize,
+    opened: usize,
+    links: usize,
+    /// Folders outside the searched ones to which links in them lead.
+    led_to: Vec<PathBuf>,
+    /// The folders searched, and whether each was searched whole.
+    searched: Vec<(PathBuf, bool)>,
+    found: BTreeSet<PathBuf>,
+}
+
+impl<'a, F: Fn(&Path) -> bool> Walk<'a, F> {
+    /// A search of at most this many entries. `linked` are files that are protected under other names, by device and
+    /// number; `skip` excludes paths.
+    pub(crate) fn new(entries_max: usize, linked: &'a HashSet<(u64, u64)>, skip: F) -> Self {
+        Self {
+            linked,
+            skip,
+            entries_max,
+            entries: 0,
+            library_entries: 0,
+            opened: 0,
+            links: 0,
+            led_to: Vec::new(),
+            searched: Vec::new(),
+            found: BTreeSet::new(),
+        }
+    }
+
+    /// Searches a folder, by its real path; whether the names of all its entries were searched.
+    pub(crate) fn search(&mut self, root: &Path) -> bool {
+        if (self.skip)(root) {
+            return true;
+        }
+        if let Some((_, is_whole)) = self.searched.iter().find(|(above, _)| root.starts_with(above)) {
+            return *is_whole;
+        }
+        // Folders named first must not use up what may be opened in those after them.
+        let opened_max = self.opened + OPENED_MAX.min(self.entries_max / OPENED_PART);
+        let mut folders = VecDeque::from([(root.to_path_buf(), library_depth(root))]);
+        let mut is_whole = true;
+        while let Some((folder, depth)) = folders.pop_front() {
+            let Ok(listed) = fs::read_dir(&folder) else { continue };
+            for entry in git_settings_alone(&folder, listed) {
+                match depth {
+                    None => self.entries += 1,
+                    Some(_) => self.library_entries += 1,
+                }
+                if self.entries > self.entries_max {
+                    is_whole = false;
+                    break;
+                }
+                let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
+                if (self.skip)(&path) {
+                    continue;
+                }
+                if kind.is_symlink() && depth.is_none() {
+                    self.follow(&path);
+                } else if kind.is_dir() {
+                    let inner = depth.map(|depth| depth - 1).or_else(|| library_depth(&path));
+                    let is_done = inner == Some(0) || self.library_entries > LIBRARY_ENTRIES_MAX && inner.is_some();
+                    if !is_done && !self.searched.iter().any(|(other, _)| *other == path) {
+                        folders.push_back((path, inner));
+                    }
+                } else if kind.is_file() && self.is_secret(&path, depth.is_some(), opened_max) {
+                    self.found.insert(path);
                 }
             }
         }
+        self.searched.push((root.to_path_buf(), is_whole));
+        is_whole
     }
-    (found, true)
+
+    /// Whether a file may hold secrets; the beginnings of the first files alone are read.
+    fn is_secret(&mut self, path: &Path, is_library: bool, opened_max: usize) -> bool {
+        if is_library {
+            // Libraries come with public certificates.
+            return is_named_so(path) && (path.extension() != Some(OsStr::new("pem")) || begins_so(path));
+        }
+        self.opened += 1;
+        is_named_so(path) || (self.opened <= opened_max.min(OPENED_TOTAL_MAX) && begins_so(path))
+    }
+
+    /// Judges what a link leads to: a file by its names, a folder later.
+    fn follow(&mut self, link: &Path) {
+        self.links += 1;
+        let Some(real) = Some(link).filter(|_| self.links <= LINKS_MAX).and_then(|link| link.canonicalize().ok())
+        else {
+            return;
+        };
+        if (self.skip)(&real) {
+        } else if real.is_dir() {
+            self.led_to.push(real);
+        } else if is_named_so(link) || is_named_so(&real) {
+            self.found.insert(real);
+        }
+    }
+
+    /// The files found, with those that are other names of them or of `linked` files.
+    pub(crate) fn into_found(mut self) -> BTreeSet<PathBuf> {
+        self.entries_max = self.entries_max.min(self.entries + LED_TO_MAX);
+        for folder in std::mem::take(&mut self.led_to) {
+            // A link to a folder above leads to what is searched already.
+            if folder.parent().is_some() && !self.searched.iter().any(|(root, _)| root.starts_with(&folder)) {
+                self.search(&folder);
+            }
+        }
+        let metadata = self.found.iter().filter_map(|file| file.metadata().ok());
+        let several = metadata.filter(|metadata| metadata.nlink() > 1).map(|metadata| (metadata.dev(), metadata.ino()));
+        let linked: HashSet<(u64, u64)> = several.chain(self.linked.iter().copied()).collect();
+        if !linked.is_empty() {
+            self.find_other_names(&linked);
+        }
+        self.found
+    }
+
+    /// Finds other names of these files in the folders searched.
+    fn find_other_names(&mut self, linked: &HashSet<(u64, u64)>) {
+        let numbers: HashSet<u64> = linked.iter().map(|(_, number)| *number).collect();
+        let mut folders: Vec<PathBuf> = self.searched.iter().map(|(root, _)| root.clone()).collect();
+        let mut entries = self.entries;
+        while let Some(folder) = folders.pop() {
+            let Ok(listed) = fs::read_dir(&folder) else { continue };
+            for entry in git_settings_alone(&folder, listed) {
+                let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
+                if (self.skip)(&path) {
+                    continue;
+                }
+                if kind.is_dir() && library_depth(&path).is_none() && entries > 0 {
+                    folders.push(path);
+                } else if kind.is_file()
+                    && numbers.contains(&entry.ino())
+                    && entry.metadata().is_ok_and(|metadata| linked.contains(&(metadata.dev(), metadata.ino())))
+                {
+                    self.found.insert(path);
+                }
+                entries = entries.saturating_sub(1);
+            }
+        }
+    }
+}
+
+/// The entries of a folder; of git's own folder only the settings, since the others are no readable text.
+fn git_settings_alone(folder: &Path, listed: fs::ReadDir) -> impl Iterator<Item = fs::DirEntry> {
+    let is_git = folder.file_name() == Some(OsStr::new(".git"));
+    listed.flatten().filter(move |entry| !is_git || entry.file_name() == "config")
+}
+
+/// How many levels of a folder of libraries are searched; `None` for another folder.
+fn library_depth(path: &Path) -> Option<usize> {
+    PROGRAM_FOLDERS.iter().any(|name| path.file_name() == Some(OsStr::new(name))).then_some(LIBRARY_DEPTH)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
     use std::fs;
+    use std::os::unix::fs::symlink;
+    use std::path::{Path, PathBuf};
 
     use tempfile::TempDir;
 
-    use super::{FAMILIES, PATTERNS, below, is_named_so};
+    use super::{FAMILIES, PATTERNS, Walk, is_named_so};
+
+    fn below(folder: &Path, entries_max: usize, skip: impl Fn(&Path) -> bool) -> (Vec<PathBuf>, bool) {
+        let linked = HashSet::new();
+        let mut walk = Walk::new(entries_max, &linked, skip);
+        let is_whole = walk.search(folder);
+        (walk.into_found().into_iter().collect(), is_whole)
+    }
 
     #[test]
     fn search_beyond_the_limit_is_incomplete() {
@@ -158,6 +348,69 @@ mod tests {
         assert_eq!((found, is_all), (vec![dir.path().join(".env")], true));
         assert!(!below(dir.path(), 2, |_| false).1);
         assert!(below(dir.path(), 3, |path| path.ends_with(".env")).0.is_empty());
+    }
+
+    #[test]
+    fn backups_are_named_as_their_originals() {
+        for path in [
+            "/a/.env~",
+            "/a/.netrc~",
+            "/a/id_rsa.bak",
+            "/a/.pgpass.old",
+            "/a/credentials.json~",
+            "/a/.ssh.bak/mykey",
+            "/a/.bash_history.1",
+            "/a/.bash_history.1.gz",
+            "/a/..env.swp",
+            "/a/#.npmrc#",
+            "/etc/shadow-",
+            "/var/backups/shadow.bak",
+            "/var/backups/gshadow.bak",
+        ] {
+            assert!(is_named_so(path.as_ref()), "{path}");
+        }
+        for path in
+            ["/a/.env.example~", "/a/notes~", "/a/id_rsa.pub.bak", "/a/env.bak", "/a/1.gz", "/a/~", "/a/.1", "/a/..."]
+        {
+            assert!(!is_named_so(path.as_ref()), "{path}");
+        }
+    }
+
+    fn folder(files: &[&str]) -> TempDir {
+        let dir = TempDir::new().unwrap();
+        for path in files {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "x").unwrap();
+        }
+        dir
+    }
+
+    #[test]
+    fn names_are_compared_in_libraries_too() {
+        let dir = folder(&[
+            "vendor/.env",
+            "target/.env",
+            "node_modules/a/.npmrc",
+            "node_modules/a/b/.env",
+            "vendor/a/ca.pem",
+        ]);
+        let found = below(dir.path(), 100, |_| false);
+        let expected = ["node_modules/a/.npmrc", "target/.env", "vendor/.env"].map(|path| dir.path().join(path));
+        assert_eq!(found, (expected.to_vec(), true));
+    }
+
+    #[test]
+    fn other_names_and_links_of_secrets_are_found() {
+        let dir = folder(&["in/.env", "in/a.txt", "out/.env", "out/app/.ssh/x", "out/n.txt"]);
+        let (inner, outer) = (dir.path().join("in"), dir.path().join("out"));
+        fs::hard_link(inner.join(".env"), inner.join("same.txt")).unwrap();
+        symlink("../out/.env", inner.join("settings")).unwrap();
+        symlink("../out/app", inner.join("app")).unwrap();
+        symlink("..", inner.join("up")).unwrap();
+        let (found, is_whole) = below(&inner, 100, |_| false);
+        let expected = [inner.join(".env"), inner.join("same.txt"), outer.join(".env"), outer.join("app/.ssh/x")];
+        assert_eq!((found, is_whole), (expected.map(|path| path.canonicalize().unwrap()).to_vec(), true));
     }
 
     #[test]

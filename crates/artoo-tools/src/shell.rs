@@ -1,30 +1,30 @@
 //! `shell`: a command line, run as a transaction: what it would change is asked about before it is changed.
 
 mod check;
+mod git;
 mod pipeline;
 mod record;
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use artoo_proto::{EffectClass, ToolClass, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::command_line;
+use crate::command_line::{self, CommandLine};
 use crate::config::ToolConfig;
-use crate::effects::{CallEffects, NetworkUse, UndoMethod, matches};
+use crate::effects::{CallEffects, NetworkUse, UndoMethod};
 use crate::fence::Reach;
 use crate::input;
 use crate::limit::Limit;
-use crate::paths::{self, PATH_MAX_BYTES};
+use crate::paths::PATH_MAX_BYTES;
 use crate::process::{self, Ended, Invocation};
-use crate::protect::Protected;
+use crate::protect::{FoundSecrets, NOT_SEARCHED, Protected};
 use crate::record::Record;
 use crate::risk;
-use crate::secret;
 use crate::tool::{Machine, Question, Request, Tool, UserContext, spec};
 use crate::transaction::{Names, Program};
 
@@ -35,6 +35,13 @@ const COMMAND_MAX_CHARS: usize = 32_768;
 
 /// Maximum number of paths in `writes`; the user reads each of them.
 const WRITES_MAX: usize = 16;
+
+/// Programs that print no file's content.
+const READING_NO_FILES: [&str; 32] = [
+    "ls", "pwd", "cd", "date", "uname", "id", "whoami", "groups", "echo", "printf", "true", "false", "test", "[", "df",
+    "du", "free", "ps", "uptime", "hostname", "which", "type", "command", "sleep", "stat", "mkdir", "rmdir", "touch",
+    "chmod", "nproc", "arch", "tty",
+];
 
 #[derive(Debug)]
 pub(crate) struct Shell;
@@ -103,9 +110,15 @@ fn read(machine: &Machine, input: &Value) -> Result<Request, Box<Record>> {
     if let Some(reason) = assessment.refused {
         return Err(input::denied(&reason));
     }
-    let left_out = protected.left_out(&config.environment, &line.names);
-    let names = Names { secrets: secrets(protected, &line.names, &left_out), hosts: line.hosts, paths: line.names };
-    let reason = shown_by_git(&line.commands).or_else(|| asks_network.then(|| "it asks for the network".to_owned()));
+    let mut found = protected.secrets(&config.environment, &line.names, &line.folders);
+    if found.names_git_folder && !git::is_run(&line.commands) {
+        found.named.extend(found.git_settings.clone());
+        found.files.append(&mut found.git_settings);
+    }
+    let reason = git::shown(&line, protected).or_else(|| not_searched(&line, &found));
+    let reason = reason.or_else(|| asks_network.then(|| "it asks for the network".to_owned()));
+    let names = Names { secrets: secrets(protected, &line.names, found.named), hosts: line.hosts, paths: line.names };
+    let left_out = found.files;
     let effects = CallEffects {
         hosts: names.hosts.clone(),
         commands: line.commands.clone(),
@@ -155,20 +168,21 @@ fn invocation(pipeline: Option<&[Vec<String>]>, command: &str, config: &ToolConf
     Some(shell)
 }
 
-/// The places with secrets among these names, which may be patterns.
-fn secrets(protected: &Protected, names: &[PathBuf], left_out: &[PathBuf]) -> Vec<PathBuf> {
-    let closed = left_out.iter().filter(|file| names.iter().any(|name| matches(name, file))).cloned();
+/// The places with secrets among these names, with the files that were found to be some.
+fn secrets(protected: &Protected, names: &[PathBuf], found: Vec<PathBuf>) -> Vec<PathBuf> {
     let kept = names.iter().filter_map(|name| protected.readable_place(name));
-    let secrets: BTreeSet<PathBuf> = closed.chain(kept).collect();
+    let secrets: BTreeSet<PathBuf> = found.into_iter().chain(kept).collect();
     secrets.into_iter().collect()
 }
 
-/// Why a command of git is asked about: it shows versions of a file that may hold secrets, which nothing closes.
-fn shown_by_git(commands: &[Vec<String>]) -> Option<String> {
-    let of_git = commands.iter().filter(|words| words.first().is_some_and(|program| program.ends_with("git")));
-    let named = of_git.flat_map(|words| words.iter().skip(1)).filter_map(|word| word.rsplit(':').next());
-    let file = named.map(Path::new).find(|file| secret::is_named_so(file))?;
-    Some(format!("{} may hold secrets, and what git prints of it would be sent to the model", paths::line(file)))
+/// Why a command is asked about although it names no secret: it may read files of which not even the names were compared.
+/// A command that names other paths is not asked about for what it computes; one of programs that read no files neither.
+fn not_searched(line: &CommandLine, found: &FoundSecrets) -> Option<String> {
+    let reads_cwd = line.names.is_empty() && line.folders.len() <= 1;
+    let is_reader =
+        |words: &Vec<String>| !words.first().is_some_and(|program| READING_NO_FILES.contains(&program.as_str()));
+    let is_missed = found.misses_named || (reads_cwd && found.misses_cwd);
+    (is_missed && line.commands.iter().any(is_reader)).then(|| NOT_SEARCHED.to_owned())
 }
 
 /// The schema for models.
@@ -183,4 +197,28 @@ fn schema() -> Value {
                 "description": "folders outside the home folder that it must change"}
         }),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::not_searched;
+    use crate::command_line::CommandLine;
+    use crate::protect::FoundSecrets;
+
+    #[test]
+    fn only_commands_that_may_read_the_unsearched_ask() {
+        let asks = |command: &str, name: Option<&str>, misses_named, misses_cwd| {
+            let words = command.split(' ').map(str::to_owned).collect();
+            let names = name.into_iter().map(Into::into).collect();
+            let line =
+                CommandLine { names, commands: vec![words], folders: vec!["/h".into()], ..CommandLine::default() };
+            not_searched(&line, &FoundSecrets { misses_named, misses_cwd, ..FoundSecrets::default() }).is_some()
+        };
+        assert!(asks("grep -r x .", Some("/h"), true, true));
+        assert!(asks("rg x", None, false, true));
+        assert!(!asks("cat a.txt", Some("/h/a.txt"), false, true));
+        assert!(!asks("rg x", None, false, false));
+        assert!(!asks("date", None, false, true));
+        assert!(!asks("ls -la .", Some("/h"), true, true));
+    }
 }

@@ -160,7 +160,7 @@ async fn first(
     manifest: &ServerManifest,
 ) -> (Option<(ReadAccess, Session)>, Result<Vec<Offered>, String>) {
     let Machine { config, protected, .. } = &**machine;
-    let left_out = protected.left_out(&config.environment, &[]);
+    let left_out = protected.secrets(&config.environment, &[], &[]).files;
     let holds = machine.fence().holds;
     let (fence, held) =
         if holds { (Fence::of_reading_run(protected), Held::Fenced) } else { (Fence::default(), Held::Not) };

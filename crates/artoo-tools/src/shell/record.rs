@@ -37,9 +37,7 @@ impl Command {
     fn record(&self, cwd: &Path, mut ended: Ended, max_chars: usize) -> Record {
         let measures = self.commands.is_empty() || self.programs().any(|name| !is_listed(ECHOING, name));
         let mut record = Record { measures, ..Record::of_program(&mut ended, max_chars) };
-        if self.programs().any(|name| name == "git") {
-            record.text = without_passwords(record.text);
-        }
+        record.text = without_passwords(record.text, self.programs().any(|name| name == "git"));
         if ended.timed_out.is_some() {
             return record;
         }
@@ -103,13 +101,24 @@ impl Command {
     }
 }
 
-/// The text without passwords in addresses: the settings of a repository hold some, and git reads them.
-fn without_passwords(text: String) -> String {
+/// The text without passwords in URLs, such as those in the settings of a repository; of git's own output also without
+/// other secrets in lines with a URL.
+fn without_passwords(text: String, is_of_git: bool) -> String {
     if !text.contains("://") {
         return text;
     }
-    let line = |line: &str| if line.contains("://") { redact(line).into_owned() } else { line.to_owned() };
+    let is_shown = |line: &str| if is_of_git { !line.contains("://") } else { !has_password(line) };
+    let line = |line: &str| if is_shown(line) { line.to_owned() } else { redact(line).into_owned() };
     text.split_inclusive('\n').map(line).collect()
+}
+
+/// Whether a URL in the line has a user with a password before its host.
+fn has_password(line: &str) -> bool {
+    let authorities = line
+        .split("://")
+        .skip(1)
+        .filter_map(|rest| rest.split(|c: char| c.is_whitespace() || "/?#\"'<>".contains(c)).next());
+    authorities.filter_map(|authority| authority.rsplit_once('@')).any(|(user, _)| user.contains(':'))
 }
 
 /// The record of a program that could not be started.

@@ -281,3 +281,168 @@ async fn copying_a_secret_needs_approval() {
         assert!(matches!(outcome, ToolOutcome::NeedsConsent { .. }), "{act}: {outcome:?}");
     }
 }
+
+/// Whether a command runs unasked.
+async fn runs(fixture: &Fixture, command: &str) -> bool {
+    let outcome = fixture.outcome(&Fixture::context("shell", json!({"command": command})), None).await;
+    matches!(outcome, ToolOutcome::Called { .. })
+}
+
+#[doc = "holds: law 1.21"]
+#[tokio::test]
+async fn named_secrets_outside_the_home_need_approval() {
+    let fixture = project(&[("a.txt", "open")]);
+    let outside = fixture.home.parent().unwrap().join("srv");
+    for (path, text) in [
+        ("app/.env", "K=needle"),
+        ("app/server.pem", "needle"),
+        ("app/.ssh/id_rsa", "needle"),
+        ("app/deploy", PEM),
+        ("app/readme", "open"),
+    ] {
+        let path = outside.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    std::os::unix::fs::symlink(outside.join("app"), fixture.home.join("work/app")).unwrap();
+    std::os::unix::fs::symlink(outside.join("app/.env"), fixture.home.join("work/settings")).unwrap();
+    for at in
+        ["app".to_owned(), format!("{}/app", outside.display()), "../../srv/app".to_owned(), "../../s*/app".to_owned()]
+    {
+        for name in [".env", ".e*", "server.pem", "*.pem", ".ssh/id_rsa", ".s*/id*", "deploy | rev", "dep* | rev"] {
+            let command = format!("cat {at}/{name}");
+            let (reason, _) = asked(&fixture, "shell", json!({"command": command})).await;
+            assert!(reason.contains("may hold secrets"), "{command}: {reason}");
+        }
+        assert_eq!(fixture.output("shell", json!({"command": format!("cat {at}/read*")})).await, "open");
+        let searched = fixture.call("shell", json!({"command": format!("grep -rh needle {at}/ | rev")})).await;
+        assert!(!searched.output.contains("eldeen"), "{searched:?}");
+    }
+    for command in ["cat settings", "cd ../../srv; cat app/.e*", "cd app; cat .env", "cat ../../srv/app/{.env,readme}"]
+    {
+        asked(&fixture, "shell", json!({"command": command})).await;
+    }
+    for command in ["cat /etc/passwd", "ls ../../srv/app", "cat a.txt", "head -c 9 /etc/ssl/certs/* >/dev/null"] {
+        assert!(runs(&fixture, command).await, "{command}");
+    }
+}
+
+#[doc = "holds: law 1.21"]
+#[tokio::test]
+async fn backups_and_other_names_of_secrets_need_approval() {
+    let fixture = project(&[
+        (".env~", "needle"),
+        ("id_rsa.bak", "needle"),
+        ("hist/.bash_history.1", "needle"),
+        ("vendor/.env", "needle"),
+        ("target/.env", "needle"),
+        ("key/.env", "needle"),
+    ]);
+    fixture.file(".ssh/config", "needle");
+    std::fs::hard_link(fixture.home.join(".ssh/config"), fixture.home.join("work/n.txt")).unwrap();
+    std::fs::hard_link(fixture.home.join("work/key/.env"), fixture.home.join("work/m.txt")).unwrap();
+    for command in
+        ["cat .e*~", "cat id_rsa.bak", "cat hist/.b*", "cat vendor/.e*", "cat target/.env", "cat n.txt", "rev m.t*"]
+    {
+        asked(&fixture, "shell", json!({"command": command})).await;
+    }
+    let searched = fixture.call("shell", json!({"command": "cat */.e* *.txt | rev"})).await;
+    assert!(!searched.output.contains("eldeen"), "{searched:?}");
+}
+
+#[doc = "holds: law 1.21"]
+#[tokio::test]
+async fn passwords_in_urls_are_redacted_in_every_output() {
+    let line = "url = https://me:s3cret@host.example/r\n";
+    let fixture = project(&[("remotes.txt", line), ("b.txt", "https://host.example/?a=b token=open\n")]);
+    let work = fixture.home.join("work");
+    git(&work, &["init", "-q"]);
+    for command in ["cat remotes.txt", "grep -rh url .", "sort remotes.txt >&2"] {
+        let call = fixture.call("shell", json!({"command": command})).await;
+        assert!(call.output.contains("host.example") && !call.output.contains("s3cret"), "{command}: {call:?}");
+    }
+    assert_eq!(
+        fixture.output("shell", json!({"command": "cat b.txt"})).await,
+        "https://host.example/?a=b token=open\n"
+    );
+    assert!(runs(&fixture, "git config -l | rev; cat .git/c*g; grep -rh bare .gi*").await);
+    git(&work, &["remote", "add", "origin", "https://me:s3cret@host.example/r"]);
+    for command in ["cat .git/c*g", "grep -rh url .gi* | rev", "git config -l | rev", "cd .git; rev config"] {
+        asked(&fixture, "shell", json!({"command": command})).await;
+    }
+    for command in ["git config -l", "git remote -v | head -1", "git status", "git log --oneline | rev; true"] {
+        assert!(runs(&fixture, command).await, "{command}");
+    }
+}
+
+#[doc = "holds: law 1.21"]
+#[tokio::test]
+async fn git_content_commands_ask_if_secrets_are_committed() {
+    let fixture = project(&[(".env", "K=needle"), ("a.txt", "one\n"), ("tests/ca.pem", "x")]);
+    let work = fixture.home.join("work");
+    git(&work, &["init", "-q"]);
+    git(&work, &["add", "a.txt", "tests"]);
+    git(&work, &["commit", "-qm", "m"]);
+    let showing =
+        ["git log -p", "git grep K= HEAD", "git archive HEAD | tar xOf -", "git cat-file --batch < /dev/null"];
+    for command in showing {
+        assert!(runs(&fixture, &format!("{command}; true")).await, "{command}");
+    }
+    git(&work, &["add", ".env"]);
+    git(&work, &["commit", "-qm", "m"]);
+    for command in showing.into_iter().chain(["cd ..; git -C work show"]) {
+        let (reason, _) = asked(&fixture, "shell", json!({"command": command})).await;
+        assert!(reason.contains(".env is committed"), "{command}: {reason}");
+    }
+    for command in
+        ["git status", "git log --oneline", "git log -p a.txt", "git diff", "git show HEAD:a.txt", "git show --stat"]
+    {
+        assert!(runs(&fixture, command).await, "{command}");
+    }
+}
+
+/// Set in the mount namespace in which the test runs once more.
+#[cfg(target_os = "linux")]
+const IN_NAMESPACE: &str = "ARTOO_TEST_IN_NAMESPACE";
+
+#[cfg(target_os = "linux")]
+#[doc = "holds: law 1.21"]
+#[tokio::test]
+async fn secrets_under_another_mount_need_approval() {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("skipped: only root can mount");
+        return;
+    }
+    if std::env::var_os(IN_NAMESPACE).is_none() {
+        let mut inside = Command::new("unshare");
+        inside.arg("-m").arg(std::env::current_exe().unwrap());
+        inside.args(["--exact", "tests::secrets::secrets_under_another_mount_need_approval"]).env(IN_NAMESPACE, "1");
+        let ended = inside.output().unwrap();
+        assert!(ended.status.success(), "{ended:?}");
+        return;
+    }
+    let fixture = Fixture::with(|config| {
+        let home = Path::new(&config.environment.home);
+        let mounted = home.parent().unwrap().join("mounted");
+        std::fs::create_dir(&mounted).unwrap();
+        let bound = Command::new("mount").arg("--bind").args([home, &mounted]).status().unwrap();
+        assert!(bound.success());
+    });
+    fixture.file(".ssh/id_rsa", "needle");
+    fixture.file("work/.env", "needle");
+    fixture.file("work/a.txt", "open");
+    let at = fixture.home.parent().unwrap().join("mounted");
+    let at = at.display();
+    for command in [format!("cat {at}/.ssh/id_rsa"), format!("cat {at}/work/.e*"), format!("cd {at}/work; cat .env")] {
+        asked(&fixture, "shell", json!({"command": command})).await;
+    }
+    for command in [format!("cat {at}/.s*/id* | rev"), "cat ../../m*/.s*/id* ../../m*/work/.e* | rev".to_owned()] {
+        let outcome = fixture.outcome(&Fixture::context("shell", json!({"command": command})), None).await;
+        assert!(!format!("{outcome:?}").contains("eldeen"), "{command}: {outcome:?}");
+    }
+    assert_eq!(fixture.output("shell", json!({"command": format!("cat {at}/work/a.txt")})).await, "open");
+    assert_eq!(
+        fixture.call("read_file", json!({"path": format!("{at}/.ssh/id_rsa")})).await.status,
+        CallStatus::Denied
+    );
+}

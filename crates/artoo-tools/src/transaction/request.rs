@@ -10,6 +10,8 @@ use artoo_proto::EffectClass;
 use super::{MakeRecord, Names, Program, Work};
 use crate::effects::{CallEffects, NetworkUse, UndoMethod};
 use crate::fence::Reach;
+use crate::paths;
+use crate::protect::NOT_SEARCHED;
 use crate::record::Record;
 use crate::tool::{Job, Machine, Question, Request};
 
@@ -84,14 +86,16 @@ impl ConfiguredCall {
             return Err(Box::new(Record::denied(&reason).class(class)));
         }
         let secret = paths.iter().find_map(|path| protected.secret(path));
-        let mut left_out = protected.left_out(&config.environment, &paths);
-        left_out.retain(|file| !paths.contains(file));
+        let found = protected.secrets(&config.environment, &paths, &[]);
+        let not_searched = found.misses_named.then(|| NOT_SEARCHED.to_owned());
+        let mut left_out = found.files;
+        left_out.retain(|file| !paths.iter().any(|path| paths::real(path) == *file));
         let effects = CallEffects {
             undo: UndoMethod::Commit,
             lines: vec![self.line],
             ..CallEffects::new(class, paths.clone(), NetworkUse::of_sandbox(network))
         };
-        let question = secret.or(self.reason).map(|reason| Question {
+        let question = secret.or(self.reason).or(not_searched).map(|reason| Question {
             text: format!("{shown} {}", self.executable.display()),
             files: [self.executable].into_iter().chain(paths.clone()).collect(),
             shown: shown.clone(),

@@ -46,7 +46,7 @@ fn job(machine: &Machine, command: String) -> Job {
         shown: command,
         names: crate::transaction::Names::default(),
         folders: Vec::new(),
-        left_out: machine.protected.left_out(&machine.config.environment, &[]),
+        left_out: machine.protected.secrets(&machine.config.environment, &[], &[]).files,
         reach: Reach::default(),
         is_granted: false,
         caution: None,
