@@ -105,7 +105,8 @@ fn read(machine: &Machine, input: &Value) -> Result<Request, Box<Record>> {
     }
     let left_out = protected.left_out(&config.environment, &line.names);
     let names = Names { secrets: secrets(protected, &line.names, &left_out), hosts: line.hosts, paths: line.names };
-    let reason = shown_by_git(&line.commands).or_else(|| asks_network.then(|| "it asks for the network".to_owned()));
+    let reason =
+        shown_by_git(&line.commands).or_else(|| asks_network.then(|| "it asks for the network (any host)".to_owned()));
     let effects = CallEffects {
         hosts: names.hosts.clone(),
         commands: line.commands.clone(),

@@ -2,7 +2,6 @@
 
 use std::ffi::OsStr;
 use std::io;
-use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
@@ -15,21 +14,20 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, geteuid, pidfd_open, pidfd_send_signal, test_kill_process, test_kill_process_group,
 };
 
-use super::call::{Memory, PathArgument};
+use super::call::{Memory, Message, PathArgument};
 use super::caller::{self, Caller};
 use super::kernel::{self, Answer, Notification};
+use super::network::{PROTOCOLS, StandIn, internet};
 use super::predict::{self, Predicted};
 use super::supervisor::{Access, Supervisor, number};
 use super::syscalls::KIND_MASK;
-use crate::fence::RunKind;
 use crate::fence::denial::Denial;
-use crate::fence::reach::{Receiver, program_of, session};
+use crate::fence::reach::{Receiver, plain, program_of, session};
+use crate::fence::{NetworkScope, RunKind};
 
-/// Services that look up names of users and groups: each only answers.
-const NAME_SERVICES: [&str; 2] = ["/run/nscd/socket", "/var/lib/sss/pipes/nss"];
-
-/// The folder of services that do the same.
-const USER_SERVICES: &str = "/run/systemd/userdb";
+/// Services that look up names for the C library, which reads files where there are none: a name can be passed on to any
+/// host.
+const NAME_SERVICES: [&str; 3] = ["/run/nscd/socket", "/var/lib/sss/pipes/nss", "/run/systemd/userdb"];
 
 /// Families of `NETLINK` whose messages tell routes, addresses and sockets.
 const TELLING: [i32; 2] = [libc::NETLINK_ROUTE, libc::NETLINK_SOCK_DIAG];
@@ -48,9 +46,6 @@ const LOG_READS: [i32; 3] = [3, 9, 10];
 
 /// Bytes of the kernel's log, at most: more than any has.
 const LOG_MAX: u64 = 1 << 26;
-
-/// Levels of options that any socket has, or one to the kernel.
-pub(super) const WITHOUT_ADDRESS: [i32; 2] = [libc::SOL_SOCKET, libc::SOL_NETLINK];
 
 /// Kinds of `ioctl` for terminals and sockets: to another file they mean nothing.
 const FOR_TERMINALS: u32 = 0x54;
@@ -85,22 +80,26 @@ impl Supervisor {
         let kind = kind & i32::try_from(KIND_MASK).unwrap_or(i32::MAX);
         let is_usual = kind == libc::SOCK_STREAM || kind == libc::SOCK_DGRAM;
         match family {
-            libc::AF_UNIX if kind == libc::SOCK_STREAM || kind == libc::SOCK_SEQPACKET => self.own_socket(asked, flags),
-            libc::AF_NETLINK if TELLING.contains(&protocol) => Ok(Answer::Continue),
-            libc::AF_UNIX | libc::AF_INET | libc::AF_INET6 if is_usual => {
-                self.has_stand_in = true;
-                self.own_socket(asked, flags)
+            libc::AF_UNIX if kind == libc::SOCK_STREAM || kind == libc::SOCK_SEQPACKET => {
+                self.own_socket(asked, flags).map(|_| Answer::NoReply)
             }
-            libc::AF_INET | libc::AF_INET6 => Ok(self.deny(Denial::Network, Answer::NoReply)),
+            libc::AF_NETLINK if TELLING.contains(&protocol) => Ok(Answer::Continue),
+            libc::AF_INET | libc::AF_INET6
+                if self.network() == NetworkScope::Addresses && is_usual && PROTOCOLS.contains(&protocol) =>
+            {
+                Ok(Answer::Continue)
+            }
+            libc::AF_INET | libc::AF_INET6 if self.network() == NetworkScope::Addresses => Ok(self.deny_network()),
+            libc::AF_UNIX | libc::AF_INET | libc::AF_INET6 if is_usual => {
+                let number = self.own_socket(asked, flags)?;
+                self.stand_ins.insert(number, StandIn { family, is_bound: false });
+                Ok(Answer::NoReply)
+            }
+            libc::AF_INET | libc::AF_INET6 => Ok(self.deny_network()),
+            // Without a fence such a socket may be refused as well.
+            _ if !self.stops_at_denial() => Ok(Answer::Fails(libc::EACCES)),
             _ => Ok(self.deny_call("socket")),
         }
-    }
-
-    /// The address of a socket that only looks like one of the internet is none.
-    pub(super) fn own_address(&self, caller: &Caller, socket: i32) -> Answer {
-        let domain = || kernel::socket_fact(caller.handle(socket).ok()?.as_fd(), libc::SO_DOMAIN).ok();
-        let is_stand_in = self.has_stand_in && domain() == Some(libc::AF_UNIX);
-        if is_stand_in { self.deny(Denial::Network, Answer::NoReply) } else { Answer::Continue }
     }
 
     /// An address of an interface, read for the program.
@@ -119,18 +118,17 @@ impl Supervisor {
     }
 
     /// A socket of this machine that leads nowhere: connected to nobody, so that neither the program nor the kernel for it
-    /// can connect it to anybody.
-    pub(super) fn own_socket(&self, asked: Notification, kind: i32) -> io::Result<Answer> {
+    /// can connect it to anybody. Returns its number.
+    fn own_socket(&self, asked: Notification, kind: i32) -> io::Result<u64> {
         let (socket, _) = UnixStream::pair()?;
         socket.set_nonblocking(kind & libc::SOCK_NONBLOCK != 0)?;
         let closes = kind & libc::SOCK_CLOEXEC != 0;
         kernel::add_file(self.listener.as_fd(), asked, socket.as_fd(), None, closes)?;
-        Ok(Answer::NoReply)
+        Ok(fstat(&socket)?.st_ino)
     }
 
-    /// Connects the program to a socket of this machine that was granted, or looks up names: one that is connected takes
-    /// the place of its own. Where it has no other sockets or the network, the kernel connects to any other address: what
-    /// it has got of this machine's sockets can't be connected.
+    /// Connects the program to a socket of this machine that was granted: one that is connected takes the place of its own. The kernel connects to any other address where that is approved: what the program has got of
+    /// this machine's sockets can't be connected.
     pub(super) fn connect(
         &self,
         asked: Notification,
@@ -141,15 +139,19 @@ impl Supervisor {
         let Some((family, address)) = self.address(caller, address) else { return Ok(Answer::Fails(libc::EINVAL)) };
         match family {
             libc::AF_UNIX => {}
+            _ if self.network() == NetworkScope::Addresses => {
+                return self.connect_approved(asked, caller, socket, (family, &address));
+            }
             libc::AF_NETLINK | libc::AF_UNSPEC => return Ok(Answer::Continue),
-            _ if self.stops_at_denial() => return Ok(self.deny_address(&address)),
+            _ if self.network() == NetworkScope::Nothing => return Ok(self.deny_address(&address)),
             _ => return Ok(Answer::Continue),
         }
         let Some(path) = path_of(&address) else { return Ok(self.nameless(&address)) };
-        let is_granted = |path: &Path| {
-            self.reach.sockets.iter().any(|socket| socket == path) || self.stops_at_denial() && is_name_service(path)
-        };
+        let is_granted = |path: &Path| self.reach.sockets.iter().any(|socket| socket == path);
         let path = if is_granted(path) { path.to_path_buf() } else { socket_at(caller, path)? };
+        if NAME_SERVICES.iter().any(|known| path.starts_with(known)) {
+            return Ok(Answer::Fails(libc::ECONNREFUSED));
+        }
         if !is_granted(&path) {
             return Ok(self.deny(Denial::UnixSocket(path), Answer::Fails(libc::EACCES)));
         }
@@ -187,11 +189,21 @@ impl Supervisor {
         self.deny(Denial::UnixSocket(PathBuf::from(OsStr::from_bytes(&name))), Answer::Fails(libc::EACCES))
     }
 
-    pub(super) fn bind(&self, caller: &Caller, address: Memory) -> io::Result<Answer> {
+    pub(super) fn bind(
+        &mut self,
+        asked: Notification,
+        caller: &Caller,
+        socket: i32,
+        address: Memory,
+    ) -> io::Result<Answer> {
         let Some((family, address)) = self.address(caller, address) else { return Ok(Answer::Fails(libc::EINVAL)) };
+        if self.network() == NetworkScope::Addresses {
+            return self.bind_approved(asked, caller, socket, (family, &address));
+        }
         Ok(match family {
             // Should it become another address meanwhile, Landlock lets no file be made for it.
             libc::AF_NETLINK => Answer::Continue,
+            libc::AF_UNIX if !self.stops_at_denial() => Answer::Continue,
             libc::AF_UNIX => match path_of(&address) {
                 Some(path) => match caller.place(libc::AT_FDCWD, path)? {
                     Some(place) => match predict::making(&place, false) {
@@ -206,14 +218,16 @@ impl Supervisor {
                 None => self.deny(Denial::UnixSocket("@".into()), Answer::NoReply),
             },
             // A port that is free, on no interface: it is asked for to see whether there is such a family.
-            _ if internet(&address).is_some_and(|to| to.ip().is_loopback() && to.port() == 0) => Answer::Returns(0),
-            _ => self.deny(Denial::Network, Answer::NoReply),
+            _ if internet(&address).is_some_and(|to| to.ip().is_loopback() && to.port() == 0) => {
+                return self.bound(caller, socket);
+            }
+            _ => self.deny_network(),
         })
     }
 
     fn deny_address(&self, address: &[u8]) -> Answer {
-        let denial = internet(address).map_or(Denial::Network, Denial::Connection);
-        self.deny(denial, Answer::NoReply)
+        let denial = internet(address).map_or(Denial::Network, |to| Denial::Connection(plain(to)));
+        self.deny(denial, Answer::Fails(libc::EACCES))
     }
 
     /// An address in its memory, with its family.
@@ -227,23 +241,25 @@ impl Supervisor {
     }
 
     /// What is sent through a socket, to an address or to the kernel.
-    pub(super) fn send(&self, caller: &Caller, socket: i32, at: u64, to: Option<Memory>) -> Answer {
-        if !self.has_stand_in && !geteuid().is_root() {
+    pub(super) fn send(&self, caller: &Caller, socket: i32, at: u64, message: Message) -> Answer {
+        if !self.has_stand_in() && !geteuid().is_root() {
             return Answer::Continue;
         }
         let word = |at: u64| caller.bytes(at).map(u64::from_ne_bytes);
         // A header: an address, its length, and what leads to the first part of the message.
-        let read = || match to {
-            Some(to) => Ok((to, at)),
-            None => Ok::<_, io::Error>((Memory { address: word(at)?, length: word(at + 8)? }, word(word(at + 16)?)?)),
+        let read = || match message {
+            Message::Bytes { to, .. } => Ok((to, at)),
+            Message::Header | Message::Headers { .. } => {
+                Ok::<_, io::Error>((Memory { address: word(at)?, length: word(at + 8)? }, word(word(at + 16)?)?))
+            }
         };
         let Ok((to, at)) = read() else { return Answer::Continue };
-        if self.has_stand_in && to.address != 0 {
+        if self.has_stand_in() && to.address != 0 {
             match self.address(caller, to) {
                 Some((libc::AF_NETLINK, _)) | None => {}
                 Some((libc::AF_UNIX, address)) => {
                     let path = path_of(&address).unwrap_or(Path::new("@")).to_path_buf();
-                    return self.deny(Denial::UnixSocket(path), Answer::NoReply);
+                    return self.deny(Denial::UnixSocket(path), Answer::Fails(libc::EACCES));
                 }
                 Some((_, address)) => return self.deny_address(&address),
             }
@@ -421,17 +437,6 @@ fn changes_network(caller: &Caller, socket: i32, at: u64) -> io::Result<bool> {
     Ok(kind >= FIRST_MESSAGE && kind % 4 != 2 && !is_probe)
 }
 
-/// An address of the internet.
-fn internet(address: &[u8]) -> Option<SocketAddr> {
-    let family = u16::from_ne_bytes(address.get(..2)?.try_into().ok()?);
-    let port = u16::from_be_bytes(address.get(2..4)?.try_into().ok()?);
-    match i32::from(family) {
-        libc::AF_INET => Some((<[u8; 4]>::try_from(address.get(4..8)?).ok()?, port).into()),
-        libc::AF_INET6 => Some((<[u8; 16]>::try_from(address.get(8..24)?).ok()?, port).into()),
-        _ => None,
-    }
-}
-
 /// The path in an address; `None` for an abstract one.
 fn path_of(address: &[u8]) -> Option<&Path> {
     let name = address.get(2..)?;
@@ -448,8 +453,4 @@ fn process_of_link(path: &Path) -> Option<&str> {
         ["/", "proc", pid, "exe" | "cwd" | "root"] if is_number(pid) => Some(pid),
         _ => None,
     }
-}
-
-fn is_name_service(path: &Path) -> bool {
-    NAME_SERVICES.iter().any(|known| path == Path::new(known)) || path.parent() == Some(Path::new(USER_SERVICES))
 }

@@ -139,6 +139,23 @@ pub(crate) fn connect(socket: BorrowedFd<'_>, address: &[u8]) -> io::Result<()> 
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Gives a socket an address as it lies in memory.
+pub(crate) fn bind(socket: BorrowedFd<'_>, address: &[u8]) -> io::Result<()> {
+    let length = libc::socklen_t::try_from(address.len()).map_err(io::Error::other)?;
+    // SAFETY: the kernel reads that many bytes and judges them itself.
+    let done = unsafe { libc::bind(socket.as_raw_fd(), address.as_ptr().cast(), length) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Sends bytes through a socket, to an address as it lies in memory unless that is empty.
+pub(crate) fn send(socket: BorrowedFd<'_>, bytes: &[u8], to: &[u8], flags: libc::c_int) -> io::Result<usize> {
+    let length = libc::socklen_t::try_from(to.len()).map_err(io::Error::other)?;
+    let to = if to.is_empty() { std::ptr::null() } else { to.as_ptr().cast() };
+    // SAFETY: the kernel reads that many bytes of each and judges the address itself.
+    let sent = unsafe { libc::sendto(socket.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), flags, to, length) };
+    usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+}
+
 /// A socket that leads nowhere yet.
 pub(crate) fn socket(family: libc::c_int, kind: libc::c_int) -> io::Result<OwnedFd> {
     // SAFETY: the call takes three integers.

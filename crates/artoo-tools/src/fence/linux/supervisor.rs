@@ -4,7 +4,7 @@
 //! held open from the look to the act, so that nothing can be swapped in between. Whatever is not made here goes on to
 //! the kernel, where Landlock still holds it.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -20,12 +20,13 @@ use super::call::{self, Call, PathArgument, Subject, TimeFormat};
 use super::caller::{self, Caller, DirEntry};
 use super::disk::Disk;
 use super::kernel::{self, Answer, Notification};
+use super::network::StandIn;
 use super::predict::{Change, Predicted, acts};
 use super::rename_folder;
-use super::syscalls::ACTING_BITS;
+use super::syscalls::{ACTING_BITS, INTERFACE_ADDRESSES};
 use crate::fence::denial::{DENIALS_MAX, Denial};
 use crate::fence::reach::session;
-use crate::fence::{Fence, Reach, RunKind};
+use crate::fence::{Fence, NetworkScope, Reach, RunKind};
 
 /// Renamed folders remembered; of a program that renames more, the rest is seen as deleted and new.
 const RENAMED_MAX: usize = 10_000;
@@ -97,11 +98,13 @@ pub(crate) struct Supervisor {
     first: OwnedFd,
     /// Processes that have a session of their own or asked for one: who is in one of these came of the program.
     pub(super) sessions: HashSet<i32>,
-    /// The program has got a socket that only looks like one of the internet.
-    pub(super) has_stand_in: bool,
+    /// Sockets of the program that only look like ones of the internet, by their numbers.
+    pub(super) stand_ins: HashMap<u64, StandIn>,
     /// Files the program has made beside those it may change, by device and number: its own temporary files.
     made: BTreeSet<(u64, u64)>,
-    notes: SharedObserved,
+    pub(super) notes: SharedObserved,
+    /// Held by each thread on which a call waits for the network.
+    pub(super) waiting: Arc<()>,
 }
 
 /// What a path is to the program.
@@ -134,9 +137,10 @@ impl Supervisor {
             most,
             first: pidfd,
             sessions: HashSet::from([pid.as_raw_nonzero().get()]),
-            has_stand_in: false,
+            stand_ins: HashMap::new(),
             made: BTreeSet::new(),
             notes,
+            waiting: Arc::new(()),
         }
     }
 
@@ -207,15 +211,25 @@ impl Supervisor {
                 }
                 Ok(Answer::Continue)
             }
-            Call::Socket { family: libc::AF_UNIX, kind, .. } => self.own_socket(asked, kind),
-            Call::Socket { .. } if self.reach.network => {
+            Call::Socket { family, .. } if family != libc::AF_UNIX && self.network() == NetworkScope::Everything => {
                 self.notes.seen().reached_out = true;
                 Ok(Answer::Continue)
             }
-            Call::Socket { family: libc::AF_INET | libc::AF_INET6, .. } => {
-                Ok(self.deny(Denial::Network, Answer::Fails(libc::EACCES)))
+            Call::Socket { family, kind, protocol } => self.socket(asked, family, kind, protocol),
+            Call::Bind { socket, address } => {
+                let caller = self.caller(asked)?;
+                self.bind(asked, &caller, socket, address)
             }
-            Call::Socket { .. } => Ok(Answer::Fails(libc::EACCES)),
+            Call::Listen => Ok(self.listening()),
+            Call::OwnAddress { socket, into } => self.own_address(asked, &self.caller(asked)?, socket, into),
+            Call::SetOption { level, option } => Ok(self.option(level, option)),
+            Call::Send { socket, at, message, flags } if self.network() == NetworkScope::Addresses => {
+                self.send_approved(asked, &self.caller(asked)?, socket, at, (message, flags))
+            }
+            Call::Send { socket, at, message, .. } => Ok(self.send(&self.caller(asked)?, socket, at, message)),
+            Call::Request { request, at, .. } if INTERFACE_ADDRESSES.contains(&request) => {
+                self.interface_address(asked, &self.caller(asked)?, request, at)
+            }
             Call::Mode { of, mode } => self.fact(asked, of, &Change::Mode(mode)),
             Call::Owner { of, user, group } => {
                 let some = |id: u32| (id != u32::MAX).then_some(id);
@@ -253,12 +267,7 @@ impl Supervisor {
             Call::Lock { file, waits } => self.lock(&self.caller(asked)?, file, waits),
             Call::Signal { process, signal } => self.caller(asked).map(|_| self.signal(process, signal)),
             Call::SignalThrough { file, signal } => Ok(self.signal_through(&self.caller(asked)?, file, signal)),
-            Call::Bind { .. }
-            | Call::Listen
-            | Call::OwnAddress { .. }
-            | Call::SetOption { .. }
-            | Call::Send { .. }
-            | Call::Share { .. }
+            Call::Share { .. }
             | Call::Identity { .. }
             | Call::Request { .. }
             | Call::Attributes { .. }

@@ -130,7 +130,7 @@ pub(super) const REACHING: &[c_long] = &[
     libc::SYS_socket,
 ];
 
-/// What else is done with sockets: a reading run has them all, and is asked about each use.
+/// What else is done with sockets. A program without the network has sockets that lead nowhere, and each use is asked about.
 pub(super) const SOCKETS: &[c_long] = &[
     libc::SYS_bind,
     libc::SYS_listen,
@@ -139,6 +139,17 @@ pub(super) const SOCKETS: &[c_long] = &[
     libc::SYS_sendto,
     libc::SYS_sendmsg,
     libc::SYS_sendmmsg,
+];
+
+/// What is asked about of sockets that may be connected to some addresses; `sendto` only with an address.
+pub(super) const ADDRESSED: &[c_long] = &[libc::SYS_bind, libc::SYS_listen, libc::SYS_sendmsg, libc::SYS_sendmmsg];
+
+/// Options, by level and number, that lead packets over other hosts than the one addressed or send some by themselves.
+pub(super) const ROUTING_OPTIONS: [(i32, &[i32]); 2] = [
+    // IP_OPTIONS, and joining or leaving groups
+    (libc::IPPROTO_IP, &[4, 35, 36, 39, 40, 42, 43, 44, 45, 46, 47, 48]),
+    // IPV6_2292HOPOPTS to -PKTOPTIONS, groups, IPV6_FLOWLABEL_MGR, -HOPOPTS, -RTHDRDSTOPTS, -RTHDR, -DSTOPTS
+    (libc::IPPROTO_IPV6, &[3, 4, 5, 6, 20, 21, 27, 28, 32, 42, 43, 44, 45, 46, 47, 48, 54, 55, 57, 59]),
 ];
 
 /// Modes, owners and times: no Landlock right covers them. They are asked about, or denied where nobody can be asked.
@@ -204,8 +215,8 @@ pub(super) const REQUESTS: [(u32, &[u8]); 12] = [
     (0xc020_6600, &[0x0b]), // FS_IOC_FIEMAP
 ];
 
-/// SIOCGIFADDR, -DSTADDR, -BRDADDR, -NETMASK: only a socket of the internet can be asked. A reading run has none, and is
-/// told by the one who answers it.
+/// SIOCGIFADDR, -DSTADDR, -BRDADDR, -NETMASK: only a socket of the internet can be asked. A program without the network has
+/// none, and is told by the one who answers it.
 pub(super) const INTERFACE_ADDRESSES: [u32; 4] = [0x8915, 0x8917, 0x8919, 0x891b];
 
 /// Calls on processes: the argument that names one, which must be 0, the caller, and a kind of name (argument 0) that
