@@ -1,17 +1,16 @@
-//! What a program tried to do and was not allowed to.
+//! Acts of a program that the sandbox denied.
 
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-/// Denials remembered of one run; a program that tries more is told of these.
+/// Denials recorded of one run; later ones are not.
 #[cfg(target_os = "linux")]
 pub(crate) const DENIALS_MAX: usize = 1000;
 
-/// Paths named in a remark; the rest is counted.
+/// Paths named in a message; the rest are counted.
 const NAMED_MAX: usize = 5;
 
-/// One act that was denied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Denial {
     /// Creating, changing, renaming or removing what lies at this path.
@@ -31,7 +30,7 @@ pub enum Denial {
 }
 
 impl Denial {
-    /// Whether it is about what a [`super::Reach`] can grant: the network, a socket with a path, one process.
+    /// Whether a [`super::Reach`] can grant it: the network, a socket with a path, or a signal to one process.
     pub(crate) fn is_reach(&self) -> bool {
         match self {
             Self::Connection(_) | Self::Network => true,
@@ -49,7 +48,7 @@ impl Denial {
     }
 }
 
-/// Completes "it was not allowed to".
+/// Completes the sentence "it was not allowed to".
 impl fmt::Display for Denial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = crate::paths::line;
@@ -68,7 +67,7 @@ impl fmt::Display for Denial {
     }
 }
 
-/// What to say to one who wonders why a command failed; `None` if nothing was denied.
+/// A message that explains why a command may have failed; `None` if nothing was denied.
 pub(crate) fn remark(denials: &[Denial]) -> Option<String> {
     let paths: Vec<&Path> = denials.iter().filter_map(Denial::path).collect();
     let mut named: Vec<String> = paths.iter().take(NAMED_MAX).map(|path| crate::paths::line(path)).collect();
@@ -87,7 +86,7 @@ mod tests {
     use super::{Denial, remark};
 
     #[test]
-    fn remarks_name_five_paths_and_every_kind() {
+    fn messages_name_five_paths_and_every_kind() {
         let write = |name: u32| Denial::Write(format!("/f{name}").into());
         let signal = Denial::Signal { pid: 7, program: "a\nb".to_owned() };
         let denials: Vec<Denial> = (0..7).map(write).chain([Denial::Network, signal]).collect();

@@ -1,7 +1,6 @@
-//! Law 1, second layer: what the kernel lets a command do, whatever was proven or allowed about it.
-//!
-//! On Linux a thread restricts itself with Landlock and seccomp and then starts the program, so that artoo itself stays
-//! as it was and every process that comes of the program is held. On macOS `sandbox-exec` holds it.
+//! Law 1, second layer: the sandbox in which every command runs, whatever was approved. On Linux a thread restricts
+//! itself with Landlock and seccomp before it starts the program, so that all descendants are restricted and artoo
+//! itself is not. On macOS `sandbox-exec` restricts the program.
 
 mod denial;
 #[cfg(target_os = "linux")]
@@ -25,8 +24,8 @@ pub use denial::Denial;
 pub(crate) use denial::remark;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{
-    Asking, Disk, Filters, Layers, Most, SharedObserved, Supervisor, can_be_made, drop_capabilities, hold_signals,
-    kernel,
+    Disk, Filters, Layers, Listening, RunLimits, SharedObserved, Supervisor, can_be_made, drop_capabilities,
+    hold_signals, kernel,
 };
 pub(crate) use reach::{NetworkScope, Reach};
 pub(crate) use read_allowlist::ReadAllowlist;
@@ -36,37 +35,37 @@ pub(crate) use report::signals_are_held;
 pub(crate) use report::{report, try_early};
 pub(crate) use views::{clean_views, views_in_words};
 
-/// How a program is held.
+/// How a program is sandboxed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RunKind {
-    /// It changes what its fence allows; whatever else it tries is denied.
+    /// It may change what its sandbox allows; anything else is denied.
     Fenced,
-    /// It changes its temporary folder alone, and is killed at its first denial.
+    /// It may change its temporary folder only, and is killed at its first denial.
     Reading,
-    /// It changes files in a view.
+    /// It changes files in a copy-on-write view.
     View,
 }
 
-/// What one command may do.
+/// The permissions of one command.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fence {
-    /// Paths a person was shown and allowed: these may be changed, made and removed, and what lies below them.
+    /// Paths that the user approved: these and everything below them may be created, changed and deleted.
     pub(crate) granted: Vec<PathBuf>,
-    /// Places that stay as they are even where a folder above them was allowed: artoo's own data.
+    /// artoo's own data: never readable or writable, even if a folder above it was approved.
     pub(crate) kept_back: Vec<PathBuf>,
-    /// Paths that may be read although they would otherwise be kept back.
+    /// Paths that may be read although they would be hidden otherwise.
     pub(crate) readable: Vec<PathBuf>,
-    /// Files that may not be read although a folder above them may: they may hold secrets.
+    /// Files that may hold secrets: not readable, although the folder above them is.
     pub(crate) left_out: Vec<PathBuf>,
-    /// What it may reach beyond files.
+    /// Access beyond files.
     pub(crate) reach: Reach,
-    /// Whether the whole run is killed at the first denial. In a view nothing is.
+    /// Whether the run is killed at its first denial. In a view no run is.
     pub(crate) stops_at_denial: bool,
 }
 
 impl Fence {
-    /// The fence of a program that is to change nothing. Of what it opens, a place that is hidden by itself may be read;
-    /// never a protected one, or a folder in which something is hidden.
+    /// The sandbox of a program that may change nothing. Of the files it opens, a path that is hidden itself may be
+    /// read, but never a protected one or a folder that contains a hidden path.
     pub(crate) fn of_reading(protected: &Protected, opened: &[PathBuf]) -> Self {
         let hidden = protected.hidden_places();
         let may_be_read = |path: &PathBuf| {
@@ -76,7 +75,7 @@ impl Fence {
         Self { readable, kept_back: protected.own_data(), ..Self::default() }
     }
 
-    /// How a program with this fence is held, in a view or outside.
+    /// The kind of a run with these permissions.
     pub(crate) fn kind(&self, in_view: bool) -> RunKind {
         match (in_view, self.stops_at_denial) {
             (true, _) => RunKind::View,
@@ -85,12 +84,12 @@ impl Fence {
         }
     }
 
-    /// The fence of a reading run: nothing is changed but a private folder, and the first denial ends the run.
+    /// The sandbox of a reading run, which may change its temporary folder only and ends at the first denial.
     pub(crate) fn of_reading_run(protected: &Protected) -> Self {
         Self { stops_at_denial: true, ..Self::of_reading(protected, &[]) }
     }
 
-    /// The fence of a command that was proven to make these names: what is not there yet, and in the workspace.
+    /// The sandbox of a command that may create these names if they are missing and in the workspace.
     #[cfg(test)]
     pub(crate) fn of_creating(
         config: &ToolConfig,
@@ -101,18 +100,18 @@ impl Fence {
         let workspace = workspace(config);
         let is_missing = |path: &&Path| path.symlink_metadata().is_err();
         let granted = real(created).into_iter().filter(|path| path.starts_with(&workspace));
-        // A folder made on the way is named with the first of the folders that are missing.
+        // A new folder is granted by the first of the missing folders on its path.
         let granted = granted.filter_map(|path| path.ancestors().take_while(is_missing).last().map(Path::to_path_buf));
         Self { granted: granted.collect(), ..Self::of_reading(protected, opened) }
     }
 
-    /// The fence of a command a person allowed: also what they were shown, artoo's own data never.
+    /// The sandbox of an approved command: it may change the workspace and these paths, but not artoo's own data.
     #[cfg(test)]
     pub(crate) fn of_allowed(config: &ToolConfig, protected: &Protected, shown: &[PathBuf], network: bool) -> Self {
         let kept_back = protected.own_data();
         let is_own = |path: &PathBuf| kept_back.iter().any(|kept| path.starts_with(kept));
         let shown: Vec<PathBuf> = real(shown).into_iter().filter(|path| !is_own(path)).collect();
-        // Reading all below a folder that holds artoo's own data would read that too.
+        // A folder that contains artoo's own data is not readable as a whole.
         let readable = shown.iter().filter(|path| !kept_back.iter().any(|kept| kept.starts_with(path)));
         let readable = readable.cloned().collect();
         let reach = Reach::of_network(network);
@@ -126,7 +125,7 @@ fn workspace(config: &ToolConfig) -> PathBuf {
     paths::real(Path::new(&config.environment.workspace))
 }
 
-/// Where paths really lead: that is what the kernel decides about.
+/// Resolves symbolic links, as the kernel does before it decides.
 fn real(named: &[PathBuf]) -> Vec<PathBuf> {
     named.iter().map(|path| paths::real(path)).collect()
 }

@@ -1,4 +1,4 @@
-//! What a command may reach beyond files, named in a question and granted one by one.
+//! Access of a command beyond files, each part of it granted by an approval.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -9,32 +9,32 @@ use super::denial::Denial;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NetworkScope {
     Nothing,
-    /// Some addresses and no others.
+    /// Only approved addresses.
     Addresses,
     Everything,
 }
 
-/// What a command may reach. The default is nothing.
+/// Access beyond files. The default is none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux tells sockets and receivers apart"))]
 pub(crate) struct Reach {
-    /// Every host of the network.
+    /// Any host.
     pub(crate) network: bool,
-    /// Addresses that can be connected to and sent to.
+    /// Addresses that may be connected to and sent to.
     pub(crate) addresses: Vec<SocketAddr>,
-    /// Sockets of this machine, by their real paths: streams and packets can be connected to.
+    /// Unix sockets that may be connected to, by their real paths: stream and seqpacket sockets only.
     pub(crate) sockets: Vec<PathBuf>,
-    /// Processes that can be sent a signal.
+    /// Processes that may be signalled.
     pub(crate) signals: Vec<Receiver>,
 }
 
 impl Reach {
-    /// The network, if so, and nothing else.
+    /// Access to the network, if `network`, and to nothing else.
     pub(crate) fn of_network(network: bool) -> Self {
         Self { network, ..Self::default() }
     }
 
-    /// Exactly what these denials name. Other system calls and abstract sockets are never granted.
+    /// Access to exactly what these denials name. Other system calls and abstract sockets are never granted.
     pub(crate) fn of(denials: &[Denial]) -> Self {
         let mut reach = Self::default();
         for denial in denials {
@@ -56,7 +56,7 @@ impl Reach {
         reach
     }
 
-    /// Grants what another grants as well.
+    /// Adds the access that `other` grants.
     pub(crate) fn add(&mut self, other: &Self) {
         self.network |= other.network;
         for address in &other.addresses {
@@ -72,7 +72,6 @@ impl Reach {
         self.signals.extend(signals);
     }
 
-    /// How much of the network it grants.
     pub(crate) fn network_scope(&self) -> NetworkScope {
         match (self.network, self.addresses.is_empty()) {
             (true, _) => NetworkScope::Everything,
@@ -81,7 +80,6 @@ impl Reach {
         }
     }
 
-    /// Whether an address is one of those granted.
     pub(crate) fn has_address(&self, address: SocketAddr) -> bool {
         self.addresses.iter().any(|granted| plain(*granted) == plain(address))
     }
@@ -91,7 +89,7 @@ impl Reach {
         self.sockets.is_empty() && self.signals.is_empty()
     }
 
-    /// Whether it grants all that another grants.
+    /// Whether it grants everything that `other` grants.
     pub(crate) fn holds(&self, other: &Self) -> bool {
         (self.network || !other.network)
             && (self.network || other.addresses.iter().all(|address| self.has_address(*address)))
@@ -100,7 +98,7 @@ impl Reach {
     }
 }
 
-/// An address of IPv4 that is written as one of IPv6 as itself.
+/// An IPv4-mapped IPv6 address as the IPv4 address, any other unchanged.
 pub(super) fn plain(address: SocketAddr) -> SocketAddr {
     match address {
         SocketAddr::V6(six) if six.ip().to_ipv4_mapped().is_none() => address,
@@ -108,27 +106,27 @@ pub(super) fn plain(address: SocketAddr) -> SocketAddr {
     }
 }
 
-/// A process, told from a later one with the same number.
+/// A process, identified by its start time as well, since its number may be reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Receiver {
     pub(crate) pid: i32,
-    /// When it was started, in ticks since the start of the machine.
+    /// Start time in clock ticks since boot.
     started: u64,
 }
 
 impl Receiver {
-    /// The process with this number, if there is one and its start can be known.
+    /// The process with this number, if it exists and its start time is known.
     pub(crate) fn of(pid: i32) -> Option<Self> {
         Some(Self { pid, started: fact(pid, 19)? })
     }
 }
 
-/// The session of a process; 0 is that of the kernel's own.
+/// The session of a process; 0 for the kernel's own threads.
 pub(super) fn session(pid: i32) -> Option<i32> {
     fact(pid, 3).and_then(|session| i32::try_from(session).ok())
 }
 
-/// One of the values that tell of a process, counted from behind its name, which may hold blanks and brackets.
+/// A field of `/proc/PID/stat`, counted from the one after the process name, which may contain blanks and brackets.
 fn fact(pid: i32, number: usize) -> Option<u64> {
     let stat = std::fs::read(Path::new("/proc").join(pid.to_string()).join("stat")).ok()?;
     let end = stat.iter().rposition(|byte| *byte == b')')?;

@@ -1,4 +1,4 @@
-//! What fenced programs may see of this machine: everything beside the protected places.
+//! The files that sandboxed programs may read: everything except protected paths.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,14 +12,14 @@ use std::{
 use super::linux::BesideHidden;
 use crate::protect::Protected;
 
-/// The places that stay hidden, and on Linux what was found beside them.
+/// The hidden paths and, on Linux, the cached Landlock rules for everything beside them.
 #[derive(Debug)]
 pub(crate) struct ReadAllowlist {
-    /// In order: a folder before what lies in it.
+    /// Sorted: a folder comes before its content.
     hidden: Vec<PathBuf>,
     #[cfg(target_os = "linux")]
     visible: Mutex<Option<Arc<BesideHidden>>>,
-    /// How often it was looked at anew.
+    /// How often the rules were made again.
     looks: AtomicU64,
 }
 
@@ -33,21 +33,21 @@ impl ReadAllowlist {
         }
     }
 
-    /// What may not be read, whether it is there or not.
+    /// Paths that may not be read, whether they exist or not.
     pub(crate) fn hidden(&self) -> &[PathBuf] {
         &self.hidden
     }
 
-    /// A number that changes with what a program may read: the rules of one that runs stay as they were at its start.
+    /// A number that changes with the rules. A running program keeps the rules of its start.
     #[cfg(feature = "mcp")]
     pub(crate) fn version(&self) -> u64 {
         #[cfg(target_os = "linux")]
-        // Where it can't be found out, no program starts either.
+        // If the rules can't be made, no program can be started either.
         drop(self.visible());
         self.looks.load(Ordering::Relaxed)
     }
 
-    /// What lies beside the hidden places now. Who asks meanwhile waits, instead of looking for the same.
+    /// The current rules, cached until something changes. Concurrent callers wait instead of making the same rules.
     #[cfg(target_os = "linux")]
     pub(super) fn visible(&self) -> io::Result<Arc<BesideHidden>> {
         let mut kept = self.visible.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,18 +1,18 @@
-//! What this machine can hold, found out by trying it once on processes made for it.
+//! Whether the sandbox works on this machine, tried out once on processes made for it.
 
 use std::sync::OnceLock;
 use std::thread;
 
-/// What the fence holds on this machine.
+/// Which parts of the sandbox work on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FenceReport {
-    /// Whether files, network and signals are all held. Where not, every command that is not proven read-only asks.
+    /// Whether files and the network are restricted. If not, each command needs approval before it runs.
     pub holds: bool,
-    /// What is held and what is missing, a sentence each.
+    /// A sentence for each part that works or is missing.
     pub words: Vec<String>,
 }
 
-/// One part of the fence, tried.
+/// Whether each part of the sandbox works.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Tried {
     files: bool,
@@ -22,27 +22,28 @@ struct Tried {
 
 static TRIED: OnceLock<Tried> = OnceLock::new();
 
-/// Tries the fence, the first time it is asked for; the kernel does not change under a running program. Whoever asks
-/// meanwhile waits for the outcome.
+/// Tries out the sandbox on the first call; the kernel does not change while artoo runs. Concurrent callers wait for
+/// the result.
 fn tried() -> Tried {
     *TRIED.get_or_init(try_out)
 }
 
-/// Begins to try the fence on a thread of its own, so that whoever needs the outcome first need not wait for all of it.
+/// Starts trying out the sandbox on another thread, to shorten the wait of the first command.
 pub(crate) fn try_early() {
     if TRIED.get().is_none() {
-        // Where no thread can be had, whoever asks first tries it.
+        // Without a thread, the first caller of `tried` does it.
         drop(thread::Builder::new().name("artoo-fence".to_owned()).spawn(tried));
     }
 }
 
-/// Whether a fenced thread can signal nobody outside. Killing everyone it can signal rests on this.
+/// Whether a sandboxed thread can't signal processes outside its sandbox. Killing all descendants by `kill(-1)` relies
+/// on this.
 #[cfg(target_os = "linux")]
 pub(crate) fn signals_are_held() -> bool {
     tried().signals
 }
 
-/// What is held here.
+/// Which parts of the sandbox work here.
 pub(crate) fn report() -> FenceReport {
     let Tried { files, network, signals } = tried();
     let words = [
@@ -68,7 +69,7 @@ pub(crate) fn report() -> FenceReport {
     }
 }
 
-/// The profile denies files, the network and signals alike, or the program does not start at all.
+/// The profile restricts files and the network, or the program does not start.
 #[cfg(not(target_os = "linux"))]
 fn try_out() -> Tried {
     let held = super::seatbelt::program().is_some();
@@ -82,7 +83,7 @@ fn try_out() -> Tried {
 
 #[cfg(target_os = "linux")]
 mod probe {
-    //! A fenced thread that tries to write, to make a socket, and to signal a process made for this.
+    //! A sandboxed thread tries to open a file, to make a socket and to signal a process made for this.
 
     use std::fs::OpenOptions;
     use std::io;
@@ -98,7 +99,7 @@ mod probe {
     use crate::fence::{NetworkScope, RunKind};
 
     pub(super) fn run() -> Option<Tried> {
-        // It reads from a pipe that this side closes in the end, so it never outlives the probe.
+        // It reads from a pipe that is closed at the end, so it never outlives the probe.
         let mut outside = ["/usr/bin/cat", "/bin/cat", "/run/current-system/sw/bin/cat"].iter().find_map(|cat| {
             Command::new(cat).env_clear().stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()
         })?;
@@ -119,7 +120,7 @@ mod probe {
         let could_open = is_open(&own);
         let could_signal = outside.is_some_and(|pid| test_kill_process(pid).is_ok());
         let status = rules::nothing().and_then(|ruleset| ruleset.restrict_self()).map_err(io::Error::other)?;
-        // Before its third version Landlock did not hold the emptying of files.
+        // Before ABI 3 Landlock did not restrict truncation.
         let is_new_enough =
             matches!(status.landlock, LandlockStatus::Available { effective_abi, .. } if effective_abi >= ABI::V3);
         filters.apply().map_err(io::Error::other)?;
@@ -130,7 +131,7 @@ mod probe {
         })
     }
 
-    /// For reading: a program that runs can't be opened for writing, fence or no fence.
+    /// Opened for reading, since a running program can't be opened for writing even without a sandbox.
     fn is_open(path: &Path) -> bool {
         OpenOptions::new().read(true).open(path).is_ok()
     }

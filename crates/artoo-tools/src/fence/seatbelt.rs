@@ -1,4 +1,4 @@
-//! The fence as a profile for macOS's `sandbox-exec`.
+//! The sandbox as a profile for macOS's `sandbox-exec`.
 
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -7,32 +7,32 @@ use std::path::{Path, PathBuf};
 use super::Fence;
 use crate::process::{Invocation, Order};
 
-/// Where the system keeps it; a program of that name elsewhere is somebody else's.
+/// The system's own path; a program of that name elsewhere is not trusted.
 const PROGRAM: &str = "/usr/bin/sandbox-exec";
 
-/// The program, where this machine has it.
+/// The path of `sandbox-exec`, if it is installed.
 pub(crate) fn program() -> Option<PathBuf> {
     let program = PathBuf::from(PROGRAM);
     program.is_file().then_some(program)
 }
 
-/// The same order, run by `sandbox-exec` behind a profile.
+/// The same order, run by `sandbox-exec` with a profile.
 pub(crate) fn wrapped(program: &Path, order: Order, scratch: &Path) -> Order {
     let profile = profile(&order.fence, order.read_allowlist.hidden(), scratch);
-    // `sandbox-exec` takes a path and no other name; a program that asks for its name sees the path.
+    // `sandbox-exec` passes the path as `argv[0]`.
     let Invocation { program: sandboxed, arguments, environment, .. } = order.invocation;
     let arguments = [OsString::from("-p"), profile.into(), sandboxed.into_os_string()].into_iter().chain(arguments);
     let (program, name, arguments) = (program.to_path_buf(), "sandbox-exec".into(), arguments.collect());
     Order { invocation: Invocation { program, name, arguments, environment }, ..order }
 }
 
-/// The profile's text. The last rule that fits decides.
+/// The text of the profile. The last rule that matches decides.
 pub(crate) fn profile(fence: &Fence, hidden: &[PathBuf], scratch: &Path) -> String {
     let mut text = String::from(
         "(version 1)\n(allow default)\n(deny file-write*)\n(deny network*)\n(deny mach-lookup)\n(deny appleevent-send)\n\
          (deny signal (target others))\n(deny process-info* (target others))\n(deny file-link)\n(deny system-socket)\n",
     );
-    // Looking up users, names and the time.
+    // For looking up users, names and the time.
     for service in ["com.apple.system.opendirectoryd.libinfo", "com.apple.system.notification_center", "com.apple.logd"]
     {
         rule(&mut text, "allow mach-lookup", "global-name", service);
@@ -67,7 +67,7 @@ pub(crate) fn profile(fence: &Fence, hidden: &[PathBuf], scratch: &Path) -> Stri
     for path in &fence.kept_back {
         path_rule(&mut text, "deny file-read-data file-write*", path);
     }
-    // Whatever was allowed, nobody else is let act with the owner's rights.
+    // No set-id bits, whatever was approved.
     text.push_str("(deny file-write-setugid)\n");
     text
 }
@@ -78,7 +78,7 @@ fn path_rule(text: &mut String, action: &str, path: &Path) {
 
 fn rule(text: &mut String, action: &str, kind: &str, name: &str) {
     let escaped = name.replace('\\', "\\\\").replace('"', "\\\"");
-    // Writing to a text does not fail.
+    // Writing to a `String` does not fail.
     let _ = writeln!(text, "({action} ({kind} \"{escaped}\"))");
 }
 
@@ -88,7 +88,7 @@ mod tests {
     use crate::fence::Reach;
 
     #[test]
-    fn the_profile_denies_first_and_artoos_own_data_last() {
+    fn profile_denies_own_data_last() {
         let fence = Fence {
             granted: vec!["/Users/ada/a \"quoted\"\\ name".into()],
             kept_back: vec!["/Users/ada/.artoo".into()],

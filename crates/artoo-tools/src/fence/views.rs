@@ -1,4 +1,4 @@
-//! Views for commands: which folders, where their changes lie, and whether this machine has views at all.
+//! Creates views for commands and reports whether this machine supports them.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -23,7 +23,7 @@ impl View {
     }
 }
 
-/// Whether commands run in views, in a sentence.
+/// A sentence that says whether commands run in views.
 pub(crate) fn views_in_words(config: &ToolConfig) -> String {
     match tried(config) {
         Ok(_) => "commands change files in a view first, and only what is approved reaches the real ones".to_owned(),
@@ -33,18 +33,17 @@ pub(crate) fn views_in_words(config: &ToolConfig) -> String {
     }
 }
 
-/// Makes the folder of all views, so that none appears while a program looks, and begins to delete what views of ended
-/// processes have left there.
+/// Creates the folder of all views before any program looks, and starts deleting the views of ended processes.
 pub(crate) fn clean_views(config: &ToolConfig) {
     let Some(views) = folder(config).filter(|_| config.views) else { return };
-    // Where it can't be made, the first view tells why.
+    // If it can't be created, the first view reports why.
     let _ = DirBuilder::new().mode(0o700).create(&views);
     if std::fs::read_dir(&views).is_ok_and(|mut entries| entries.next().is_some()) {
         drop(thread::Builder::new().name("artoo-views".to_owned()).spawn(move || view::clean(&views)));
     }
 }
 
-/// The folder of all views, where they can be made.
+/// The folder of all views, if views are supported.
 fn tried(config: &ToolConfig) -> Result<PathBuf, NoView> {
     if !config.views {
         return Err(NoView::Off);

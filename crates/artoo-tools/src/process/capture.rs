@@ -1,5 +1,6 @@
-//! A stream's two ends in bounded memory, with a true count of all its bytes.
+//! Keeps the beginning and the end of a stream in bounded memory and counts all bytes.
 
+use std::collections::VecDeque;
 use std::io::{self, Read};
 
 use artoo_proto::KeptOutput;
@@ -7,71 +8,68 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 
 use crate::evidence::Spill;
 
-/// Bytes read at a time, at most: what a pipe holds.
+/// Maximum bytes per read: the capacity of a pipe.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// Bytes read at first: most commands say little, and many of them run at once.
+/// Size of the first buffer: most commands print little, and many run at once.
 const CHUNK_FIRST_BYTES: usize = 4 * 1024;
 
-/// What is kept of one stream.
+/// The captured part of one stream.
 #[derive(Debug)]
 pub(crate) struct Captured {
     end_bytes: usize,
     head: Vec<u8>,
-    /// A ring once it is full: `next` is its oldest byte.
-    tail: Vec<u8>,
-    next: usize,
+    tail: VecDeque<u8>,
     total: u64,
-    /// Where all of it goes, up to the store's cap.
+    /// Stores the whole stream as evidence, up to the store's limit.
     spill: Option<Spill>,
 }
 
 impl Captured {
-    /// Keeps at most `end_bytes` at each end.
+    /// Captures at most `end_bytes` at each end.
     pub(crate) fn new(end_bytes: usize) -> Self {
-        Self { end_bytes, head: Vec::new(), tail: Vec::new(), next: 0, total: 0, spill: None }
+        Self { end_bytes, head: Vec::new(), tail: VecDeque::new(), total: 0, spill: None }
     }
 
-    /// Also keeps the stream as evidence.
+    /// Also stores the stream as evidence.
     pub(crate) fn with_spill(self, spill: Option<Spill>) -> Self {
         Self { spill, ..self }
     }
 
-    /// Settles the stream in the evidence store; `None` where it is empty or nothing is kept.
+    /// Commits the stream to the evidence store; `None` if it is empty or not stored.
     pub(crate) fn keep(&mut self, stream: &str) -> Option<KeptOutput> {
         let end = if self.tail.is_empty() { self.head.clone() } else { self.tail() };
         self.spill.take().filter(|_| self.total > 0)?.keep(stream, &end).ok()
     }
 
-    /// All bytes that came, kept or not.
+    /// All bytes of the stream, captured or not.
     pub(crate) fn total(&self) -> u64 {
         self.total
     }
 
-    /// Whether every byte is kept.
+    /// Whether every byte is captured.
     pub(crate) fn is_whole(&self) -> bool {
         self.left_out() == 0
     }
 
-    /// Bytes that came between the two ends and are gone.
+    /// Bytes between the two captured ends.
     pub(crate) fn left_out(&self) -> u64 {
         let kept = self.head.len().saturating_add(self.tail.len());
         self.total.saturating_sub(u64::try_from(kept).unwrap_or(u64::MAX))
     }
 
-    /// The first bytes; all of them where the whole is no longer than one end.
+    /// The first bytes; all of them if the stream is no longer than one end.
     pub(crate) fn head(&self) -> &[u8] {
         &self.head
     }
 
     /// The last bytes, in order, without those in the head.
     pub(crate) fn tail(&self) -> Vec<u8> {
-        let (newer, older) = self.tail.split_at(self.next.min(self.tail.len()));
-        [older, newer].concat()
+        self.tail.iter().copied().collect()
     }
 
-    /// Both ends as text of at most `max_chars` characters, with a mark for what is missing;
-    /// whether anything is.
+    /// Both ends as text of at most `max_chars` characters, with a mark for omitted bytes; also returns whether any are
+    /// omitted.
     pub(crate) fn text(&self, max_chars: usize) -> (String, bool) {
         crate::text::ends(&self.head, self.left_out(), &self.tail(), max_chars)
     }
@@ -84,20 +82,14 @@ impl Captured {
         let room = self.end_bytes.saturating_sub(self.head.len()).min(bytes.len());
         let (first, rest) = bytes.split_at(room);
         self.head.extend_from_slice(first);
-        // Only the last `end_bytes` of a long piece can matter.
+        // Only the last `end_bytes` of a long piece can remain.
         let rest = rest.get(rest.len().saturating_sub(self.end_bytes)..).unwrap_or_default();
-        let growing = self.end_bytes.saturating_sub(self.tail.len()).min(rest.len());
-        let (grow, wrap) = rest.split_at(growing);
-        self.tail.extend_from_slice(grow);
-        for byte in wrap {
-            if let Some(slot) = self.tail.get_mut(self.next) {
-                *slot = *byte;
-            }
-            self.next = (self.next + 1) % self.end_bytes.max(1);
-        }
+        let over = self.tail.len().saturating_add(rest.len()).saturating_sub(self.end_bytes);
+        self.tail.drain(..over.min(self.tail.len()));
+        self.tail.extend(rest);
     }
 
-    /// Reads what is there at once.
+    /// Reads a stream to its end, blocking.
     pub(crate) fn read(&mut self, mut stream: impl Read) -> io::Result<()> {
         let mut chunk = vec![0; CHUNK_BYTES];
         loop {
@@ -108,7 +100,7 @@ impl Captured {
         }
     }
 
-    /// Counts bytes that are passed over, between both ends.
+    /// Counts bytes without capturing them.
     pub(crate) fn skip(&mut self, bytes: u64) {
         self.total = self.total.saturating_add(bytes);
         if let Some(spill) = &mut self.spill {
@@ -116,7 +108,7 @@ impl Captured {
         }
     }
 
-    /// Reads to the end.
+    /// Reads a stream to its end.
     pub(crate) async fn drain(&mut self, mut stream: impl AsyncRead + Unpin) -> io::Result<()> {
         let mut chunk = vec![0; CHUNK_FIRST_BYTES];
         loop {
@@ -138,10 +130,10 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whatever the pieces, head and tail are the true ends and the count is true.
+        /// Head, tail and count don't depend on how the stream is split.
         #[doc = "holds: design T6"]
         #[test]
-        fn head_and_tail_are_the_true_ends(
+        fn head_and_tail_are_ends_of_stream(
             pieces in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..40), 0..12),
             end_bytes in 1_usize..30,
         ) {

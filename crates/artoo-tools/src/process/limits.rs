@@ -1,4 +1,4 @@
-//! What one program and everything it starts may use, set from outside before its first instruction where possible.
+//! Resource limits of a program and its descendants.
 
 #[cfg(target_os = "linux")]
 use std::io;
@@ -10,8 +10,8 @@ use crate::config::ProcessLimits;
 const SIGXCPU: i32 = Signal::XCPU.as_raw();
 const SIGXFSZ: i32 = Signal::XFSZ.as_raw();
 
-/// A limit that may have ended a program, by the signal it ended with. The kernel tells no more than that: a program
-/// that is refused memory or a process sees an error and says, or does not say, what it likes.
+/// The limit that may have ended a program, by its signal. The kernel reports no other limits: a program that gets no
+/// memory or process sees an error instead.
 pub(crate) fn struck(signal: i32, limits: &ProcessLimits) -> Option<String> {
     match signal {
         SIGXFSZ => Some(format!("it wrote a file past the limit of {} bytes and was ended", limits.file_bytes)),
@@ -20,17 +20,17 @@ pub(crate) fn struck(signal: i32, limits: &ProcessLimits) -> Option<String> {
     }
 }
 
-/// What to say of a program that was ended because it used more than these bytes of disk space.
+/// The message about a program that exceeded its limit on disk space.
 pub(crate) fn full(most: u64) -> String {
     format!("it used more than {most} bytes of disk space and was ended")
 }
 
-/// Sets the limits of a process; what it starts inherits them, and none can be raised again.
+/// Sets the limits of a process; its descendants inherit them, and none can be raised again.
 #[cfg(target_os = "linux")]
 pub(crate) fn apply(pid: rustix::process::Pid, limits: &ProcessLimits) -> io::Result<()> {
     use rustix::process::{Resource, Rlimit, getrlimit, prlimit};
     for (resource, most) in [
-        // One byte, not none: at none a core dump still goes to a program the system may have named for it.
+        // Not 0: at 0 the kernel may still pipe a core dump to a program.
         (Resource::Core, 1),
         (Resource::Cpu, limits.cpu_s),
         (Resource::Fsize, limits.file_bytes),

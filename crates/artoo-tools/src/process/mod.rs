@@ -1,4 +1,4 @@
-//! Running one program: its own session, no stdin, a scrubbed environment, a fence, an end in every case.
+//! Runs one program in the sandbox, with its own session and a minimal environment, and ends all of its descendants.
 
 mod capture;
 pub(crate) mod limits;
@@ -31,29 +31,29 @@ use running::Running;
 #[cfg(feature = "mcp")]
 pub(crate) use serving::{Serving, serve};
 
-/// Variables of the user's own shell that a program gets; none of them carries a secret or code.
+/// Variables passed on from artoo's own environment; none carries a secret or code.
 const PASSED_ON: [&str; 6] = ["USER", "LOGNAME", "TZ", "TMPDIR", "SHELL", "LANG"];
 
-/// After SIGKILL a process that does not go sits in the kernel; it is not waited for longer than this. A machine that is
-/// busy with the dying needs some of it.
+/// How long to wait after SIGKILL. A process that does not end by then is blocked in the kernel; a busy machine needs
+/// some of this time.
 const REAP_GRACE: Duration = Duration::from_secs(4);
 
-/// Characters that marks and remarks around the streams take at most.
+/// Maximum characters of marks and remarks around the streams.
 pub(crate) const REMARKS_CHARS: usize = 400;
 
-/// What is to be run.
+/// A program to run.
 #[derive(Debug, Clone)]
 pub(crate) struct Invocation {
     pub(crate) program: PathBuf,
-    /// What the program sees as its own name.
+    /// The program's `argv[0]`.
     pub(crate) name: OsString,
     pub(crate) arguments: Vec<OsString>,
-    /// Variables set on top of the environment every program gets.
+    /// Variables in addition to the common environment.
     pub(crate) environment: Vec<(String, OsString)>,
 }
 
 impl Invocation {
-    /// This program on this machine, in a fence.
+    /// An order to run this program in a sandbox.
     pub(crate) fn order(
         self,
         config: &ToolConfig,
@@ -79,50 +79,50 @@ impl Invocation {
     }
 }
 
-/// How it went.
+/// How a program ended, with its output.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) exit_code: Option<i32>,
     pub(crate) signal: Option<i32>,
     pub(crate) stdout: Captured,
     pub(crate) stderr: Captured,
-    /// The time was up and it was ended.
+    /// The timeout after which it was ended, if so.
     pub(crate) timed_out: Option<Duration>,
-    /// Other processes that came of it were still running after its end, and were ended.
+    /// Descendants were still running at its end, and were ended.
     pub(crate) left_behind: bool,
-    /// What the fence denied it, each act once.
+    /// Acts that the sandbox denied, each once.
     pub(crate) denied: Vec<Denial>,
-    /// It was killed for the first of these, and its output is thrown away.
+    /// It was killed at its first denial, and its output is discarded.
     pub(crate) is_stopped: bool,
-    /// It made no socket by which the network is reached, allowed or not.
+    /// It is known to have made no internet socket.
     pub(crate) stayed_off: bool,
-    /// It was killed because it used more disk space than it may.
+    /// It was killed for exceeding its limit on disk space.
     pub(crate) is_full: bool,
-    /// The limit that ended it, in words.
+    /// A message about the limit that ended it.
     pub(crate) struck: Option<String>,
 }
 
 impl Ended {
-    /// What the fence denied it, in words.
+    /// A message about what the sandbox denied.
     pub(crate) fn kept(&self) -> Option<String> {
         fence::remark(&self.denied)
     }
 
-    /// Bytes of both streams.
+    /// Total bytes of both streams.
     pub(crate) fn total(&self) -> u64 {
         self.stdout.total().saturating_add(self.stderr.total())
     }
 
-    /// Both streams settled in the evidence store.
+    /// Commits both streams to the evidence store.
     pub(crate) fn keep(&mut self) -> Vec<KeptOutput> {
         [self.stdout.keep("stdout"), self.stderr.keep("stderr")].into_iter().flatten().collect()
     }
 
-    /// Both streams as text of at most `max_chars` characters: what went to standard error follows under a mark. Also
-    /// whether anything of them is left out.
+    /// Both streams as text of at most `max_chars` characters, standard error last; also returns whether any of it is
+    /// omitted.
     pub(crate) fn text(&self, max_chars: usize) -> (String, bool) {
         let max_chars = max_chars.saturating_sub(REMARKS_CHARS.min(max_chars / 4));
-        // A program that fails says why on standard error, and seldom at length.
+        // Errors are seldom long.
         let for_stderr = if self.stderr.total() > 0 { max_chars / 4 } else { 0 };
         let (mut text, is_cut) = self.stdout.text(max_chars - for_stderr);
         let (errors, errors_cut) = self.stderr.text(for_stderr);
@@ -146,7 +146,7 @@ impl Ended {
     }
 }
 
-/// The environment every program gets: nothing of artoo's own but an allow-list.
+/// The environment of every program: only allowlisted variables of artoo's own.
 pub(crate) fn environment(config: &ToolConfig) -> Vec<(String, OsString)> {
     let path = config.program_path.iter().map(PathBuf::as_path).chain(CONSENTED_PATH.iter().map(Path::new));
     let path = path.map(Path::as_os_str).collect::<Vec<_>>().join(std::ffi::OsStr::new(":"));
@@ -175,20 +175,20 @@ pub(crate) fn find_program(config: &ToolConfig, name: &str) -> Option<PathBuf> {
         .find(|path| path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0))
 }
 
-/// A program with all that decides how it runs.
+/// A program with everything that decides how it runs.
 #[derive(Debug, Clone)]
 pub(crate) struct Order {
-    /// With the whole environment.
+    /// The program with its whole environment.
     pub(crate) invocation: Invocation,
     pub(crate) cwd: PathBuf,
     pub(crate) fence: Fence,
-    /// Whether the fence is put around it at all.
+    /// Whether it is sandboxed at all.
     pub(crate) is_held: bool,
     pub(crate) read_allowlist: Arc<ReadAllowlist>,
     pub(crate) limits: ProcessLimits,
-    /// The view in which it runs, where it does.
+    /// The view in which it runs, if any.
     pub(crate) view: Option<Arc<View>>,
-    /// Its standard input; empty where there is none.
+    /// Its standard input; `None` for an empty one.
     pub(crate) input: Option<Arc<PipeReader>>,
 }
 
@@ -197,21 +197,19 @@ pub(crate) struct Order {
 pub(crate) struct Verdict {
     pub(crate) exit_code: Option<i32>,
     pub(crate) signal: Option<i32>,
-    /// Others were still running after its end, and were ended.
+    /// Descendants were still running at its end, and were ended.
     pub(crate) left_behind: bool,
-    /// What the fence denied it, each act once.
+    /// Acts that the sandbox denied, each once.
     pub(crate) denied: Vec<Denial>,
-    /// It was killed for the first of these.
+    /// It was killed at its first denial.
     pub(crate) is_stopped: bool,
-    /// The bytes of disk space of which it used more; it was killed for that.
+    /// The limit on disk space that it exceeded and was killed for.
     pub(crate) full: Option<u64>,
-    /// It is known to have made no socket by which the network is reached.
+    /// It is known to have made no internet socket.
     pub(crate) stayed_off: bool,
 }
 
-/// Runs a program to its end, or to the end of its time.
-///
-/// Dropping the future ends the program and every other process that came of it at once.
+/// Runs a program until it ends or times out. Dropping the future kills the program and all of its descendants.
 ///
 /// # Errors
 /// When it can't be started: not found, not executable, arguments too long.
@@ -220,7 +218,7 @@ pub(crate) async fn run(config: &ToolConfig, order: Order, time: Duration) -> io
     let (mut running, out, err) = Running::start(order).await?;
     let (mut stdout, mut stderr) = (capture(config), capture(config));
     let (verdict, timed_out) = {
-        // A stream that can't be read on is as good as ended: the exit status still tells.
+        // A stream with a read error counts as ended: the exit status is still known.
         let drain = async { tokio::join!(stdout.drain(out), stderr.drain(err)) };
         let mut drain = pin!(async {
             let _ = drain.await;
@@ -237,7 +235,7 @@ pub(crate) async fn run(config: &ToolConfig, order: Order, time: Duration) -> io
             verdict = timeout(REAP_GRACE, running.ended()).await.ok();
         }
         if !drained {
-            // Something else may hold the pipe open for ever.
+            // Another process may keep the pipe open forever.
             let _ = timeout(config.exit_grace, drain).await;
         }
         (verdict.flatten().unwrap_or_default(), timed_out)
@@ -246,7 +244,7 @@ pub(crate) async fn run(config: &ToolConfig, order: Order, time: Duration) -> io
 }
 
 impl Verdict {
-    /// With what the program said.
+    /// Adds the program's output.
     pub(crate) fn ended(
         self,
         mut stdout: Captured,
@@ -255,7 +253,7 @@ impl Verdict {
         limits: &ProcessLimits,
     ) -> Ended {
         if self.is_stopped {
-            // It is not what the program would have said.
+            // The program would have printed something else.
             (stdout, stderr) = (Captured::new(CAPTURE_END_BYTES), Captured::new(CAPTURE_END_BYTES));
         }
         Ended {
@@ -277,12 +275,12 @@ impl Verdict {
     }
 }
 
-/// An output of which both ends are kept, and all of it as evidence.
+/// A new capture, which also stores the stream as evidence.
 pub(crate) fn capture(config: &ToolConfig) -> Captured {
     Captured::new(CAPTURE_END_BYTES).with_spill(config.evidence.as_ref().map(EvidenceStore::spill))
 }
 
-/// Waits for the program's end while its output is read; `None` when the time was up first.
+/// Waits for the program's end while reading its output; `None` after the timeout.
 async fn wait(
     running: &mut Running,
     mut drain: std::pin::Pin<&mut impl Future<Output = ()>>,

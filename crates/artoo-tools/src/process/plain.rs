@@ -1,4 +1,4 @@
-//! A program held by its process group, and by macOS's sandbox: what there is where the kernel offers no more.
+//! A program without a Linux sandbox: run in its own process group, and by `sandbox-exec` on macOS.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -12,17 +12,17 @@ use super::scratch::Scratch;
 use super::{Order, Verdict};
 use crate::fence::seatbelt;
 
-/// A running program and its group; dropping it kills the group.
+/// A running program; dropping it kills its process group.
 #[derive(Debug)]
 pub(crate) struct Plain {
     child: Child,
     group: Option<Pid>,
-    /// Its own temporary folder, gone with it.
+    /// Its temporary folder, deleted with it.
     scratch: Option<Scratch>,
 }
 
 impl Plain {
-    /// Starts a program as the first of a group of its own, behind `sandbox-exec` where there is one.
+    /// Starts a program in its own process group, by `sandbox-exec` if given.
     pub(crate) fn start(order: Order, seatbelt: Option<&Path>) -> io::Result<(Self, ChildStdout, ChildStderr)> {
         let scratch = Scratch::new()?;
         let order = match seatbelt {
@@ -55,7 +55,7 @@ impl Plain {
         }
     }
 
-    /// A program that was started as the first of a group of its own.
+    /// A program that was started as the leader of its process group.
     pub(crate) fn of(child: Child) -> Self {
         let raw = child.id().and_then(|id| i32::try_from(id).ok()).filter(|id| *id > 1);
         Self { child, group: raw.and_then(Pid::from_raw), scratch: None }
@@ -63,7 +63,7 @@ impl Plain {
 
     pub(crate) fn ask_to_end(&self) {
         self.signal(Signal::TERM);
-        // A stopped process is woken so that it can.
+        // A stopped process must continue to handle it.
         self.signal(Signal::CONT);
     }
 
@@ -77,7 +77,7 @@ impl Plain {
         if left_behind {
             self.kill();
         } else {
-            // The group's number may be given to others from now on.
+            // The group's number may be reused from now on.
             self.group = None;
         }
         Some(Verdict { exit_code: status.code(), signal: status.signal(), left_behind, ..Verdict::default() })
@@ -85,7 +85,7 @@ impl Plain {
 
     fn signal(&self, signal: Signal) {
         if let Some(id) = self.group {
-            // The only failure left is that nobody is there any more.
+            // The only possible failure is that no process is left.
             let _ = kill_process_group(id, signal);
         }
     }
@@ -113,10 +113,10 @@ mod tests {
     use crate::process::Invocation;
     use crate::protect::Protected;
 
-    /// D14: a stand-in shows that the profile and the program arrive, wherever the test runs.
+    /// D14: a script in the place of `sandbox-exec` receives the profile and the program on any system.
     #[doc = "holds: design D14"]
     #[tokio::test]
-    async fn the_sandbox_gets_the_profile_and_the_program() {
+    async fn sandbox_exec_gets_profile_and_program() {
         let dir = tempfile::TempDir::new().unwrap();
         let stand_in = dir.path().join("sandbox-exec");
         fs::write(

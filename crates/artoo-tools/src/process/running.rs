@@ -1,4 +1,4 @@
-//! A started program, whichever way it is held on this machine.
+//! A started program, sandboxed or not.
 
 use std::io;
 
@@ -12,13 +12,13 @@ use super::{Order, Verdict};
 use crate::fence;
 use crate::fence::seatbelt;
 
-/// Dropping it ends the program and every process that came of it.
+/// Dropping it kills the program and all of its descendants.
 #[derive(Debug)]
 pub(crate) enum Running {
-    /// By a fenced thread.
+    /// Sandboxed on Linux.
     #[cfg(target_os = "linux")]
     SandboxedChild(SandboxedChild),
-    /// By its process group alone.
+    /// Without a Linux sandbox.
     Plain(Box<Plain>),
 }
 
@@ -38,7 +38,7 @@ impl Running {
         Ok((Self::Plain(Box::new(plain)), stdout, stderr))
     }
 
-    /// Asks every process to end.
+    /// Sends SIGTERM to every process.
     pub(crate) fn ask_to_end(&mut self) {
         match self {
             #[cfg(target_os = "linux")]
@@ -47,7 +47,7 @@ impl Running {
         }
     }
 
-    /// Ends every process.
+    /// Kills every process.
     pub(crate) fn kill(&mut self) {
         match self {
             #[cfg(target_os = "linux")]
@@ -56,7 +56,7 @@ impl Running {
         }
     }
 
-    /// Waits for the program's end; `None` where it can't be known. May be dropped and called again.
+    /// Waits for the program's end; `None` if it can't be known. May be cancelled and called again.
     pub(crate) async fn ended(&mut self) -> Option<Verdict> {
         match self {
             #[cfg(target_os = "linux")]

@@ -1,4 +1,4 @@
-//! A private temporary folder for one command, gone with it.
+//! A private temporary folder for one command.
 
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -7,19 +7,19 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Names tried before it is given up; another process would have to guess each of them.
+/// Attempts to find an unused name.
 const TRIES: u32 = 16;
 
 static MADE: AtomicU64 = AtomicU64::new(0);
 
-/// The folder; dropping it removes it with all that is in it.
+/// The folder; dropping it deletes it with its content.
 #[derive(Debug)]
 pub(crate) struct Scratch {
     path: PathBuf,
 }
 
 impl Scratch {
-    /// Makes a folder nobody else may enter, where the user's temporary files go.
+    /// Creates a folder with access for the user only in the folder for temporary files.
     pub(crate) fn new() -> io::Result<Self> {
         let parent = std::env::temp_dir().canonicalize()?;
         let mut last = io::ErrorKind::AlreadyExists.into();
@@ -42,7 +42,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // A program may have taken rights from its own folders; then the system's own cleaning has to do it.
+        // A program may have removed permissions from its folders; then the system deletes them later.
         let _ = fs::remove_dir_all(&self.path);
     }
 }

@@ -1,4 +1,4 @@
-//! A program that stays and is spoken to: held, limited and ended like any other, with its input open.
+//! A program that serves several calls through its standard input, sandboxed and limited like any other.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -12,14 +12,14 @@ use super::capture::Captured;
 use super::running::Running;
 use super::{Order, REAP_GRACE, Verdict};
 
-/// A started server. Dropping it ends every process that came of it.
+/// A started server. Dropping it kills all of its processes.
 #[derive(Debug)]
 pub(crate) struct Serving {
     running: Running,
     verdict: Option<Verdict>,
 }
 
-/// Starts a program whose input and output stay open; what it says on standard error is not kept.
+/// Starts a program whose input and output stay open; standard error is discarded.
 ///
 /// # Errors
 /// When it can't be started.
@@ -32,7 +32,8 @@ pub(crate) async fn serve(order: Order) -> io::Result<(Serving, ChildStdin, Chil
 }
 
 impl Serving {
-    /// Waits for its end, since its input is closed; asks for it and kills it in the end. `None` if it sits in the kernel.
+    /// Waits for the end of a server whose input is closed, then sends SIGTERM, then SIGKILL. `None` if it is blocked
+    /// in the kernel.
     pub(crate) async fn end(&mut self, grace: Duration) -> Option<Verdict> {
         if self.verdict.is_none() {
             let mut ended = timeout(grace, self.running.ended()).await;

@@ -1,7 +1,5 @@
-//! What lies beside the hidden places, with the rules for reading it: made once, and anew when something has changed.
-//!
-//! It takes some hundred rules, each for a file that must be looked up and opened; the kernel lets many programs use the
-//! same ones.
+//! Landlock rules for reading everything beside the hidden paths, cached until something changes. There are some
+//! hundred rules, each for a file that must be opened; many programs can share one ruleset.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -14,7 +12,7 @@ use super::readable::{self, Hidden, Readable};
 use super::rules;
 use super::watched::Watched;
 
-/// As of one moment.
+/// The rules as of one moment.
 #[derive(Debug)]
 pub(crate) struct BesideHidden {
     /// Folders and files that may be read with all below them, sorted.
@@ -24,18 +22,19 @@ pub(crate) struct BesideHidden {
 }
 
 impl BesideHidden {
-    /// What lies beside these places, in order, and beside all devices.
+    /// The rules for everything beside these sorted paths and beside all devices.
     pub(crate) fn of(places: &[PathBuf]) -> io::Result<Self> {
         let mut watched = Watched::new();
         let mut hidden = vec![PathBuf::from("/dev")];
         for place in places {
             let is_within = hidden.iter().any(|other| place.starts_with(other));
             if is_within {
-                // Hidden with what it lies in, whatever becomes of it: artoo's own data changes all the time.
+                // Hidden together with the folder above it. artoo's own data changes all the time, so it is not
+                // watched.
                 continue;
             }
-            // Watched before it is looked at, so that nothing comes in between: in the folder above it would appear, and
-            // what is there already may become readable.
+            // Watched before it is read, so that no change is missed: a path may appear in the folder above it, and an
+            // existing one may become readable.
             place.parent().into_iter().for_each(|folder| watched.add(folder));
             let is_hidden = could_be_read(place) || {
                 watched.add(place);
@@ -52,17 +51,17 @@ impl BesideHidden {
         Ok(Self { whole, rules, watched })
     }
 
-    /// Whether it would be found the same now.
+    /// Whether making the rules again would give the same result.
     pub(crate) fn is_current(&self) -> bool {
         self.watched.is_unchanged()
     }
 
-    /// Whether that can be said later on.
+    /// Whether `is_current` will notice every later change.
     pub(crate) fn can_be_kept(&self) -> bool {
         self.watched.tells_changes()
     }
 
-    /// The rules for reading all of it and, beyond that, these paths, but not what is left out.
+    /// The rules for reading all of it and the paths in `beyond`, without those in `left_out`.
     pub(super) fn rules(&self, beyond: &[&Path], left_out: &[PathBuf]) -> io::Result<RulesetCreated> {
         let beyond = beyond.iter().filter(|path| !self.holds(path)).copied();
         if !left_out.is_empty() {
@@ -79,7 +78,7 @@ impl BesideHidden {
         }
         let beyond: Vec<&Path> = beyond.collect();
         if beyond.is_empty() {
-            // Another handle of the same rules, to which nothing may be added.
+            // A second handle of the same ruleset; nothing may be added to it.
             return self.rules.try_clone();
         }
         rules::reading(&self.whole, &beyond).map_err(io::Error::other)
@@ -92,7 +91,7 @@ impl BesideHidden {
     }
 }
 
-/// Whether the user can read it, or is its owner and could take the right to.
+/// Whether the user can read a path, or owns it and could add the permission.
 fn could_be_read(place: &Path) -> bool {
     access(place, Access::READ_OK).is_ok() || stat(place).is_ok_and(|found| found.st_uid == geteuid().as_raw())
 }
@@ -108,7 +107,7 @@ mod tests {
 
     use super::BesideHidden;
 
-    /// Looks past hidden places; then `change` happens below the folder in which they lie.
+    /// Makes the rules beside hidden paths, and then calls `change` with the folder that contains them.
     fn is_current_after(places: &[&str], change: impl FnOnce(&Path)) -> bool {
         let dir = TempDir::new_in("/var/tmp").unwrap();
         let folder = dir.path().canonicalize().unwrap();
@@ -123,32 +122,32 @@ mod tests {
 
     #[doc = "holds: law 1.20"]
     #[test]
-    fn what_comes_or_goes_on_the_way_to_a_hidden_place_makes_it_outdated() {
+    fn changes_above_hidden_paths_invalidate_rules() {
         assert!(!is_current_after(&["keys"], |folder| fs::write(folder.join("new"), "").unwrap()));
         assert!(!is_current_after(&["keys"], |folder| fs::rename(folder.join("open"), folder.join("moved")).unwrap()));
-        // Where nothing is yet.
+        // A path that does not exist yet.
         assert!(!is_current_after(&["open/keys"], |folder| fs::create_dir(folder.join("open/keys")).unwrap()));
         assert!(!is_current_after(&["a/b/keys"], |folder| fs::create_dir(folder.join("a")).unwrap()));
-        // Others may make files beside the folder meanwhile.
+        // Other programs may create files beside the folder at the same time.
         let stays_once = |places, change: fn(&Path)| (0..20).any(|_| is_current_after(places, change));
         assert!(stays_once(&["keys"], |_| ()));
         assert!(stays_once(&["keys"], |folder| fs::write(folder.join("open/new"), "").unwrap()));
         assert!(stays_once(&["open/keys"], |folder| fs::write(folder.join("open/inner/new"), "").unwrap()));
-        // What lies in a hidden place is hidden with it.
+        // The content of a hidden folder is hidden with it.
         assert!(stays_once(&["keys", "keys/inner"], |folder| fs::create_dir(folder.join("keys/inner")).unwrap()));
         assert!(!is_current_after(&["keys", "keys/inner"], |folder| fs::remove_dir(folder.join("keys")).unwrap()));
     }
 
-    /// The second change has no other time than the first, so what has just changed is not relied on.
+    /// A second change within a clock tick leaves the same time, so a recent change prevents caching.
     #[doc = "holds: law 1.20"]
     #[test]
-    fn what_was_changed_within_a_tick_is_not_kept() {
+    fn recent_changes_prevent_caching() {
         let dir = TempDir::new_in("/var/tmp").unwrap();
         let place = dir.path().canonicalize().unwrap().join("keys");
         fs::create_dir(&place).unwrap();
         assert!(!BesideHidden::of(std::slice::from_ref(&place)).unwrap().can_be_kept());
         thread::sleep(Duration::from_millis(200));
-        // Others may make files in that folder too.
+        // Other programs may create files in that folder too.
         assert!((0..20).any(|_| {
             thread::sleep(Duration::from_millis(50));
             BesideHidden::of(std::slice::from_ref(&place)).unwrap().can_be_kept()

@@ -159,7 +159,7 @@ fn instruction(code: u16, k: u32) -> sock_filter {
     sock_filter { code, jt: 0, jf: 0, k }
 }
 
-/// The kernel takes no program that is nearly as long as this could say.
+/// The kernel accepts no program of such a length.
 fn distance(instructions: usize) -> u32 {
     u32::try_from(instructions).unwrap_or(u32::MAX)
 }
@@ -175,7 +175,7 @@ pub(super) mod testing {
 
     /// Whether a call meets a condition if every argument has the same value.
     pub(in super::super) fn is_met(condition: Condition, argument: u64) -> bool {
-        let half = if condition.at % 8 == 0 { argument & u64::from(u32::MAX) } else { argument >> 32 };
+        let half = if condition.at.is_multiple_of(8) { argument & u64::from(u32::MAX) } else { argument >> 32 };
         (half & u64::from(condition.mask) == u64::from(condition.value)) == condition.is_equal
     }
 

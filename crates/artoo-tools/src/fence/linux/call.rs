@@ -1,4 +1,4 @@
-//! The system calls that are asked about, read from their numbers and arguments.
+//! Decodes system calls from their numbers and arguments.
 
 use libc::c_long;
 use rustix::fs::OFlags;
@@ -6,25 +6,25 @@ use rustix::fs::OFlags;
 use super::kernel::Notification;
 use super::syscalls::{DENIED, IDENTITY, ON_PROCESSES};
 
-/// "The working folder" and "not through a link", as the newer calls are told.
+/// The working folder and "don't follow links", as arguments of the newer calls.
 const AT_CWD: u64 = libc::AT_FDCWD as u64;
 const NO_LINK: u64 = libc::AT_SYMLINK_NOFOLLOW as u64;
 
-/// A path as it is passed: the folder it starts from and the address of its text.
+/// A path argument: a folder's file descriptor and the address of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PathArgument {
     pub(super) folder: i32,
     pub(super) address: u64,
 }
 
-/// What a call about a file's facts names.
+/// The file in a call that sets metadata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Subject {
     File(i32),
     Path { path: PathArgument, follows: bool },
 }
 
-/// How a time is given in memory.
+/// The format of times in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TimeFormat {
     Seconds,
@@ -68,35 +68,39 @@ pub(super) enum Call {
     Make { path: PathArgument, mode: u32 },
 }
 
-/// What the address of a call that sends leads to.
+/// What a call sends, at its address in the caller's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Message {
-    /// The bytes themselves.
-    Bytes { length: u64, to: Memory },
-    /// A header with the address and the bytes.
+    Bytes {
+        length: u64,
+        to: Memory,
+    },
+    /// `struct msghdr`.
     Header,
-    /// That many headers.
-    Headers { count: u64 },
+    /// An array of `struct mmsghdr`.
+    Headers {
+        count: u64,
+    },
 }
 
-/// A part of the caller's memory.
+/// A range of the caller's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Memory {
     pub(super) address: u64,
     pub(super) length: u64,
 }
 
-/// Reads a call; `None` for one that is not asked about.
-pub(super) fn read(asked: Notification) -> Option<Call> {
-    let [a, b, c, d, e, f] = asked.arguments;
-    let older = || older(asked.call, [a, b, c]);
-    at(asked.call, [a, b, c, d, e])
+/// Decodes a call; `None` for one that no filter asks about.
+pub(super) fn read(notification: Notification) -> Option<Call> {
+    let [a, b, c, d, e, f] = notification.arguments;
+    let older = || older(notification.call, [a, b, c]);
+    at(notification.call, [a, b, c, d, e])
         .or_else(older)
-        .or_else(|| reaching(asked.call, [a, b, c, d, e, f]))
-        .or_else(|| denied(asked))
+        .or_else(|| reaching(notification.call, [a, b, c, d, e, f]))
+        .or_else(|| denied(notification))
 }
 
-/// The calls that reach beyond files.
+/// Calls beyond files.
 fn reaching(call: c_long, [a, b, c, d, e, f]: [u64; 6]) -> Option<Call> {
     let address = Memory { address: b, length: c };
     Some(match call {
@@ -143,7 +147,7 @@ fn reaching(call: c_long, [a, b, c, d, e, f]: [u64; 6]) -> Option<Call> {
         _ => {
             let (_, name, process, everyone) = *ON_PROCESSES.iter().find(|(known, ..)| *known == call)?;
             let named = if process == 0 { a } else { b };
-            // Kinds are numbered: one process, a group, a user's.
+            // The kinds are numbered in order: one process, a group, a user's processes.
             let is_one = everyone.is_none_or(|user| word(a).saturating_add(2) == user);
             Call::Share { name, process: is_one.then(|| int(named)) }
         }
@@ -155,11 +159,11 @@ fn identity(call: c_long, ids: [u64; 3]) -> Option<Call> {
     Some(Call::Identity { name, ids: Some(ids.map(word)) })
 }
 
-fn denied(asked: Notification) -> Option<Call> {
-    DENIED.iter().find(|(known, _)| *known == asked.call).map(|(_, name)| Call::Denied { name })
+fn denied(notification: Notification) -> Option<Call> {
+    DENIED.iter().find(|(known, _)| *known == notification.call).map(|(_, name)| Call::Denied { name })
 }
 
-/// An argument as the `int` the kernel takes it for.
+/// An argument as the `int` that the kernel reads.
 #[expect(clippy::cast_possible_truncation, reason = "the kernel looks at the lower half alone")]
 fn int(argument: u64) -> i32 {
     argument as u32 as i32
@@ -186,7 +190,7 @@ fn flags_of(argument: u64) -> OFlags {
     OFlags::from_bits_retain(word(argument))
 }
 
-/// An empty path with `AT_EMPTY_PATH` means the file itself, and so does none at all for times.
+/// With `AT_EMPTY_PATH`, or without a path for times, the descriptor is the file itself.
 fn subject(folder: u64, address: u64, flags: u64) -> Subject {
     if address == 0 || has(flags, libc::AT_EMPTY_PATH) {
         return Subject::File(int(folder));
@@ -194,7 +198,7 @@ fn subject(folder: u64, address: u64, flags: u64) -> Subject {
     Subject::Path { path: there(folder, address), follows: !has(flags, libc::AT_SYMLINK_NOFOLLOW) }
 }
 
-/// The calls every architecture has.
+/// Calls that every architecture has.
 fn at(call: c_long, [a, b, c, d, e]: [u64; 5]) -> Option<Call> {
     Some(match call {
         libc::SYS_setsid => Call::NewSession,
@@ -220,7 +224,7 @@ fn at(call: c_long, [a, b, c, d, e]: [u64; 5]) -> Option<Call> {
     })
 }
 
-/// The calls only the oldest architecture still has.
+/// Calls that only x86-64 still has.
 #[cfg(target_arch = "x86_64")]
 fn older(call: c_long, [a, b, c]: [u64; 3]) -> Option<Call> {
     let path = |follows| Subject::Path { path: here(a), follows };

@@ -1,4 +1,4 @@
-//! What a fenced program means by a path, looked up for it from outside.
+//! Reads the memory, files and paths of a thread whose call waits for an answer.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -13,23 +13,23 @@ use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open}
 
 use crate::paths::PATH_MAX_BYTES;
 
-/// A folder of this process or "the working folder", as a program passes it.
+/// The working folder, as a program passes it.
 const WORKING_FOLDER: i32 = libc::AT_FDCWD;
 
-/// A thread whose call is looked at.
+/// A thread whose call waits for an answer.
 pub(super) struct Caller {
     thread: i32,
     memory: File,
-    /// Its root folder, where that is another one than ours.
+    /// Its root folder, if it runs in a view.
     root: Option<OwnedFd>,
 }
 
-/// An entry of a folder: the folder held open, and where the entry really lies.
+/// A directory entry: the open folder, the name, and the real path.
 pub(super) struct DirEntry {
     pub(super) folder: OwnedFd,
     pub(super) name: OsString,
     pub(super) path: PathBuf,
-    /// It was named with a slash behind it, as only a folder can be.
+    /// The path ended in a slash, which is valid for a folder only.
     pub(super) is_slashed: bool,
 }
 
@@ -38,33 +38,33 @@ impl Caller {
         Ok(Self { thread, memory: File::open(format!("/proc/{thread}/mem"))?, root: None })
     }
 
-    /// A thread with mounts of its own: its paths are looked up among those.
+    /// A thread in a view: its paths are resolved among the view's mounts.
     pub(super) fn in_view(thread: i32) -> io::Result<Self> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root = open(format!("/proc/{thread}/root"), flags, Mode::empty())?;
         Ok(Self { root: Some(root), ..Self::new(thread)? })
     }
 
-    /// Bytes at an address of its memory.
+    /// Reads `N` bytes of its memory.
     pub(super) fn bytes<const N: usize>(&self, address: u64) -> io::Result<[u8; N]> {
         let mut bytes = [0; N];
         self.memory.read_exact_at(&mut bytes, address)?;
         Ok(bytes)
     }
 
-    /// Puts bytes at an address of its memory.
+    /// Writes bytes to its memory.
     pub(super) fn put(&self, address: u64, bytes: &[u8]) -> io::Result<()> {
         File::options().write(true).open(format!("/proc/{}/mem", self.thread))?.write_all_at(bytes, address)
     }
 
-    /// As many bytes at an address of its memory.
+    /// Reads `length` bytes of its memory.
     pub(super) fn some_bytes(&self, address: u64, length: usize) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; length];
         self.memory.read_exact_at(&mut bytes, address)?;
         Ok(bytes)
     }
 
-    /// The path at an address of its memory.
+    /// Reads a path from its memory.
     pub(super) fn path(&self, address: u64) -> io::Result<PathBuf> {
         let mut bytes = vec![0; PATH_MAX_BYTES];
         let read = self.memory.read_at(&mut bytes, address)?;
@@ -74,24 +74,24 @@ impl Caller {
         if bytes.is_empty() { Err(io::ErrorKind::NotFound.into()) } else { Ok(OsString::from_vec(bytes).into()) }
     }
 
-    /// A file it has open.
+    /// One of its open files, as a path descriptor.
     pub(super) fn file(&self, number: i32) -> io::Result<OwnedFd> {
         Ok(open(format!("/proc/{}/fd/{number}", self.thread), OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?)
     }
 
-    /// A file it has open, opened once more to be read.
+    /// One of its open files, opened again for reading.
     pub(super) fn open(&self, number: i32) -> io::Result<OwnedFd> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         Ok(open(format!("/proc/{}/fd/{number}", self.thread), flags, Mode::empty())?)
     }
 
-    /// The bits it takes from the modes of new files.
+    /// Its umask.
     pub(super) fn umask(&self) -> Mode {
         let mask = self.field("status", "Umask:").and_then(|mask| u32::from_str_radix(&mask, 8).ok());
         Mode::from_raw_mode(mask.unwrap_or(0o077))
     }
 
-    /// The process it belongs to.
+    /// Its process.
     pub(super) fn process(&self) -> Option<Pid> {
         self.field("status", "Tgid:")?.parse().ok().and_then(Pid::from_raw)
     }
@@ -102,27 +102,27 @@ impl Caller {
         fields.lines().find_map(|line| line.strip_prefix(name)).map(|value| value.trim().to_owned())
     }
 
-    /// How one of its files is open.
+    /// The open flags of one of its files.
     pub(super) fn flags_of(&self, number: i32) -> Option<OFlags> {
         let flags = self.field(&format!("fdinfo/{number}"), "flags:")?;
         u32::from_str_radix(&flags, 8).ok().map(OFlags::from_bits_retain)
     }
 
-    /// The process that one of its files stands for: made for it, or its folder in `/proc`.
+    /// The process of a pidfd or of an open folder in `/proc`.
     pub(super) fn process_of(&self, number: i32) -> Option<Pid> {
         let made = self.field(&format!("fdinfo/{number}"), "Pid:");
         let folder = || real(&self.file(number).ok()?).ok()?.strip_prefix("/proc").ok()?.to_str().map(str::to_owned);
         made.or_else(folder)?.parse().ok().and_then(Pid::from_raw)
     }
 
-    /// A handle of one of its files that acts as the program's own does.
+    /// A duplicate of one of its file descriptors.
     pub(super) fn handle(&self, number: i32) -> io::Result<OwnedFd> {
         let process = self.process().ok_or(io::ErrorKind::NotFound)?;
         let process = pidfd_open(process, PidfdFlags::empty())?;
         Ok(pidfd_getfd(&process, number, PidfdGetfdFlags::empty())?)
     }
 
-    /// Its program's name and arguments, as far as a page holds them.
+    /// The file name of its program, and its arguments as far as `/proc` shows them.
     pub(super) fn command(&self) -> (OsString, Vec<Vec<u8>>) {
         let program = std::fs::read_link(format!("/proc/{}/exe", self.thread)).unwrap_or_default();
         let arguments = std::fs::read(format!("/proc/{}/cmdline", self.thread)).unwrap_or_default();
@@ -130,9 +130,9 @@ impl Caller {
         (program.file_name().unwrap_or_default().to_owned(), arguments)
     }
 
-    /// Where a path leads, without following a link in its last part unless asked to.
+    /// Opens the file at a path; a link in the last part is followed only if `follows`.
     pub(super) fn target(&self, folder: i32, path: &Path, follows: bool) -> io::Result<OwnedFd> {
-        // glibc sets modes through this; here it would be a file of ours.
+        // glibc sets modes through this path, which would be one of this process's own files here.
         if let Some(number) = own_file(path) {
             return self.file(number);
         }
@@ -140,7 +140,7 @@ impl Caller {
         self.open_path(folder, path, link)
     }
 
-    /// The entry a path names; `None` where it names no entry of its own (`/`, `..`).
+    /// The directory entry at a path; `None` for paths without a name of their own (`/`, `..`).
     pub(super) fn place(&self, folder: i32, path: &Path) -> io::Result<Option<DirEntry>> {
         let bytes = path.as_os_str().as_bytes();
         let end = bytes.iter().rposition(|byte| *byte != b'/').map_or(0, |last| last + 1);
@@ -161,7 +161,7 @@ impl Caller {
 
     fn open_path(&self, folder: i32, path: &Path, more: OFlags) -> io::Result<OwnedFd> {
         let flags = OFlags::PATH | OFlags::CLOEXEC | more;
-        // Links of /proc that are no paths would lead to our own files instead of the program's.
+        // Magic links in /proc would resolve to this process's own files.
         let resolve = ResolveFlags::NO_MAGICLINKS;
         let own = ["/proc/self", "/proc/thread-self"].iter().find_map(|own| path.strip_prefix(own).ok());
         let own = own.map(|own| Path::new("/proc").join(self.thread.to_string()).join(own));
@@ -186,7 +186,7 @@ impl Caller {
     }
 }
 
-/// The number of the caller's own file that a path stands for.
+/// The file descriptor in paths like `/dev/stdin` and `/proc/self/fd/3`.
 fn own_file(path: &Path) -> Option<i32> {
     let standard = ["/dev/stdin", "/dev/stdout", "/dev/stderr"].iter().position(|known| Path::new(known) == path);
     let number =
@@ -194,12 +194,12 @@ fn own_file(path: &Path) -> Option<i32> {
     standard.and_then(|number| number.try_into().ok()).or_else(|| number()?.to_str()?.parse().ok())
 }
 
-/// The path of an open file as the system knows it.
+/// The real path of an open file.
 pub(super) fn real(file: &OwnedFd) -> io::Result<PathBuf> {
     std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 
-/// Whether an open file is a pipe or lies in memory alone: no other program can find it.
+/// Whether an open file is a pipe or a deleted memory file, which no other program can open.
 pub(super) fn is_nameless(file: &OwnedFd, path: &Path) -> bool {
     let in_memory = path.as_os_str().as_bytes().starts_with(b"/memfd:");
     !path.is_absolute() || (in_memory && fstat(file).is_ok_and(|found| found.st_nlink == 0))

@@ -1,18 +1,17 @@
-//! Root without most of what makes it root: a command started by an administrator keeps the rights over files alone.
+//! Capabilities of a command started by root: it keeps only those over files.
 
 use std::io;
 
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
 
-/// What stays: reading and changing files whoever owns them. The rest of the fence says which files.
+/// Reading and changing files of any owner. The rest of the sandbox decides which files.
 const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::DAC_OVERRIDE)
     .union(CapabilitySet::DAC_READ_SEARCH)
     .union(CapabilitySet::FOWNER)
     .union(CapabilitySet::FSETID);
 
-/// Drops every other capability of the calling thread and of what it starts; together with `no_new_privs` they can't
-/// come back.
+/// Drops every other capability of the calling thread and its descendants. With `no_new_privs` they can't be regained.
 pub(crate) fn drop_capabilities() -> io::Result<()> {
     let held = capabilities(None)?;
     if KEPT.contains(held.permitted) {

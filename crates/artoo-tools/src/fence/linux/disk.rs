@@ -1,4 +1,4 @@
-//! How much a run adds to the disk, looked at while it goes on.
+//! Disk space that a run uses, measured while it runs.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -11,45 +11,44 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, fstatvfs, open, openat, statat};
 use rustix::io::Errno;
 
-/// Between two looks at the free space.
+/// Interval between checks of the free space.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Folders within each other that are walked at most.
+/// Maximum depth
 const DEPTH_MAX: usize = 256;
 
-/// By how much the clock that dates changes may lie behind.
+/// Resolution of the clock that sets the times of changes.
 const TICK: Duration = Duration::from_millis(20);
 
-/// Bytes of a block as files are counted in.
+/// Bytes of a block in `st_blocks`.
 const BLOCK_BYTES: u64 = 512;
 
-/// The disk space that a run may use.
+/// The limit on disk space of one run.
 #[derive(Debug)]
 pub(crate) struct Disk {
-    /// The file systems it may write to.
+    /// File systems in which the run may write.
     systems: Vec<System>,
-    /// What has been changed since then may be its own.
+    /// Files changed since then count as the run's own.
     since: Duration,
     next_look: Instant,
 }
 
-/// One file system.
 #[derive(Debug)]
 struct System {
     device: u64,
-    /// Folders in it in which the run may write.
+    /// Folders in which the run may write.
     folders: Vec<OwnedFd>,
-    /// Bytes it may use.
+    /// Bytes that the run may use.
     most: u64,
     free: u64,
-    /// By how much the free space has shrunk, by this run or any other program.
+    /// How much the free space has shrunk, by any program.
     shrunk: u64,
-    /// The folders are walked once it is more than this.
+    /// Shrinking beyond this amount leads to the next walk through the folders.
     walk_at: u64,
 }
 
 impl Disk {
-    /// Of each file system that holds one of these folders, `most` bytes or half of what is free there.
+    /// Limits each file system with one of these folders to `most` bytes or half of its free space.
     pub(crate) fn new<'a>(folders: impl Iterator<Item = &'a Path>, most: u64) -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let mut disk = Self { systems: Vec::new(), since: now.saturating_sub(TICK), next_look: Instant::now() };
@@ -67,7 +66,7 @@ impl Disk {
         disk
     }
 
-    /// The amount of which the run has used more, if it is time to look. `is_of_run` knows its processes.
+    /// The limit that the run exceeds, if one is found. `is_of_run` tells whether a process belongs to the run.
     pub(super) fn exceeded(&mut self, is_of_run: impl Fn(i32) -> bool) -> Option<u64> {
         if Instant::now() < self.next_look {
             return None;
@@ -82,7 +81,7 @@ impl Disk {
                 return None;
             }
             system.walk_at = system.shrunk.saturating_add(system.most / 4);
-            // What can't be looked at is taken for its own.
+            // A file system that can't be walked counts as exceeded.
             let is_full = system.used(since, &is_of_run).is_none_or(|used| used > system.most);
             is_full.then_some(system.most)
         })
@@ -90,7 +89,7 @@ impl Disk {
 }
 
 impl System {
-    /// Bytes of what has been changed, and of deleted files that are still open; `None` if some can't be looked at.
+    /// Bytes of changed files and of deleted files that are still open; `None` if a folder can't be read.
     fn used(&self, since: Duration, is_of_run: &impl Fn(i32) -> bool) -> Option<u64> {
         let mut walk = Walk { device: self.device, since, seen: HashSet::new(), bytes: 0 };
         for folder in &self.folders {
@@ -105,11 +104,11 @@ fn free(folder: &OwnedFd) -> u64 {
     fstatvfs(folder).map_or(0, |found| found.f_bavail.saturating_mul(found.f_frsize))
 }
 
-/// A sum under way.
+/// A sum in progress.
 struct Walk {
     device: u64,
     since: Duration,
-    /// Files with several names, or none.
+    /// Numbers of counted files with several names or none.
     seen: HashSet<u64>,
     bytes: u64,
 }
@@ -119,14 +118,14 @@ impl Walk {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let folder = match openat(folder, ".", flags, Mode::empty()) {
             Ok(folder) => folder,
-            // A file, counted with its folder.
+            // A file is counted with its folder.
             Err(Errno::NOTDIR | Errno::NOENT) => return Some(()),
             Err(_) => return None,
         };
         for entry in Dir::read_from(&folder).ok()? {
             let entry = entry.ok()?;
             let name = OsStr::from_bytes(entry.file_name().to_bytes());
-            // Gone again in the meantime.
+            // Deleted or ended since then.
             let Ok(found) = statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
             if name == "." || name == ".." || found.st_dev != self.device {
                 continue;
@@ -155,7 +154,7 @@ impl Walk {
         }
     }
 
-    /// Files without a name that the run's processes hold open.
+    /// Adds deleted files that the run's processes have open.
     fn deleted(&mut self, is_of_run: &impl Fn(i32) -> bool) {
         let entries = |path: &Path| std::fs::read_dir(path).into_iter().flatten().flatten();
         for process in entries(Path::new("/proc")) {

@@ -9,9 +9,9 @@ use libc::{c_long, sock_filter};
 use super::bpf::{Condition, Rule, compile};
 use super::kernel;
 use super::syscalls::{
-    ABSENT, ACTING_BITS, ADDRESSED, ATTRIBUTES, CLONE_NEWTIME, DENIED, ENTRIES, FACTS, FIRST_UNKNOWN, IDENTITY,
-    INTERFACE_ADDRESSES, KIND_MASK, LINKS, MAKING, NAMESPACES, NODES, ON_PROCESSES, REACHING, RENAMING, REQUESTS,
-    ROUTING_OPTIONS, SOCKETS,
+    ABSENT, ADDRESSED, ATTRIBUTES, CLONE_NEWTIME, DENIED, ENTRIES, FIRST_UNKNOWN, IDENTITY, INTERFACE_ADDRESSES,
+    KIND_MASK, LINKS, MAKING, METADATA, NAMESPACES, NODES, ON_PROCESSES, REACHING, RENAMING, REQUESTS, ROUTING_OPTIONS,
+    SET_ID_BITS, SOCKETS,
 };
 use crate::fence::{NetworkScope, RunKind};
 
@@ -75,8 +75,7 @@ impl Filters {
     pub(crate) fn apply(&self) -> io::Result<Option<OwnedFd>> {
         match kernel::listen(&self.asking) {
             Ok(listener) => Ok(Some(listener)),
-            // Another supervisor listens already, as in some containers: a view needs none.
-            Err(error) if self.must_ask => Err(io::Error::new(io::ErrorKind::Unsupported, error)),
+            Err(error) if self.must_ask => Err(error),
             Err(_) => {
                 kernel::set_filter(&self.denying, 0)?;
                 Ok(None)
@@ -104,13 +103,13 @@ fn parts(kind: RunKind, network: NetworkScope, asks: bool) -> Vec<(Vec<Match>, u
         (true, true) => ([always(RENAMING), always(REACHING), locks(), sockets(network)].concat(), is_asked),
         (true, false) => ([asked(), sockets(network)].concat(), is_asked),
         (false, _) => {
-            let files = if in_view { Vec::new() } else { always(FACTS) };
+            let files = if in_view { Vec::new() } else { always(METADATA) };
             let sockets = if is_open { Vec::new() } else { always(&[libc::SYS_socket]) };
             ([files, sockets].concat(), fails(libc::EPERM))
         }
     };
     vec![
-        ([denied(), acting_modes()].concat(), fails(libc::EPERM)),
+        ([denied(), set_id_modes()].concat(), fails(libc::EPERM)),
         (vec![(libc::SYS_ioctl, other_requests())], fails(libc::ENOTTY)),
         (always(ABSENT), fails(libc::ENOSYS)),
         (if in_view { Vec::new() } else { always(ATTRIBUTES) }, fails(libc::EOPNOTSUPP)),
@@ -120,7 +119,7 @@ fn parts(kind: RunKind, network: NetworkScope, asks: bool) -> Vec<(Vec<Match>, u
     ]
 }
 
-/// Acts on the machine or on other processes.
+/// Calls that act on the machine or on other processes.
 fn denied() -> Vec<Match> {
     let one_of = |call: c_long, bits: u32| {
         let set = (0..32).map(|bit| 1_u32 << bit).filter(move |bit| bits & bit != 0);
@@ -133,11 +132,11 @@ fn denied() -> Vec<Match> {
         denied.push((call, vec![Condition::is_not(process, 0)]));
         denied.extend(everyone.map(|kind| (call, vec![Condition::is(0, kind)])));
     }
-    // Setting the limits of another process; a program's own are only ever lowered.
+    // Setting limits of another process. A program may set its own, which can only be lowered.
     for new_limit in [Condition::is_not(2, 0), Condition::upper_is_not(2, 0)] {
         denied.push((libc::SYS_prlimit64, vec![new_limit, Condition::is_not(0, 0)]));
     }
-    // A lease holds up whoever else opens the file.
+    // A lease blocks other programs that open the file.
     denied.push((libc::SYS_fcntl, vec![Condition::is(1, libc::F_SETLEASE.unsigned_abs())]));
     denied
 }
@@ -149,7 +148,7 @@ fn asked_reading() -> Vec<Match> {
     [asked(), denied(), pairs(), always(&files), requests].concat()
 }
 
-/// What is asked about of sockets beside making and connecting them.
+/// Calls on sockets that are asked about, besides `socket` and `connect`.
 fn sockets(network: NetworkScope) -> Vec<Match> {
     let to_address = [Condition::is_not(4, 0), Condition::upper_is_not(4, 0)];
     let to_address = to_address.map(|condition| (libc::SYS_sendto, vec![condition])).to_vec();
@@ -167,7 +166,7 @@ fn interface_addresses() -> Vec<Match> {
     INTERFACE_ADDRESSES.map(|request| (libc::SYS_ioctl, vec![Condition::is(1, request)])).to_vec()
 }
 
-/// Options of sockets by which packets would go to other hosts than the approved ones.
+/// Socket options by which packets would reach other hosts than the approved ones.
 fn routing() -> Vec<Match> {
     let options = ROUTING_OPTIONS.iter().flat_map(|(level, options)| options.iter().map(move |option| (level, option)));
     let is = |argument, value: &i32| Condition::is(argument, value.unsigned_abs());
@@ -177,7 +176,8 @@ fn routing() -> Vec<Match> {
 /// Metadata and entries of files, files opened to be written, what reaches other processes, and leaving the process
 /// group, which only is noted.
 fn asked() -> Vec<Match> {
-    let mut asked = [always(FACTS), always(ENTRIES), always(REACHING), always(&[libc::SYS_setpgid]), locks()].concat();
+    let mut asked =
+        [always(METADATA), always(ENTRIES), always(REACHING), always(&[libc::SYS_setpgid]), locks()].concat();
     for (call, flags) in [
         (libc::SYS_openat, 2),
         #[cfg(target_arch = "x86_64")]
@@ -195,7 +195,7 @@ fn asked() -> Vec<Match> {
     asked
 }
 
-/// Exclusive locks, which hold up whoever else reads a file. Some files can't be read without a shared lock.
+/// Exclusive locks, which block other readers. Some files can't be read without a shared lock.
 fn locks() -> Vec<Match> {
     vec![(libc::SYS_flock, vec![Condition::set(1, libc::LOCK_EX.unsigned_abs())])]
 }
@@ -213,11 +213,11 @@ fn other_requests() -> Vec<Condition> {
     known.map(|request| Condition::is_not(1, request)).collect()
 }
 
-/// New files that would let others act as their owner.
-fn acting_modes() -> Vec<Match> {
+/// New files with set-id bits.
+fn set_id_modes() -> Vec<Match> {
     let mut modes = Vec::new();
     for (call, mode, flags) in MAKING {
-        for acts in ACTING_BITS.map(|bit| Condition::set(*mode, bit)) {
+        for acts in SET_ID_BITS.map(|bit| Condition::set(*mode, bit)) {
             match flags {
                 None => modes.push((*call, vec![acts])),
                 Some(flags) => modes.extend(
@@ -230,9 +230,9 @@ fn acting_modes() -> Vec<Match> {
     modes
 }
 
-/// Sockets that are refused with the network: all but those of the internet's two families and those that ask the
-/// kernel for routes, which looking up a name does. Sockets of this machine only where they are asked about: behind them
-/// stand services that act for whoever asks.
+/// Sockets that are refused although the network is allowed: all except those of IPv4 and IPv6 and those that ask the
+/// kernel for routes, which looking up a name does. Unix sockets only without a listener, since services behind them
+/// act for any client.
 fn network_allowed(asks: bool) -> Vec<Match> {
     let [inet, inet6, netlink] = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK].map(libc::c_int::unsigned_abs);
     let families = [inet, inet6, netlink, if asks { libc::AF_UNIX.unsigned_abs() } else { inet }];
@@ -268,15 +268,15 @@ mod tests {
         compile(ARCHITECTURE, FIRST_UNKNOWN, &rules(kind, network, asks))
     }
 
-    /// What the kernel does with several filters: of all they say, the strictest counts.
+    /// The kernel's choice among several filters: the strictest action.
     fn strictest(decisions: impl Iterator<Item = u32>) -> u32 {
-        // Its order of actions is that of their numbers, taken as signed.
+        // Actions are ordered by their numbers as signed integers.
         decisions.min_by_key(|made| (made & libc::SECCOMP_RET_ACTION_FULL).cast_signed()).unwrap()
     }
 
     #[doc = "holds: law 1.17"]
     #[test]
-    fn the_joined_filter_says_what_the_strictest_of_many_would_say() {
+    fn filter_decides_as_strictest_of_its_parts() {
         for of in 0..18 {
             let (kind, network, asks) = (KINDS[of / 6], SCOPES[of / 2 % 3], of % 2 != 0);
             let program = program(kind, network, asks);
@@ -307,7 +307,7 @@ mod tests {
     /// Each argument has the same value: the number of a process, a request, or flags and a mode at once.
     #[doc = "holds: law 1.17"]
     #[test]
-    fn others_requests_and_set_id_bits_are_refused() {
+    fn unknown_requests_and_set_id_bits_are_refused() {
         let fails = |errno: i32| libc::SECCOMP_RET_ERRNO | errno.unsigned_abs();
         let (allowed, denied) = (libc::SECCOMP_RET_ALLOW, fails(libc::EPERM));
         let making = libc::O_CREAT.unsigned_abs().into();
@@ -359,10 +359,10 @@ mod tests {
         }
     }
 
-    /// In a view files may be changed in any way but made to act as their owner; what acts on others is refused there too.
+    /// In a view files may be changed in any way except set-id bits, but calls on other processes are refused.
     #[doc = "holds: law 1.17"]
     #[test]
-    fn only_files_are_free_in_a_view() {
+    fn views_allow_only_file_changes() {
         let program = program(RunKind::View, NetworkScope::Nothing, true);
         let denied = libc::SECCOMP_RET_ERRNO | libc::EPERM.unsigned_abs();
         let (allowed, asked) = (libc::SECCOMP_RET_ALLOW, libc::SECCOMP_RET_USER_NOTIF);
@@ -394,10 +394,10 @@ mod tests {
         }
     }
 
-    /// What is refused or asked about elsewhere is asked about in a reading run; what does not exist elsewhere does not there.
+    /// A reading run asks about every call that other runs refuse or ask about.
     #[doc = "holds: law 1.16"]
     #[test]
-    fn reading_runs_are_asked_about_every_refusal() {
+    fn reading_runs_ask_about_every_refusal() {
         let (elsewhere, reading) = (
             program(RunKind::Fenced, NetworkScope::Nothing, true),
             program(RunKind::Reading, NetworkScope::Nothing, true),
@@ -429,7 +429,7 @@ mod tests {
 
     #[doc = "holds: law 1.17"]
     #[test]
-    fn what_is_not_known_is_refused_before_anything_else() {
+    fn unknown_calls_and_architectures_are_refused() {
         let program = program(RunKind::Fenced, NetworkScope::Everything, true);
         let absent = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs();
         for call in [FIRST_UNKNOWN, 464, 1000, 0x4000_0000, 0x4000_0000 + 59, u32::MAX] {

@@ -1,6 +1,5 @@
-//! Writes that programs try on the side and do without: what such a program prints does not depend on them.
-//!
-//! A program that claims to be one of these gains nothing: its write fails, and it is told so.
+//! Writes that programs attempt but don't need: their output does not depend on them. A program gains nothing by
+//! pretending to be one of these: its write fails, and it is told so.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -8,13 +7,13 @@ use std::path::Path;
 
 use super::caller::Caller;
 
-/// Commands of git that refresh the index if they may, and go on without.
+/// Commands of git that refresh the index if possible.
 const REFRESHING: [&[u8]; 3] = [b"status", b"diff", b"describe"];
 
-/// Options of git before its command that take a value of their own.
+/// Options of git before its command that take a separate value.
 const WITH_VALUE: [&[u8]; 6] = [b"-C", b"-c", b"--git-dir", b"--work-tree", b"--namespace", b"--config-env"];
 
-/// Whether the caller's write to this path is one of them.
+/// Whether a program does without this write.
 pub(super) fn is_write(caller: &Caller, path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default();
     let folder = path.parent().and_then(Path::file_name).unwrap_or_default();
@@ -26,7 +25,7 @@ pub(super) fn is_write(caller: &Caller, path: &Path) -> bool {
     if name == "__pycache__" || (folder == "__pycache__" && contains(name, b".pyc.")) {
         return caller.command().0.as_bytes().starts_with(b"python");
     }
-    // An empty folder for settings that may be saved later.
+    // An empty folder for settings.
     if name == "procps" || name == ".config" {
         return caller.command().0 == "top";
     }
@@ -55,7 +54,7 @@ mod tests {
     use super::git_command;
 
     #[test]
-    fn the_command_of_git_follows_its_options() {
+    fn git_command_follows_its_options() {
         for (line, command) in [
             ("status --short", Some("status")),
             ("-C add --no-pager diff", Some("diff")),

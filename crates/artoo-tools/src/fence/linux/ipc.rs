@@ -1,4 +1,4 @@
-//! Answers for a reading run's calls that reach other processes: sockets, signals, scheduling, devices.
+//! Answers to calls that reach other processes and the kernel: sockets, signals, scheduling, devices.
 
 use std::ffi::OsStr;
 use std::io;
@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{
     CWD, FileType, FlockOperation, Mode, OFlags, ResolveFlags, fcntl_setfl, flock, fstat, fstatfs, openat2,
 };
+use rustix::io::Errno;
+use rustix::net::sockopt::{socket_domain, socket_protocol};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, netlink, socket_with};
 use rustix::process::{
     Pid, PidfdFlags, Signal, geteuid, pidfd_open, pidfd_send_signal, test_kill_process, test_kill_process_group,
 };
@@ -17,7 +20,7 @@ use rustix::process::{
 use super::call::{Memory, Message, PathArgument};
 use super::caller::{self, Caller};
 use super::kernel::{self, Answer, Notification};
-use super::network::{PROTOCOLS, StandIn, internet};
+use super::network::{PROTOCOLS, Substitute, internet};
 use super::predict::{self, Predicted};
 use super::supervisor::{Access, Supervisor, number};
 use super::syscalls::KIND_MASK;
@@ -25,35 +28,35 @@ use crate::fence::denial::Denial;
 use crate::fence::reach::{Receiver, plain, program_of, session};
 use crate::fence::{NetworkScope, RunKind};
 
-/// Services that look up names for the C library, which reads files where there are none: a name can be passed on to any
-/// host.
+/// Sockets of services that look up names for the C library, which reads files without them. Connecting is refused, since
+/// a service may pass a name on to any host.
 const NAME_SERVICES: [&str; 3] = ["/run/nscd/socket", "/var/lib/sss/pipes/nss", "/run/systemd/userdb"];
 
-/// Families of `NETLINK` whose messages tell routes, addresses and sockets.
+/// Netlink protocols that report routes, addresses and sockets.
 const TELLING: [i32; 2] = [libc::NETLINK_ROUTE, libc::NETLINK_SOCK_DIAG];
 
 /// `SOCK_DESTROY`, which libc does not name.
 const SOCKET_DESTROYED: u16 = 21;
 
-/// First number of a message that is no control message of netlink itself.
+/// First message type that is not one of netlink's control messages.
 const FIRST_MESSAGE: u16 = 16;
 
-/// Longest address of a socket of this machine.
+/// Longest address of a Unix socket.
 const ADDRESS_MAX: u64 = 110;
 
 /// `SYSLOG_ACTION_READ_ALL`, `SIZE_UNREAD` and `SIZE_BUFFER`.
 const LOG_READS: [i32; 3] = [3, 9, 10];
 
-/// Bytes of the kernel's log, at most: more than any has.
+/// Maximum bytes of the kernel's log: no log is that long.
 const LOG_MAX: u64 = 1 << 26;
 
-/// Kinds of `ioctl` for terminals and sockets: to another file they mean nothing.
+/// Groups of `ioctl` requests for terminals and sockets, which other files don't know.
 const FOR_TERMINALS: u32 = 0x54;
 const FOR_SOCKETS: u32 = 0x89;
 
 impl Supervisor {
-    /// Locks a file against everybody else: where it may be changed, or in a view, where it is a file of its own.
-    /// A reading run is told whether it would get the lock, and does not hold it: others are held up by nobody.
+    /// An exclusive lock: allowed on files that may be changed, and in a view on files of the overlay. A reading run
+    /// learns whether it would get the lock, but does not hold it, so that no other program is blocked.
     pub(super) fn lock(&self, caller: &Caller, number: i32, waits: bool) -> io::Result<Answer> {
         let file = caller.file(number)?;
         let path = caller::real(&file)?;
@@ -73,65 +76,69 @@ impl Supervisor {
         }
     }
 
-    /// Programs make sockets of the internet also to ask for interfaces and to see what this machine has. They get one
-    /// that leads nowhere; what would reach an address by it is denied.
-    pub(super) fn socket(&mut self, asked: Notification, family: i32, kind: i32, protocol: i32) -> io::Result<Answer> {
+    /// A socket for a run without the network or with some approved addresses. Programs also make internet sockets to list interfaces and to test what the machine
+    /// supports: they get an unconnected Unix socket instead, and using it with an address is denied.
+    pub(super) fn socket(
+        &mut self,
+        notification: Notification,
+        family: i32,
+        kind: i32,
+        protocol: i32,
+    ) -> io::Result<Answer> {
         let flags = kind & (libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC);
         let kind = kind & i32::try_from(KIND_MASK).unwrap_or(i32::MAX);
         let is_usual = kind == libc::SOCK_STREAM || kind == libc::SOCK_DGRAM;
         match family {
             libc::AF_UNIX if kind == libc::SOCK_STREAM || kind == libc::SOCK_SEQPACKET => {
-                self.own_socket(asked, flags).map(|_| Answer::NoReply)
+                self.substitute_socket(notification, flags).map(|_| Answer::NoReply)
             }
             libc::AF_NETLINK if TELLING.contains(&protocol) => Ok(Answer::Continue),
-            libc::AF_INET | libc::AF_INET6
-                if self.network() == NetworkScope::Addresses && is_usual && PROTOCOLS.contains(&protocol) =>
-            {
-                Ok(Answer::Continue)
+            libc::AF_INET | libc::AF_INET6 if self.network() == NetworkScope::Addresses => {
+                let is_exact = is_usual && PROTOCOLS.contains(&protocol);
+                Ok(if is_exact { Answer::Continue } else { self.deny_network() })
             }
-            libc::AF_INET | libc::AF_INET6 if self.network() == NetworkScope::Addresses => Ok(self.deny_network()),
             libc::AF_UNIX | libc::AF_INET | libc::AF_INET6 if is_usual => {
-                let number = self.own_socket(asked, flags)?;
-                self.stand_ins.insert(number, StandIn { family, is_bound: false });
+                let inode = self.substitute_socket(notification, flags)?;
+                self.substitutes.insert(inode, Substitute { family, is_bound: false });
                 Ok(Answer::NoReply)
             }
             libc::AF_INET | libc::AF_INET6 => Ok(self.deny_network()),
-            // Without a fence such a socket may be refused as well.
+            // Many kernels lack such a family, so programs expect the error.
             _ if !self.stops_at_denial() => Ok(Answer::Fails(libc::EACCES)),
             _ => Ok(self.deny_call("socket")),
         }
     }
 
-    /// An address of an interface, read for the program.
+    /// Reads the address of an interface for the program.
     pub(super) fn interface_address(
         &self,
-        asked: Notification,
+        notification: Notification,
         caller: &Caller,
         request: u32,
         at: u64,
     ) -> io::Result<Answer> {
         let mut bytes = caller.bytes(at)?;
         kernel::interface_address(request, &mut bytes)?;
-        self.must_wait(asked)?;
+        self.ensure_waiting(notification)?;
         caller.put(at, &bytes)?;
         Ok(Answer::Returns(0))
     }
 
-    /// A socket of this machine that leads nowhere: connected to nobody, so that neither the program nor the kernel for it
-    /// can connect it to anybody. Returns its number.
-    fn own_socket(&self, asked: Notification, kind: i32) -> io::Result<u64> {
+    /// Gives the program one end of a closed socket pair: since it counts as connected, it can't be connected to any
+    /// address. Returns its inode.
+    fn substitute_socket(&self, notification: Notification, kind: i32) -> io::Result<u64> {
         let (socket, _) = UnixStream::pair()?;
         socket.set_nonblocking(kind & libc::SOCK_NONBLOCK != 0)?;
         let closes = kind & libc::SOCK_CLOEXEC != 0;
-        kernel::add_file(self.listener.as_fd(), asked, socket.as_fd(), None, closes)?;
+        kernel::add_file(self.listener.as_fd(), notification, socket.as_fd(), None, closes)?;
         Ok(fstat(&socket)?.st_ino)
     }
 
-    /// Connects the program to a socket of this machine that was granted: one that is connected takes the place of its own. The kernel connects to any other address where that is approved: what the program has got of
-    /// this machine's sockets can't be connected.
+    /// Connects to a Unix socket that was granted: a connected socket replaces the program's own. If the whole network
+    /// was approved, the kernel handles any other address: the Unix sockets that the program got can't be connected.
     pub(super) fn connect(
         &self,
-        asked: Notification,
+        notification: Notification,
         caller: &Caller,
         socket: i32,
         address: Memory,
@@ -140,14 +147,14 @@ impl Supervisor {
         match family {
             libc::AF_UNIX => {}
             _ if self.network() == NetworkScope::Addresses => {
-                return self.connect_approved(asked, caller, socket, (family, &address));
+                return self.connect_approved(notification, caller, socket, (family, &address));
             }
             libc::AF_NETLINK | libc::AF_UNSPEC => return Ok(Answer::Continue),
             _ if self.network() == NetworkScope::Nothing => return Ok(self.deny_address(&address)),
             _ => return Ok(Answer::Continue),
         }
-        let Some(path) = path_of(&address) else { return Ok(self.nameless(&address)) };
-        let is_granted = |path: &Path| self.reach.sockets.iter().any(|socket| socket == path);
+        let Some(path) = path_of(&address) else { return Ok(self.abstract_address(&address)) };
+        let is_granted = |path: &Path| self.fence.reach.sockets.iter().any(|socket| socket == path);
         let path = if is_granted(path) { path.to_path_buf() } else { socket_at(caller, path)? };
         if NAME_SERVICES.iter().any(|known| path.starts_with(known)) {
             return Ok(Answer::Fails(libc::ECONNREFUSED));
@@ -155,28 +162,25 @@ impl Supervisor {
         if !is_granted(&path) {
             return Ok(self.deny(Denial::UnixSocket(path), Answer::Fails(libc::EACCES)));
         }
-        // The real one, not what lies there in a view.
+        // The real file, not the one at that path in a view.
         let flags = OFlags::PATH | OFlags::CLOEXEC;
         let target =
             openat2(CWD, &path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS)?;
         is_socket(&target)?;
         let own = caller.flags_of(socket).ok_or(io::Error::from_raw_os_error(libc::EBADF))?;
-        self.must_wait(asked)?;
-        let first = connected(&address_of(&target), libc::SOCK_STREAM);
-        let made = match first {
-            Err(error) if error.raw_os_error() == Some(libc::EPROTOTYPE) => {
-                connected(&address_of(&target), libc::SOCK_SEQPACKET)?
-            }
-            first => first?,
+        self.ensure_waiting(notification)?;
+        let made = match connected(&target, SocketType::STREAM) {
+            Err(Errno::PROTOTYPE) => connected(&target, SocketType::SEQPACKET)?,
+            made => made?,
         };
         fcntl_setfl(&made, own & OFlags::NONBLOCK)?;
         let closes = own.contains(OFlags::CLOEXEC);
-        kernel::add_file(self.listener.as_fd(), asked, made.as_fd(), Some(socket), closes)?;
+        kernel::add_file(self.listener.as_fd(), notification, made.as_fd(), Some(socket), closes)?;
         Ok(Answer::Returns(0))
     }
 
-    /// An abstract address, which is nobody's unless it is listed.
-    fn nameless(&self, address: &[u8]) -> Answer {
+    /// An abstract address, which fails as usual unless the kernel lists it as in use.
+    fn abstract_address(&self, address: &[u8]) -> Answer {
         let name: Vec<u8> =
             address.get(2..).unwrap_or_default().iter().map(|byte| if *byte == 0 { b'@' } else { *byte }).collect();
         let listed = std::fs::read("/proc/net/unix").unwrap_or_default();
@@ -191,35 +195,35 @@ impl Supervisor {
 
     pub(super) fn bind(
         &mut self,
-        asked: Notification,
+        notification: Notification,
         caller: &Caller,
         socket: i32,
         address: Memory,
     ) -> io::Result<Answer> {
         let Some((family, address)) = self.address(caller, address) else { return Ok(Answer::Fails(libc::EINVAL)) };
         if self.network() == NetworkScope::Addresses {
-            return self.bind_approved(asked, caller, socket, (family, &address));
+            return self.bind_approved(notification, caller, socket, (family, &address));
         }
         Ok(match family {
-            // Should it become another address meanwhile, Landlock lets no file be made for it.
+            // If the program changes the address meanwhile, Landlock still prevents creating a file for it.
             libc::AF_NETLINK => Answer::Continue,
             libc::AF_UNIX if !self.stops_at_denial() => Answer::Continue,
             libc::AF_UNIX => match path_of(&address) {
                 Some(path) => match caller.place(libc::AT_FDCWD, path)? {
-                    Some(place) => match predict::making(&place, false) {
+                    Some(entry) => match predict::making(&entry, false) {
                         Predicted::Fails(libc::EEXIST) => Answer::Fails(libc::EADDRINUSE),
                         Predicted::Fails(error) => Answer::Fails(error),
                         Predicted::ChangesNothing | Predicted::Changes => {
-                            self.deny(Denial::Write(place.path), Answer::NoReply)
+                            self.deny(Denial::Write(entry.path), Answer::NoReply)
                         }
                     },
                     None => Answer::Fails(libc::EADDRINUSE),
                 },
                 None => self.deny(Denial::UnixSocket("@".into()), Answer::NoReply),
             },
-            // A port that is free, on no interface: it is asked for to see whether there is such a family.
+            // Any free port of loopback: programs bind it to test whether the address family is supported.
             _ if internet(&address).is_some_and(|to| to.ip().is_loopback() && to.port() == 0) => {
-                return self.bound(caller, socket);
+                return self.note_bound(caller, socket);
             }
             _ => self.deny_network(),
         })
@@ -230,7 +234,7 @@ impl Supervisor {
         self.deny(denial, Answer::Fails(libc::EACCES))
     }
 
-    /// An address in its memory, with its family.
+    /// Reads a socket address with its family.
     fn address(&self, caller: &Caller, address: Memory) -> Option<(i32, Vec<u8>)> {
         let length =
             usize::try_from(address.length & u64::from(u32::MAX)).ok().filter(|length| (2..=128).contains(length))?;
@@ -240,21 +244,22 @@ impl Supervisor {
         fits.then_some((family.into(), bytes))
     }
 
-    /// What is sent through a socket, to an address or to the kernel.
+    /// Sending to an address or to the kernel.
     pub(super) fn send(&self, caller: &Caller, socket: i32, at: u64, message: Message) -> Answer {
-        if !self.has_stand_in() && !geteuid().is_root() {
+        if self.substitutes.is_empty() && !geteuid().is_root() {
             return Answer::Continue;
         }
         let word = |at: u64| caller.bytes(at).map(u64::from_ne_bytes);
-        // A header: an address, its length, and what leads to the first part of the message.
+        // In `struct msghdr`: the address, its length, and the first part of the message.
         let read = || match message {
             Message::Bytes { to, .. } => Ok((to, at)),
             Message::Header | Message::Headers { .. } => {
-                Ok::<_, io::Error>((Memory { address: word(at)?, length: word(at + 8)? }, word(word(at + 16)?)?))
+                let to = Memory { address: word(at)?, length: word(at + 8)? };
+                Ok::<_, io::Error>((to, word(word(at + 16)?)?))
             }
         };
         let Ok((to, at)) = read() else { return Answer::Continue };
-        if self.has_stand_in() && to.address != 0 {
+        if !self.substitutes.is_empty() && to.address != 0 {
             match self.address(caller, to) {
                 Some((libc::AF_NETLINK, _)) | None => {}
                 Some((libc::AF_UNIX, address)) => {
@@ -268,10 +273,10 @@ impl Supervisor {
         if geteuid().is_root() && changes() { self.deny_call("netlink") } else { Answer::Continue }
     }
 
-    /// A signal, as `kill` names its receiver. Landlock holds those that go on.
+    /// A signal, with its receiver in the form of `kill`. Landlock restricts those that continue.
     pub(super) fn signal(&self, process: i32, signal: i32) -> Answer {
         let Some(pid) = Pid::from_raw(process.checked_abs().unwrap_or_default()) else { return Answer::Continue };
-        // Without a fence it would fail as well where this process can't send one.
+        // If artoo can't send it, the program could not without a sandbox either.
         let reaches = match process {
             -1 => Ok(()),
             group if group < 0 => test_kill_process_group(pid),
@@ -286,7 +291,7 @@ impl Supervisor {
         if process != -1 && self.is_of_run(pid) {
             return Answer::Continue;
         }
-        if let Some(granted) = self.reach.signals.iter().find(|receiver| receiver.pid == process) {
+        if let Some(granted) = self.fence.reach.signals.iter().find(|receiver| receiver.pid == process) {
             return granted_signal(*granted, signal)
                 .map_or_else(|error| Answer::Fails(number(&error)), |()| Answer::Returns(0));
         }
@@ -294,21 +299,21 @@ impl Supervisor {
         self.deny(Denial::Signal { pid: process, program }, Answer::Fails(libc::EPERM))
     }
 
-    /// A signal to a process that is open as a file.
+    /// A signal through a pidfd.
     pub(super) fn signal_through(&self, caller: &Caller, file: i32, signal: i32) -> Answer {
         caller
             .process_of(file)
             .map_or(Answer::Fails(libc::EBADF), |pid| self.signal(pid.as_raw_nonzero().get(), signal))
     }
 
-    /// Whether a process, or the group it leads, came of the program: each session in the run was asked for.
+    /// Whether a process, or the group it leads, belongs to the run: the supervisor knows all of the run's sessions.
     fn is_of_run(&self, pid: Pid) -> bool {
-        // Of a group whose leader has ended, Landlock tells whose it is.
+        // If the leader of a group has ended, Landlock decides.
         let session = session(pid.as_raw_nonzero().get());
         session.map_or(!self.stops_at_denial(), |session| self.sessions.contains(&session))
     }
 
-    /// How another process shares the machine.
+    /// Priorities, scheduling and limits of another process.
     pub(super) fn share(&self, name: &'static str, process: Option<i32>) -> Answer {
         let Some(pid) = process.and_then(Pid::from_raw) else { return self.deny_call(name) };
         match test_kill_process(pid) {
@@ -318,17 +323,17 @@ impl Supervisor {
         }
     }
 
-    /// Another user's rights, which root alone could take and the fence has taken from it.
+    /// Changing the user, which the sandbox prevents even for root.
     pub(super) fn identity(&self, name: &'static str, ids: Option<[u32; 3]>) -> Answer {
         let stays = ids.is_some_and(|ids| ids.iter().all(|id| *id == 0 || *id == u32::MAX));
         if stays || !geteuid().is_root() { Answer::Continue } else { self.deny_call(name) }
     }
 
-    /// Where a link of another process leads: its files, its program, its folders. Landlock keeps a program from all
-    /// that a debugger could read, and thereby from these names.
+    /// Reads a link in another process's folder in `/proc`. Landlock denies these to sandboxed programs, as it denies
+    /// debugging.
     pub(super) fn read_link(
         &self,
-        asked: Notification,
+        notification: Notification,
         caller: &Caller,
         path: PathArgument,
         into: Memory,
@@ -337,32 +342,37 @@ impl Supervisor {
         let Some(pid) = process_of_link(&text) else { return Ok(Answer::Continue) };
         let link = std::fs::read_link(&text)?;
         if pid == std::process::id().to_string() && !link.as_os_str().as_bytes().starts_with(b"socket:") {
-            // Of this process no more than whose a port is.
+            // Of artoo itself only sockets are shown, so that the owner of a port is known.
             return Ok(Answer::Continue);
         }
         let length = usize::try_from(into.length).unwrap_or(usize::MAX);
         let link = link.as_os_str().as_bytes();
         let link = link.get(..length.min(link.len())).unwrap_or_default();
-        self.must_wait(asked)?;
+        self.ensure_waiting(notification)?;
         caller.put(into.address, link)?;
         Ok(Answer::Returns(i64::try_from(link.len()).unwrap_or_default()))
     }
 
-    /// The kernel's log is read for the program, which may have lost the right to; whatever else can be done with it is
-    /// denied.
-    pub(super) fn log(&self, asked: Notification, caller: &Caller, kind: i32, into: Memory) -> io::Result<Answer> {
+    /// Reads the kernel's log for the program, which may have lost the capability; other uses are denied.
+    pub(super) fn log(
+        &self,
+        notification: Notification,
+        caller: &Caller,
+        kind: i32,
+        into: Memory,
+    ) -> io::Result<Answer> {
         if !LOG_READS.contains(&kind) {
             return Ok(self.deny_call("syslog"));
         }
         let length = if kind == LOG_READS[0] { into.length.min(LOG_MAX) } else { 0 };
         let mut bytes = vec![0; usize::try_from(length).unwrap_or_default()];
         let read = kernel::log(kind, &mut bytes)?;
-        self.must_wait(asked)?;
+        self.ensure_waiting(notification)?;
         caller.put(into.address, bytes.get(..read.min(bytes.len())).unwrap_or_default())?;
         Ok(Answer::Returns(i64::try_from(read).unwrap_or_default()))
     }
 
-    /// A request of `ioctl` that is not known to change nothing. It never goes on: nothing else would hold it.
+    /// An `ioctl` that may change something. It never continues, since nothing else would restrict it.
     pub(super) fn request(&self, caller: &Caller, file: i32, request: u32) -> Answer {
         let Ok(file) = caller.file(file) else { return Answer::Fails(libc::EBADF) };
         let kind = fstat(&file).map(|found| FileType::from_raw_mode(found.st_mode));
@@ -378,11 +388,11 @@ impl Supervisor {
     }
 }
 
-/// Sends a signal to a process that was granted, unless it is another one by now.
+/// Sends a signal to a granted process, unless its number was reused.
 fn granted_signal(receiver: Receiver, signal: i32) -> io::Result<()> {
     let gone = || io::Error::from_raw_os_error(libc::ESRCH);
     let pid = Pid::from_raw(receiver.pid).ok_or_else(gone)?;
-    // Open before it is looked at: whoever it is then, it is who gets the signal.
+    // Opened before the check, so that the checked process is the one that gets the signal.
     let process = pidfd_open(pid, PidfdFlags::empty())?;
     if Receiver::of(receiver.pid) != Some(receiver) {
         return Err(gone());
@@ -391,14 +401,14 @@ fn granted_signal(receiver: Receiver, signal: i32) -> io::Result<()> {
     Ok(pidfd_send_signal(&process, signal)?)
 }
 
-/// Where the socket that a path leads to really lies.
+/// The real path of a socket.
 fn socket_at(caller: &Caller, path: &Path) -> io::Result<PathBuf> {
     let target = caller.target(libc::AT_FDCWD, path, true)?;
     is_socket(&target)?;
     caller::real(&target)
 }
 
-/// Fails as connecting would, unless this is a socket that the user may connect to.
+/// Fails as `connect` would, unless this is a socket that the user may connect to.
 fn is_socket(target: &OwnedFd) -> io::Result<()> {
     if FileType::from_raw_mode(fstat(target)?.st_mode) != FileType::Socket {
         return Err(io::Error::from_raw_os_error(libc::ECONNREFUSED));
@@ -406,34 +416,29 @@ fn is_socket(target: &OwnedFd) -> io::Result<()> {
     Ok(predict::writable(target)?)
 }
 
-/// The address of the very socket that was looked at, whatever has become of its path.
-fn address_of(target: &OwnedFd) -> Vec<u8> {
-    let path = format!("/proc/self/fd/{}\0", target.as_raw_fd());
-    [&u16::try_from(libc::AF_UNIX).unwrap_or_default().to_ne_bytes()[..], path.as_bytes()].concat()
-}
-
-/// A new socket of this kind, connected. Whoever is slow to accept holds up nobody.
-fn connected(address: &[u8], kind: i32) -> io::Result<OwnedFd> {
-    let socket = kernel::socket(libc::AF_UNIX, kind | libc::SOCK_NONBLOCK)?;
-    kernel::connect(socket.as_fd(), address)?;
+/// A new socket of this kind, connected to the open target, whatever its path leads to by now. It does not block, so
+/// that a slow server does not delay other answers.
+fn connected(target: &OwnedFd, kind: SocketType) -> rustix::io::Result<OwnedFd> {
+    let socket = socket_with(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None)?;
+    connect(&socket, &SocketAddrUnix::new(format!("/proc/self/fd/{}", target.as_raw_fd()))?)?;
     Ok(socket)
 }
 
-/// Whether a message to the kernel may change routes or end connections: root's right to that is taken by the fence,
-/// which would not show.
+/// Whether a netlink message may change routes or end connections. Root lacks the capability in the sandbox, so the
+/// denial must be noted here.
 fn changes_network(caller: &Caller, socket: i32, at: u64) -> io::Result<bool> {
     let handle = caller.handle(socket)?;
-    if kernel::socket_fact(handle.as_fd(), libc::SO_DOMAIN)? != libc::AF_NETLINK {
+    if socket_domain(&handle)? != AddressFamily::NETLINK {
         return Ok(false);
     }
     let kind = u16::from_ne_bytes(caller.bytes(at + 4)?);
-    if kernel::socket_fact(handle.as_fd(), libc::SO_PROTOCOL)? == libc::NETLINK_SOCK_DIAG {
+    if socket_protocol(&handle)? == Some(netlink::SOCK_DIAG) {
         return Ok(kind == SOCKET_DESTROYED);
     }
-    // It asks whether links can be made at all, and names none.
+    // A probe for whether links can be made; it names none.
     let is_probe =
         kind == libc::RTM_NEWLINK && caller.bytes(at)? == 32_u32.to_ne_bytes() && caller.bytes(at + 16)? == [0; 16];
-    // Messages on routes come in fours: new, delete, get, set.
+    // Message types come in fours: new, delete, get, set.
     Ok(kind >= FIRST_MESSAGE && kind % 4 != 2 && !is_probe)
 }
 
@@ -444,7 +449,7 @@ fn path_of(address: &[u8]) -> Option<&Path> {
     Some(Path::new(OsStr::from_bytes(path)))
 }
 
-/// The process whose link this is: `/proc/PID/fd/N`, `exe`, `cwd` or `root`.
+/// The process ID in `/proc/PID/fd/N`, `exe`, `cwd` or `root`.
 fn process_of_link(path: &Path) -> Option<&str> {
     let parts: Vec<&str> = path.iter().filter_map(OsStr::to_str).collect();
     let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());

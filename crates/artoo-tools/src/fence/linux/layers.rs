@@ -1,4 +1,4 @@
-//! The Landlock rules of one command, in two layers: what is done must be allowed by both.
+//! The Landlock rules of one command, in two layers that must both allow an access.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -10,7 +10,6 @@ use super::readable::{self, Hidden};
 use super::rules;
 use crate::fence::{Fence, ReadAllowlist};
 
-/// The rules for one command.
 pub(crate) struct Layers {
     reading: RulesetCreated,
     changing: RulesetCreated,
@@ -19,7 +18,7 @@ pub(crate) struct Layers {
 impl Layers {
     /// `scratch` is the command's own temporary folder.
     pub(crate) fn of(fence: &Fence, read_allowlist: &ReadAllowlist, scratch: &Path) -> io::Result<Self> {
-        // A folder that holds artoo's own data is opened beside them only; its own entries are made by the supervisor.
+        // A folder with artoo's own data is opened except for that data; the supervisor makes its own entries.
         let kept_back: Hidden = fence.kept_back.iter().cloned().collect();
         let granted: Vec<PathBuf> =
             fence.granted.iter().flat_map(|path| readable::beside(path, &kept_back).whole).collect();
@@ -31,22 +30,22 @@ impl Layers {
         })
     }
 
-    /// The rules in a view, whose own folders are added once they are there. Everything but devices may be read: what is
-    /// hidden or left out is covered by mounts.
+    /// The rules in a view, whose folders are added later. Everything except devices may be read: mounts cover hidden
+    /// and left-out files.
     pub(crate) fn of_view(fence: &Fence, scratch: &Path) -> io::Result<Self> {
         let devices: Hidden = [PathBuf::from("/dev")].into_iter().collect();
         let reading = rules::reading(&readable::beside(Path::new("/"), &devices).whole, &[]);
         Ok(Self { reading: reading.map_err(io::Error::other)?, changing: changing(&[scratch], fence.reach.network)? })
     }
 
-    /// Everything below these folders may be read and changed as well.
+    /// Also allows reading and changing everything below these folders.
     pub(crate) fn with_open(self, folders: &[OwnedFd]) -> io::Result<Self> {
         let reading = rules::add(self.reading, folders, rules::read()).map_err(io::Error::other)?;
         let changing = rules::add(self.changing, folders, rules::change()).map_err(io::Error::other)?;
         Ok(Self { reading, changing })
     }
 
-    /// Puts them onto the calling thread and on all it will start; tells whether the kernel holds both.
+    /// Restricts the calling thread and its descendants; returns whether the kernel enforces both layers.
     pub(crate) fn restrict_self(self) -> Result<bool, RulesetError> {
         let layers = [self.reading.restrict_self()?, self.changing.restrict_self()?];
         Ok(layers.iter().all(|status| status.ruleset != RulesetStatus::NotEnforced))
@@ -57,8 +56,8 @@ fn changing(open: &[&Path], network: bool) -> io::Result<RulesetCreated> {
     rules::changing(open, network).map_err(io::Error::other)
 }
 
-/// Holds the calling thread and all it will start to signals and abstract sockets of their own; tells whether the kernel
-/// does that.
+/// Restricts signals and abstract sockets of the calling thread and its descendants to each other; returns whether the
+/// kernel enforces that.
 pub(crate) fn hold_signals() -> io::Result<bool> {
     let status = rules::scoped().and_then(RulesetCreated::restrict_self).map_err(io::Error::other)?;
     Ok(status.ruleset != RulesetStatus::NotEnforced)

@@ -26,7 +26,7 @@ pub(crate) use capabilities::drop_capabilities;
 pub(crate) use disk::Disk;
 pub(crate) use filter::Filters;
 pub(crate) use layers::{Layers, hold_signals};
-pub(crate) use supervisor::{Asking, Most, SharedObserved, Supervisor};
+pub(crate) use supervisor::{Listening, RunLimits, SharedObserved, Supervisor};
 
 /// Whether filters can be compiled for this machine's processor.
 pub(crate) fn can_be_made() -> bool {

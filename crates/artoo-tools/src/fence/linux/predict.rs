@@ -1,4 +1,4 @@
-//! What a call would do without a fence: fail, change nothing, or change something. All of it is found out by looking.
+//! Predicts what a call would do without a sandbox, without making it.
 
 use std::ffi::OsStr;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -12,9 +12,9 @@ use rustix::io::{Errno, Result};
 use rustix::process::geteuid;
 
 use super::caller::DirEntry;
-use super::syscalls::ACTING_BITS;
+use super::syscalls::SET_ID_BITS;
 
-/// The effect a call would have.
+/// The effect that a call would have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Predicted {
     Fails(i32),
@@ -28,8 +28,8 @@ impl From<Errno> for Predicted {
     }
 }
 
-/// `Changes`, or the error that comes before it.
-fn unless(checked: Result<()>) -> Predicted {
+/// `Changes`, unless the check fails.
+fn changes_unless(checked: Result<()>) -> Predicted {
     checked.map_or_else(Predicted::from, |()| Predicted::Changes)
 }
 
@@ -46,11 +46,11 @@ pub(super) enum Change {
 }
 
 impl Change {
-    /// Makes it.
+    /// Makes the change.
     pub(super) fn apply(&self, file: &OwnedFd) -> Result<()> {
-        let path = through(file);
+        let path = proc_path(file);
         match *self {
-            Self::Mode(mode) if acts(mode) => Err(Errno::PERM),
+            Self::Mode(mode) if is_set_id(mode) => Err(Errno::PERM),
             Self::Mode(mode) => chmodat(CWD, path, Mode::from_raw_mode(mode), AtFlags::empty()),
             Self::Owner(user, group) => {
                 chownat(file, "", user.map(Uid::from_raw), group.map(Gid::from_raw), AtFlags::EMPTY_PATH)
@@ -59,7 +59,7 @@ impl Change {
         }
     }
 
-    /// Its effect on a file. What is as it was asked to be is left alone: the kernel would only note the moment.
+    /// The effect on a file. Setting what is set already changes nothing that matters.
     pub(super) fn effect(&self, file: &OwnedFd) -> Predicted {
         let Ok(found) = fstat(file) else { return Predicted::Changes };
         let may = match self {
@@ -70,15 +70,15 @@ impl Change {
             Self::Mode(_) | Self::Times(_) => or_fail(!is_owned(&found), Errno::PERM),
             Self::Owner(..) => Ok(()),
         };
-        if may.is_ok() && self.is_made(&found) { Predicted::ChangesNothing } else { unless(may) }
+        if may.is_ok() && self.is_made(&found) { Predicted::ChangesNothing } else { changes_unless(may) }
     }
 
     fn is_made(&self, found: &Stat) -> bool {
         match self {
             Self::Mode(mode) => *mode & 0o7777 == found.st_mode & 0o7777,
-            // A new owner, even the same one, ends the bits that let others act as the owner.
+            // Setting even the same owner clears the set-id bits.
             Self::Owner(user, group) => {
-                !acts(found.st_mode)
+                !is_set_id(found.st_mode)
                     && user.is_none_or(|user| user == found.st_uid)
                     && group.is_none_or(|group| group == found.st_gid)
             }
@@ -94,9 +94,9 @@ impl Change {
     }
 }
 
-/// Whether a mode lets others act as the owner.
-pub(super) fn acts(mode: u32) -> bool {
-    ACTING_BITS.iter().any(|bit| mode & bit != 0)
+/// Whether a mode has set-id bits.
+pub(super) fn is_set_id(mode: u32) -> bool {
+    SET_ID_BITS.iter().any(|bit| mode & bit != 0)
 }
 
 fn is_now(time: &Timespec) -> bool {
@@ -107,43 +107,43 @@ fn is_owned(found: &Stat) -> bool {
     geteuid().is_root() || found.st_uid == geteuid().as_raw()
 }
 
-/// Whether this user may write to an open file, found out without opening it again.
+/// Whether this user may write to an open file, without opening it again.
 pub(super) fn writable(file: &OwnedFd) -> Result<()> {
     may(file, Access::WRITE_OK)
 }
 
 fn may(file: &OwnedFd, access: Access) -> Result<()> {
-    accessat(CWD, through(file), access, AtFlags::EACCESS)
+    accessat(CWD, proc_path(file), access, AtFlags::EACCESS)
 }
 
-/// A name by which an open file is reached itself, whatever has become of its path.
-fn through(file: &OwnedFd) -> String {
+/// A path that leads to an open file, whatever happened to its own path.
+fn proc_path(file: &OwnedFd) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }
 
-/// Making an entry.
-pub(super) fn making(place: &DirEntry, is_folder: bool) -> Predicted {
+/// Predicts creating an entry.
+pub(super) fn making(entry: &DirEntry, is_folder: bool) -> Predicted {
     let check = || {
-        or_fail(find(place).is_ok(), Errno::EXIST)?;
-        or_fail(place.is_slashed && !is_folder, Errno::NOENT)?;
-        may_change(place)
+        or_fail(find(entry).is_ok(), Errno::EXIST)?;
+        or_fail(entry.is_slashed && !is_folder, Errno::NOENT)?;
+        may_change(entry)
     };
-    unless(check())
+    changes_unless(check())
 }
 
-/// Removing one.
-pub(super) fn removing(place: &DirEntry, is_folder: bool) -> Predicted {
+/// Predicts deleting an entry.
+pub(super) fn removing(entry: &DirEntry, is_folder: bool) -> Predicted {
     let check = || {
-        let found = find(place)?;
-        may_change(place)?;
-        may_take(place, &found)?;
-        or_fail(place.is_slashed && !is_dir(&found), Errno::NOTDIR)?;
-        may_end(is_folder, place, &found)
+        let found = find(entry)?;
+        may_change(entry)?;
+        may_delete(entry, &found)?;
+        or_fail(entry.is_slashed && !is_dir(&found), Errno::NOTDIR)?;
+        may_be_gone(is_folder, entry, &found)
     };
-    unless(check())
+    changes_unless(check())
 }
 
-/// Renaming one.
+/// Predicts renaming an entry.
 pub(super) fn renaming(from: &DirEntry, to: &DirEntry, flags: RenameFlags) -> Predicted {
     let replaced = find(to);
     if let (Ok(from), Ok(to)) = (find(from), &replaced)
@@ -158,19 +158,19 @@ pub(super) fn renaming(from: &DirEntry, to: &DirEntry, flags: RenameFlags) -> Pr
         or_fail(fstat(&from.folder)?.st_dev != fstat(&to.folder)?.st_dev, Errno::XDEV)?;
         or_fail(replaced.is_ok() && flags.contains(RenameFlags::NOREPLACE), Errno::EXIST)?;
         may_change(from)?;
-        may_take(from, &moved)?;
+        may_delete(from, &moved)?;
         may_change(to)?;
         let Ok(replaced) = &replaced else { return or_fail(flags.contains(RenameFlags::EXCHANGE), Errno::NOENT) };
-        may_take(to, replaced)?;
+        may_delete(to, replaced)?;
         if flags.contains(RenameFlags::EXCHANGE) {
             return Ok(());
         }
-        may_end(is_dir(&moved), to, replaced)
+        may_be_gone(is_dir(&moved), to, replaced)
     };
-    unless(check())
+    changes_unless(check())
 }
 
-/// Giving one a second name.
+/// Predicts a hard link.
 pub(super) fn linking(from: &DirEntry, to: &DirEntry) -> Predicted {
     let check = || {
         let found = find(from)?;
@@ -179,10 +179,10 @@ pub(super) fn linking(from: &DirEntry, to: &DirEntry) -> Predicted {
         may_change(to)?;
         or_fail(is_dir(&found), Errno::PERM)
     };
-    unless(check())
+    changes_unless(check())
 }
 
-/// Opening what is there, to write or to empty it.
+/// Predicts opening an existing file for writing or truncating.
 pub(super) fn opening(file: &OwnedFd, flags: OFlags) -> Predicted {
     let Ok(found) = fstat(file) else { return Predicted::Changes };
     let reads = flags.contains(OFlags::RDWR);
@@ -190,11 +190,11 @@ pub(super) fn opening(file: &OwnedFd, flags: OFlags) -> Predicted {
     let access = if reads { Access::WRITE_OK | Access::READ_OK } else { Access::WRITE_OK };
     match FileType::from_raw_mode(found.st_mode) {
         FileType::Symlink => Errno::LOOP.into(),
-        FileType::Directory if flags.contains(OFlags::TMPFILE) => unless(may(file, access)),
+        FileType::Directory if flags.contains(OFlags::TMPFILE) => changes_unless(may(file, access)),
         FileType::Directory => Errno::ISDIR.into(),
         _ if flags.contains(OFlags::DIRECTORY) => Errno::NOTDIR.into(),
         FileType::Socket => Errno::NXIO.into(),
-        // A process in a session of its own has no terminal.
+        // A process in its own session has no controlling terminal.
         FileType::CharacterDevice if found.st_rdev == rustix::fs::makedev(5, 0) => Errno::NXIO.into(),
         FileType::CharacterDevice if is_data(&found) => Predicted::ChangesNothing,
         FileType::CharacterDevice
@@ -203,7 +203,7 @@ pub(super) fn opening(file: &OwnedFd, flags: OFlags) -> Predicted {
         | FileType::RegularFile
         | FileType::Unknown => {
             if writes {
-                unless(may(file, access))
+                changes_unless(may(file, access))
             } else {
                 Predicted::ChangesNothing
             }
@@ -211,50 +211,50 @@ pub(super) fn opening(file: &OwnedFd, flags: OFlags) -> Predicted {
     }
 }
 
-/// Emptying a file by its path.
+/// Predicts truncating a file by its path.
 pub(super) fn truncating(file: &OwnedFd) -> Predicted {
     let effect = opening(file, OFlags::WRONLY);
     if effect == Predicted::ChangesNothing { Predicted::Fails(libc::EINVAL) } else { effect }
 }
 
-/// Null, zero, full, random, urandom: the same numbers everywhere.
+/// Null, zero, full, random and urandom by their minor numbers.
 fn is_data(found: &Stat) -> bool {
     [3, 5, 7, 8, 9].iter().any(|minor| found.st_rdev == rustix::fs::makedev(1, *minor))
 }
 
-fn find(place: &DirEntry) -> Result<Stat> {
-    statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW)
+fn find(entry: &DirEntry) -> Result<Stat> {
+    statat(&entry.folder, &entry.name, AtFlags::SYMLINK_NOFOLLOW)
 }
 
 fn is_dir(found: &Stat) -> bool {
     FileType::from_raw_mode(found.st_mode).is_dir()
 }
 
-/// Whether this user may add entries to its folder and remove them.
-fn may_change(place: &DirEntry) -> Result<()> {
-    may(&place.folder, Access::WRITE_OK | Access::EXEC_OK)
+/// Whether this user may add and delete entries in the folder.
+fn may_change(entry: &DirEntry) -> Result<()> {
+    may(&entry.folder, Access::WRITE_OK | Access::EXEC_OK)
 }
 
-/// In a folder with the sticky bit only owners remove entries.
-fn may_take(place: &DirEntry, found: &Stat) -> Result<()> {
-    let folder = fstat(&place.folder)?;
+/// Whether the sticky bit lets this user delete the entry.
+fn may_delete(entry: &DirEntry, found: &Stat) -> Result<()> {
+    let folder = fstat(&entry.folder)?;
     or_fail(folder.st_mode & libc::S_ISVTX != 0 && !is_owned(found) && !is_owned(&folder), Errno::PERM)
 }
 
 /// Whether an entry can be removed or replaced as a folder, which must be empty, or as a file.
-fn may_end(as_folder: bool, place: &DirEntry, found: &Stat) -> Result<()> {
+fn may_be_gone(as_folder: bool, entry: &DirEntry, found: &Stat) -> Result<()> {
     match (as_folder, is_dir(found)) {
         (false, true) => Err(Errno::ISDIR),
         (true, false) => Err(Errno::NOTDIR),
-        (true, true) => or_fail(!is_empty(place), Errno::NOTEMPTY),
+        (true, true) => or_fail(!is_empty(entry), Errno::NOTEMPTY),
         (false, false) => Ok(()),
     }
 }
 
-/// Whether a folder holds nothing; one that can't be read is taken for empty.
-fn is_empty(place: &DirEntry) -> bool {
+/// Whether a folder is empty; an unreadable one counts as empty.
+fn is_empty(entry: &DirEntry) -> bool {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let Ok(folder) = openat(&place.folder, &place.name, flags, Mode::empty()) else { return true };
+    let Ok(folder) = openat(&entry.folder, &entry.name, flags, Mode::empty()) else { return true };
     let is_own = |name: &[u8]| name == OsStr::new(".").as_bytes() || name == OsStr::new("..").as_bytes();
     Dir::new(folder)
         .is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(|entry| is_own(entry.file_name().to_bytes()))))

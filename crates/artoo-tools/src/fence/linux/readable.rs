@@ -1,24 +1,23 @@
-//! Reading everything but some places, in a system of rules that can only allow: everything beside them is listed.
+//! Lists everything except some hidden paths, since Landlock rules can only allow.
 
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Rules made for one command at most. Beside the protected places of a home folder lie some hundred entries; what is
-/// beyond this many can't be read by the command.
+/// Maximum number of rules. Beside the protected paths of a home folder lie some hundred entries; further entries can't
+/// be read by the command.
 const RULES_MAX: usize = 8192;
 
-/// What may be read below a folder.
+/// Readable paths below a folder.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Readable {
-    /// Folders and files whose content may be read, each with all below it.
+    /// Files and folders that may be read with everything below them.
     pub(crate) whole: Vec<PathBuf>,
-    /// Entries left out because there were too many.
+    /// Number of entries beyond `RULES_MAX`.
     pub(crate) left_out: usize,
 }
 
-/// Places that may not be read, with the folders above them: each entry of a folder is looked up, and there may be
-/// thousands.
+/// Hidden paths and the folders above them, as sets since thousands of entries may be looked up.
 #[derive(Debug, Default)]
 pub(crate) struct Hidden {
     places: HashSet<PathBuf>,
@@ -39,16 +38,14 @@ impl FromIterator<PathBuf> for Hidden {
 }
 
 impl Hidden {
-    /// The folders in which they lie, up to the root.
+    /// All folders above the hidden paths, up to the root.
     pub(crate) fn above(&self) -> impl Iterator<Item = &Path> {
         self.above.iter().map(PathBuf::as_path)
     }
 }
 
-/// Everything below `root` that is neither `hidden` nor leads to it.
-///
-/// Symbolic links are no entries of their own: where they lead is listed where it really lies. What is made beside a
-/// hidden place later than this can't be read.
+/// Everything below `root` that is neither hidden nor contains a hidden path. Symbolic links are skipped, since their
+/// targets are listed by their own paths. A file created beside a hidden path later can't be read.
 pub(crate) fn beside(root: &Path, hidden: &Hidden) -> Readable {
     let mut readable = Readable::default();
     let mut open = vec![root.to_path_buf()];

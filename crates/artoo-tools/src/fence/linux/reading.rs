@@ -1,5 +1,5 @@
 //! Answers for a reading run: a call that would change something outside the run's own folder is denied and ends the
-//! run; one that would fail anyway fails as it would without a fence.
+//! run; a call that would fail anyway fails with the same error.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,27 +11,26 @@ use super::call::{Call, PathArgument, Subject};
 use super::caller::{self, Caller, DirEntry};
 use super::incidental;
 use super::kernel::{Answer, Notification};
-use super::predict::{self, Predicted, acts};
+use super::predict::{self, Predicted, is_set_id};
 use super::supervisor::{Access, Supervisor, subject};
 use super::syscalls::INTERFACE_ADDRESSES;
 use crate::fence::denial::Denial;
 
 impl Supervisor {
-    /// Answers one call.
-    pub(super) fn reading_run(&mut self, asked: Notification, call: Call) -> io::Result<Answer> {
-        let Ok(caller) = Caller::new(asked.thread) else {
-            // Its memory can't be read, so neither can what it asks for.
+    pub(super) fn answer_reading_run(&mut self, notification: Notification, call: Call) -> io::Result<Answer> {
+        let Ok(caller) = Caller::new(notification.thread) else {
+            // Its memory can't be read, so the arguments are unknown.
             return Ok(self.deny(Denial::Call("of a program that can't be looked into"), Answer::NoReply));
         };
         match call {
             Call::Open { path, flags, mode } => self.opening(&caller, path, flags, mode),
             Call::Remove { path, is_folder } => {
-                self.changing(&caller, path, |place| predict::removing(place, is_folder))
+                self.changing(&caller, path, |entry| predict::removing(entry, is_folder))
             }
-            Call::MakeFolder { path, .. } => self.changing(&caller, path, |place| predict::making(place, true)),
-            Call::Make { path, mode } if acts(mode) => self.making_to_act(&caller, path),
+            Call::MakeFolder { path, .. } => self.changing(&caller, path, |entry| predict::making(entry, true)),
+            Call::Make { path, mode } if is_set_id(mode) => self.creating_set_id(&caller, path),
             Call::Symlink { path, .. } | Call::Make { path, .. } => {
-                self.changing(&caller, path, |place| predict::making(place, false))
+                self.changing(&caller, path, |entry| predict::making(entry, false))
             }
             Call::Rename { from, to, flags } => {
                 let flags = RenameFlags::from_bits_retain(flags);
@@ -42,10 +41,10 @@ impl Supervisor {
             Call::Attributes { of } => self.attributes(&caller, of),
             Call::Share { name, process } => Ok(self.share(name, process)),
             Call::Identity { name, ids } => Ok(self.identity(name, ids)),
-            Call::Request { request, .. } if INTERFACE_ADDRESSES.contains(&request) => self.other(asked, call),
+            Call::Request { request, .. } if INTERFACE_ADDRESSES.contains(&request) => self.other(notification, call),
             Call::Request { file, request, .. } => Ok(self.request(&caller, file, request)),
-            Call::ReadLink { path, into } => self.read_link(asked, &caller, path, into),
-            Call::Log { kind, into } => self.log(asked, &caller, kind, into),
+            Call::ReadLink { path, into } => self.read_link(notification, &caller, path, into),
+            Call::Log { kind, into } => self.log(notification, &caller, kind, into),
             Call::Denied { name } => Ok(self.deny_call(name)),
             Call::Socket { .. }
             | Call::Bind { .. }
@@ -61,11 +60,11 @@ impl Supervisor {
             | Call::Owner { .. }
             | Call::Times { .. }
             | Call::NewSession
-            | Call::NewGroup => self.other(asked, call),
+            | Call::NewGroup => self.answer_call(notification, call),
         }
     }
 
-    /// By the name the kernel gives the call.
+    /// Denies a call by its name in the kernel.
     pub(super) fn deny_call(&self, name: &'static str) -> Answer {
         self.deny(Denial::Call(name.trim_start_matches("SYS_")), Answer::NoReply)
     }
@@ -74,8 +73,8 @@ impl Supervisor {
         self.deny(Denial::Write(path), Answer::NoReply)
     }
 
-    /// The entry a path names. The kernel itself answers for one that can't be found, except behind links that only it
-    /// can follow.
+    /// Calls `act` with the entry at a path. The kernel answers if there is none, except behind magic links, which only
+    /// the kernel can follow.
     fn found(
         &self,
         caller: &Caller,
@@ -84,35 +83,35 @@ impl Supervisor {
     ) -> io::Result<Answer> {
         let Ok(text) = caller.path(path.address) else { return Ok(Answer::Continue) };
         match caller.place(path.folder, &text) {
-            Ok(Some(place)) => act(place),
+            Ok(Some(entry)) => act(entry),
             Err(error) if error.raw_os_error() == Some(libc::ELOOP) => Ok(self.deny_write(text)),
             Ok(None) | Err(_) => Ok(Answer::Continue),
         }
     }
 
-    /// Changes one entry, with this effect.
+    /// Answers a call that would have this effect on one entry.
     fn changing(
         &self,
         caller: &Caller,
         path: PathArgument,
         effect: impl FnOnce(&DirEntry) -> Predicted,
     ) -> io::Result<Answer> {
-        self.found(caller, path, |place| Ok(self.decided(caller, effect(&place), place)))
+        self.found(caller, path, |entry| Ok(self.decided(caller, effect(&entry), entry)))
     }
 
-    fn decided(&self, caller: &Caller, effect: Predicted, place: DirEntry) -> Answer {
-        if self.is_own(&place.path) {
+    fn decided(&self, caller: &Caller, effect: Predicted, entry: DirEntry) -> Answer {
+        if self.is_own(&entry.path) {
             return Answer::Continue;
         }
         match effect {
             Predicted::Fails(error) => Answer::Fails(error),
             Predicted::ChangesNothing => Answer::Returns(0),
-            Predicted::Changes if incidental::is_write(caller, &place.path) => Answer::Fails(libc::EACCES),
-            Predicted::Changes => self.deny_write(place.path),
+            Predicted::Changes if incidental::is_write(caller, &entry.path) => Answer::Fails(libc::EACCES),
+            Predicted::Changes => self.deny_write(entry.path),
         }
     }
 
-    /// Changes two entries, one of which is the other's source.
+    /// Answers a call that would have this effect on two entries.
     fn changing_two(
         &self,
         caller: &Caller,
@@ -122,24 +121,24 @@ impl Supervisor {
         self.found(caller, from, |from| {
             self.found(caller, to, |to| {
                 let effect = effect(&from, &to);
-                // What lies outside is changed by either: it goes, or gets another name.
+                // Either way the outside entry changes: it is moved, or gets another name.
                 Ok(self.decided(caller, effect, if self.is_own(&from.path) { to } else { from }))
             })
         })
     }
 
-    /// Opens a file to be written, made or emptied.
+    /// Answers opening a file for writing, creating or truncating.
     fn opening(&self, caller: &Caller, path: PathArgument, flags: OFlags, mode: u32) -> io::Result<Answer> {
         let Ok(text) = caller.path(path.address) else { return Ok(Answer::Continue) };
         if flags.contains(OFlags::PATH) {
             return Ok(Answer::Continue);
         }
         let makes = flags.contains(OFlags::CREATE);
-        if acts(mode) && (makes || flags.contains(OFlags::TMPFILE)) {
-            return self.making_to_act(caller, path);
+        if is_set_id(mode) && (makes || flags.contains(OFlags::TMPFILE)) {
+            return self.creating_set_id(caller, path);
         }
         if makes && flags.contains(OFlags::EXCL) {
-            return self.changing(caller, path, |place| predict::making(place, false));
+            return self.changing(caller, path, |entry| predict::making(entry, false));
         }
         let target = caller.target(path.folder, &text, !flags.contains(OFlags::NOFOLLOW));
         match target.as_ref().map_err(|error| error.raw_os_error()) {
@@ -155,20 +154,20 @@ impl Supervisor {
                     Predicted::Changes => self.deny_write(path),
                 })
             }
-            Err(Some(libc::ENOENT)) if makes => self.found(caller, path, |place| {
-                // A link that leads nowhere: what it leads to would be made.
-                let effect = predict::making(&place, false);
+            Err(Some(libc::ENOENT)) if makes => self.found(caller, path, |entry| {
+                // A dangling link: its target would be created.
+                let effect = predict::making(&entry, false);
                 let effect = if effect == Predicted::Fails(libc::EEXIST) { Predicted::Changes } else { effect };
-                Ok(self.decided(caller, effect, place))
+                Ok(self.decided(caller, effect, entry))
             }),
             Err(Some(libc::ELOOP)) => Ok(self.deny_write(text)),
             Err(_) => Ok(Answer::Continue),
         }
     }
 
-    /// Makes a file that lets others act as its owner. It never goes on, not even where its folder can't be found yet.
-    fn making_to_act(&self, caller: &Caller, path: PathArgument) -> io::Result<Answer> {
-        let deny = |place: DirEntry| Ok(self.deny(Denial::Metadata(place.path), Answer::NoReply));
+    /// Denies creating a file with set-id bits. It never continues, not even if the folder can't be found yet.
+    fn creating_set_id(&self, caller: &Caller, path: PathArgument) -> io::Result<Answer> {
+        let deny = |entry: DirEntry| Ok(self.deny(Denial::Metadata(entry.path), Answer::NoReply));
         let answer = self.found(caller, path, deny)?;
         Ok(if answer == Answer::Continue { Answer::Fails(libc::EPERM) } else { answer })
     }
@@ -196,7 +195,7 @@ impl Supervisor {
         })
     }
 
-    /// Whether it lies in the run's own folder.
+    /// Whether a path lies in the run's own folder.
     pub(super) fn is_own(&self, path: &Path) -> bool {
         self.access(path) == Access::Writable
     }

@@ -1,5 +1,5 @@
-//! Renaming a folder in a view. An overlay refuses that for a folder that was there before (`EXDEV`), so it is copied
-//! within the view and the old one is deleted; whoever takes over the changes renames the real one.
+//! Renames folders in a view. Overlays fail with `EXDEV` for a folder of the lower layer, so it is copied within the
+//! view and the old one is deleted; the commit renames the real folder.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -18,23 +18,23 @@ use rustix::io::Errno;
 
 use super::caller::DirEntry;
 
-/// Folders within each other that are copied at most.
+/// Maximum depth
 const DEPTH_MAX: usize = 128;
 
-/// Entries that are copied at most; a larger folder is not renamed.
+/// Maximum number of copied entries; a larger folder is not renamed.
 const ENTRIES_MAX: usize = 500_000;
 
-/// Bytes of the names, and of one value, of a file's extended attributes.
+/// Maximum bytes of the names, and of one value, of extended attributes.
 const ATTRIBUTES_MAX_BYTES: usize = 64 * 1024;
 
-/// Renames a folder, of which at most so many bytes are copied; tells whether it has. A file is left to the kernel.
+/// Renames a folder, copying at most `bytes`; returns whether it was renamed. Files are left to the kernel.
 pub(super) fn rename(from: &DirEntry, to: &DirEntry, flags: RenameFlags, bytes: u64) -> io::Result<bool> {
     let found = facts(&from.folder, &from.name)?;
     let is_folder = kind(&found) == FileType::Directory;
     if !is_folder || !(flags - RenameFlags::NOREPLACE).is_empty() {
         return Ok(false);
     }
-    // Here the kernel would not see that a mount of the view lies there.
+    // Through these descriptors the kernel would not notice a mount of the view.
     let is_mount = |facts: &Statx| facts.stx_attributes.contains(StatxAttributes::MOUNT_ROOT);
     let there = facts(&to.folder, &to.name);
     if is_mount(&found) || there.as_ref().is_ok_and(is_mount) {
@@ -53,12 +53,12 @@ pub(super) fn rename(from: &DirEntry, to: &DirEntry, flags: RenameFlags, bytes: 
     match there {
         Err(Errno::NOENT) => {}
         Err(error) => return Err(error.into()),
-        // Only an empty folder is replaced.
+        // Only an empty folder can be replaced.
         Ok(_) => unlinkat(&to.folder, &to.name, AtFlags::REMOVEDIR)?,
     }
     let mut copy = Copy { links: HashMap::new(), root: None, bytes, entries: ENTRIES_MAX };
     if let Err(error) = copy.entry(&from.folder, &from.name, &to.folder, &to.name, Path::new(""), 0) {
-        // The call fails; what has been copied is of no use.
+        // The call fails; the partial copy is deleted.
         let _ = delete(&to.folder, &to.name, 0);
         return Err(error);
     }
@@ -66,19 +66,19 @@ pub(super) fn rename(from: &DirEntry, to: &DirEntry, flags: RenameFlags, bytes: 
     Ok(true)
 }
 
-/// A copy under way.
+/// A copy in progress.
 struct Copy {
-    /// Files with several names, by device and number: where the first one was copied to, below `root`.
+    /// Copied files with several names, by device and inode: path of the first copy below `root`.
     links: HashMap<(u32, u32, u64), PathBuf>,
     /// The new folder.
     root: Option<OwnedFd>,
-    /// Bytes and entries that may still be copied.
+    /// Remaining bytes and entries.
     bytes: u64,
     entries: usize,
 }
 
 impl Copy {
-    /// Copies an entry and all below it; `path` is where it comes to lie below the new folder.
+    /// Copies an entry with everything below it; `path` is the target relative to the new folder.
     fn entry(
         &mut self,
         from: &OwnedFd,
@@ -136,7 +136,7 @@ impl Copy {
         finish(to, new_name, open.as_ref(), &found)
     }
 
-    /// Another name for a file that has been copied already; whether it has.
+    /// Links to the copy of a file with several names; returns whether there was one.
     fn link(&mut self, found: &Statx, to: &OwnedFd, name: &OsStr, path: &Path) -> io::Result<bool> {
         let key = (found.stx_dev_major, found.stx_dev_minor, found.stx_ino);
         match (self.links.get(&key), &self.root) {
@@ -152,10 +152,10 @@ impl Copy {
     }
 }
 
-/// Gives a copy the owner, the mode and the times of what it was copied from.
+/// Copies owner, mode and times.
 fn finish(folder: &OwnedFd, name: &OsStr, open: Option<&OwnedFd>, found: &Statx) -> io::Result<()> {
     let owner = (Uid::from_raw(found.stx_uid), Gid::from_raw(found.stx_gid));
-    // Who is not allowed to give files away is their owner.
+    // Without the right to change owners, the file already has the right one.
     let _ = chownat(folder, name, Some(owner.0), Some(owner.1), AtFlags::SYMLINK_NOFOLLOW);
     if let Some(open) = open {
         fchmod(open, Mode::from_raw_mode(u32::from(found.stx_mode) & 0o7777))?;
@@ -165,7 +165,7 @@ fn finish(folder: &OwnedFd, name: &OsStr, open: Option<&OwnedFd>, found: &Statx)
     Ok(utimensat(folder, name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
 }
 
-/// Copies extended attributes; one that can't be set is left out, as `cp` does.
+/// Copies extended attributes; like `cp`, skips those that can't be set.
 fn attributes(from: impl AsFd, to: impl AsFd) {
     let mut names = vec![0; ATTRIBUTES_MAX_BYTES];
     let count = flistxattr(&from, names.as_mut_slice()).unwrap_or(0);
@@ -178,7 +178,7 @@ fn attributes(from: impl AsFd, to: impl AsFd) {
     }
 }
 
-/// Deletes an entry and all below it.
+/// Deletes an entry with everything below it.
 fn delete(parent: &OwnedFd, name: &OsStr, depth: usize) -> io::Result<()> {
     if kind(&facts(parent, name)?) != FileType::Directory {
         return Ok(unlinkat(parent, name, AtFlags::empty())?);

@@ -1,4 +1,4 @@
-//! The fence as Landlock's rules: what may be read, what may be written, whom it may signal.
+//! The sandbox as Landlock rules.
 
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileTypeExt;
@@ -9,21 +9,21 @@ use landlock::{
     RulesetError, Scope, path_beneath_rules,
 };
 
-/// The newest rights named here; an older kernel holds those it knows, and the report says which.
+/// The newest ABI used here; an older kernel enforces what it knows, and the report says what is missing.
 const NEWEST: ABI = ABI::V6;
 
-/// Devices that are only data.
+/// Devices that are readable and writable without effect on others.
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
-/// Rights to look at what is there.
+/// Rights to read.
 pub(super) fn read() -> BitFlags<AccessFs> {
     AccessFs::Execute | AccessFs::ReadFile | AccessFs::ReadDir
 }
 
-/// What may be read: these folders and files with all below them, and devices that are only data. Names are seen
-/// everywhere.
+/// Rules for reading these files and folders with everything below them, and harmless devices. All folders can be
+/// listed.
 pub(super) fn reading(whole: &[PathBuf], beyond: &[&Path]) -> Result<RulesetCreated, RulesetError> {
-    // A layer denies moving files between folders unless it says otherwise.
+    // Each layer denies moving files between folders unless it allows `Refer`.
     let everywhere = AccessFs::ReadDir | AccessFs::Refer;
     Ruleset::default()
         .handle_access(read() | AccessFs::Refer)?
@@ -34,7 +34,7 @@ pub(super) fn reading(whole: &[PathBuf], beyond: &[&Path]) -> Result<RulesetCrea
         .add_rules(path_beneath_rules(devices(), AccessFs::ReadFile))
 }
 
-/// What may be changed, whom the command may signal, and whether it reaches the network.
+/// Rules for changing files, for signals and for the network.
 pub(super) fn changing(open: &[&Path], network: bool) -> Result<RulesetCreated, RulesetError> {
     let all = AccessFs::from_all(NEWEST) & !read();
     let mut ruleset = Ruleset::default().handle_access(all)?.scope(Scope::from_all(NEWEST))?;
@@ -47,13 +47,13 @@ pub(super) fn changing(open: &[&Path], network: bool) -> Result<RulesetCreated, 
         .add_rules(path_beneath_rules(open, change()))
 }
 
-/// Rights to change what is there: all but devices and sockets.
+/// Rights to change files: everything except creating devices and sockets.
 pub(super) fn change() -> BitFlags<AccessFs> {
     let all = AccessFs::from_all(NEWEST) & !read();
     all & !(AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::IoctlDev | AccessFs::MakeSock)
 }
 
-/// Adds folders that are open, with these rights.
+/// Adds open folders with these rights.
 pub(super) fn add(
     rules: RulesetCreated,
     folders: &[OwnedFd],
@@ -62,9 +62,9 @@ pub(super) fn add(
     rules.add_rules(folders.iter().map(|folder| Ok::<_, RulesetError>(PathBeneath::new(folder, rights))))
 }
 
-/// Rules that hold signals and abstract sockets alone.
+/// Rules that restrict signals and abstract sockets only.
 pub(super) fn scoped() -> Result<RulesetCreated, RulesetError> {
-    // A layer denies moving files between folders unless it says otherwise.
+    // Each layer denies moving files between folders unless it allows `Refer`.
     Ruleset::default()
         .handle_access(AccessFs::Refer)?
         .scope(Scope::from_all(NEWEST))?
@@ -76,7 +76,7 @@ fn devices() -> impl Iterator<Item = &'static Path> {
     DEVICES.iter().map(Path::new).filter(|device| device.metadata().is_ok_and(|found| is_data(&found)))
 }
 
-/// Rules that allow nothing at all, to try out what they hold.
+/// Rules that allow nothing, to try out what the kernel enforces.
 pub(crate) fn nothing() -> Result<RulesetCreated, RulesetError> {
     Ruleset::default()
         .handle_access(AccessFs::from_all(NEWEST))?

@@ -1,8 +1,6 @@
-//! Answers what a fenced program asks about: modes, owners and times everywhere, and entries that were allowed by name.
-//!
-//! Landlock decides by whole folders and knows no modes. What it can't tell apart is made here for the program, on files
-//! held open from the look to the act, so that nothing can be swapped in between. Whatever is not made here goes on to
-//! the kernel, where Landlock still holds it.
+//! Answers the seccomp notifications of a sandboxed program. Landlock decides by whole folders and knows no modes, so
+//! some calls are made here on behalf of the program, on files that stay open from the check to the act, so that
+//! nothing can be swapped in between. All other calls continue in the kernel, where Landlock still applies.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
@@ -20,126 +18,119 @@ use super::call::{self, Call, PathArgument, Subject, TimeFormat};
 use super::caller::{self, Caller, DirEntry};
 use super::disk::Disk;
 use super::kernel::{self, Answer, Notification};
-use super::network::StandIn;
-use super::predict::{Change, Predicted, acts};
+use super::network::Substitute;
+use super::predict::{Change, Predicted, is_set_id};
 use super::rename_folder;
-use super::syscalls::{ACTING_BITS, INTERFACE_ADDRESSES};
+use super::syscalls::{INTERFACE_ADDRESSES, SET_ID_BITS};
 use crate::fence::denial::{DENIALS_MAX, Denial};
 use crate::fence::reach::session;
-use crate::fence::{Fence, NetworkScope, Reach, RunKind};
+use crate::fence::{Fence, NetworkScope, RunKind};
 
-/// Renamed folders remembered; of a program that renames more, the rest is seen as deleted and new.
+/// Maximum number of recorded renames; later ones are seen as deleted and new.
 const RENAMED_MAX: usize = 10_000;
 
-/// A program whose calls are answered.
+/// A program with a seccomp listener.
 #[derive(Debug)]
-pub(crate) struct Asking {
-    /// What it asks is answered through this.
+pub(crate) struct Listening {
     pub(crate) listener: OwnedFd,
-    /// Its first process, which has a session of its own, made before the program's first instruction.
+    /// Its first process, which leads its own session from its first instruction on.
     pub(crate) pid: Pid,
-    /// The same process as a file.
     pub(crate) pidfd: OwnedFd,
 }
 
-/// What was seen of a program.
+/// Facts recorded about a program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Observed {
-    /// What it was denied, each act once, in the order of the first tries.
+    /// Denied acts, each once, in order of the first attempt.
     pub(crate) denied: Vec<Denial>,
-    /// The run is being killed for the first of these.
+    /// The run is being killed for its first denial.
     pub(crate) is_stopped: bool,
-    /// The run is being killed since it used more than these bytes of disk space.
+    /// The run is being killed for using more than this many bytes of disk space.
     pub(crate) full: Option<u64>,
-    /// It was let onto the network and made a socket there.
+    /// It was allowed to use the network and made a socket for it.
     pub(crate) reached_out: bool,
-    /// One of its processes has, or may have, left the group and session in which the first one began.
+    /// One of its processes may have left the first process's group or session.
     pub(crate) left_group: bool,
-    /// Folders it renamed in a view, from where to where.
+    /// Folders renamed in a view: old and new path.
     pub(crate) renamed: Vec<(PathBuf, PathBuf)>,
 }
 
 impl Observed {
-    /// Whether nothing is to be answered any more.
+    /// Whether calls are no longer answered.
     pub(crate) fn is_being_killed(&self) -> bool {
         self.is_stopped || self.full.is_some()
     }
 }
 
-/// What is seen, shared between the one who writes and those who read.
+/// Facts shared between threads.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SharedObserved(Arc<Mutex<Observed>>);
 
 impl SharedObserved {
-    pub(crate) fn seen(&self) -> MutexGuard<'_, Observed> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Observed> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Limits that are watched here.
+/// Limits that the supervisor enforces.
 #[derive(Debug)]
-pub(crate) struct Most {
-    /// Bytes that are copied for the program at once.
+pub(crate) struct RunLimits {
+    /// Maximum bytes of one copy made for the program.
     pub(crate) file_bytes: u64,
     pub(crate) disk: Disk,
 }
 
-/// Answers for one program.
+/// Answers the calls of one program.
 pub(crate) struct Supervisor {
     pub(super) listener: OwnedFd,
-    /// The program's own temporary folder.
+    /// The program's temporary folder.
     scratch: PathBuf,
-    granted: Vec<PathBuf>,
-    kept_back: Vec<PathBuf>,
-    pub(super) reach: Reach,
+    pub(super) fence: Fence,
     pub(super) kind: RunKind,
-    most: Most,
-    /// The first process.
+    limits: RunLimits,
     first: OwnedFd,
-    /// Processes that have a session of their own or asked for one: who is in one of these came of the program.
+    /// Sessions of the run, by the processes that asked for them.
     pub(super) sessions: HashSet<i32>,
-    /// Sockets of the program that only look like ones of the internet, by their numbers.
-    pub(super) stand_ins: HashMap<u64, StandIn>,
-    /// Files the program has made beside those it may change, by device and number: its own temporary files.
+    /// Unix sockets that the program was given instead of others, by inode.
+    pub(super) substitutes: HashMap<u64, Substitute>,
+    /// Device and inode of files that the program created beside granted ones: its temporary files.
     made: BTreeSet<(u64, u64)>,
-    pub(super) notes: SharedObserved,
+    pub(super) observed: SharedObserved,
     /// Held by each thread on which a call waits for the network.
     pub(super) waiting: Arc<()>,
 }
 
-/// What a path is to the program.
+/// The program's access to a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
-    /// In a folder in which Landlock lets it do everything.
+    /// Landlock allows everything there.
     Writable,
-    /// Allowed by name, or its own.
+    /// Approved by name, or the program's own.
     Granted,
     Outside,
 }
 
 impl Supervisor {
-    /// `scratch` is the program's own temporary folder.
+    /// `scratch` is the program's temporary folder.
     pub(crate) fn new(
-        Asking { listener, pid, pidfd }: Asking,
-        fence: &Fence,
+        Listening { listener, pid, pidfd }: Listening,
+        fence: Fence,
         kind: RunKind,
         scratch: &Path,
-        most: Most,
-        notes: SharedObserved,
+        limits: RunLimits,
+        observed: SharedObserved,
     ) -> Self {
         Self {
             listener,
             scratch: scratch.to_path_buf(),
-            granted: fence.granted.clone(),
-            kept_back: fence.kept_back.clone(),
-            reach: fence.reach.clone(),
+            fence,
             kind,
-            most,
+            limits,
             first: pidfd,
             sessions: HashSet::from([pid.as_raw_nonzero().get()]),
-            stand_ins: HashMap::new(),
+            substitutes: HashMap::new(),
             made: BTreeSet::new(),
-            notes,
+            observed,
             waiting: Arc::new(()),
         }
     }
@@ -149,124 +140,129 @@ impl Supervisor {
         self.kind == RunKind::Reading
     }
 
-    /// Answers until nobody is left who could ask, or `is_over` says so.
+    /// Answers until no process of the run is left, or until `is_over`.
     pub(crate) fn serve(mut self, is_over: impl Fn() -> bool) {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
-        // Older kernels say that nobody is left only when the last zombie has been fetched.
+        // Older kernels report the end only once the last zombie has been waited for.
         let look_every = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
         loop {
             let listener = self.listener.as_fd();
             let mut files = [PollFd::new(&listener, PollFlags::IN)];
             let Ok(ready) = poll(&mut files, Some(&look_every)) else { continue };
             let [events] = files.map(|file| file.revents());
-            self.watch_disk();
+            self.check_disk();
             if events.contains(PollFlags::IN) {
-                // Gone again in the meantime.
-                let Ok(asked) = kernel::receive(self.listener.as_fd()) else { continue };
-                self.answer(asked);
+                // Deleted or ended since then.
+                let Ok(notification) = kernel::receive(self.listener.as_fd()) else { continue };
+                self.answer(notification);
             } else if !events.is_empty() || (ready == 0 && is_over()) {
                 return;
             }
         }
     }
 
-    /// Kills the run if it has used more disk space than it may.
-    fn watch_disk(&mut self) {
-        let full = self.most.disk.exceeded(|pid| session(pid).is_some_and(|session| self.sessions.contains(&session)));
-        let mut seen = self.notes.seen();
-        if full.is_some() && !seen.is_being_killed() {
-            seen.full = full;
+    /// Kills the run if it exceeds its limit on disk space.
+    fn check_disk(&mut self) {
+        let full =
+            self.limits.disk.exceeded(|pid| session(pid).is_some_and(|session| self.sessions.contains(&session)));
+        let mut observed = self.observed.lock();
+        if full.is_some() && !observed.is_being_killed() {
+            observed.full = full;
             let _ = pidfd_send_signal(&self.first, Signal::KILL);
         }
     }
 
-    /// The thread that made a call, with the mounts among which its paths are looked up.
-    fn caller(&self, asked: Notification) -> io::Result<Caller> {
-        if self.kind == RunKind::View { Caller::in_view(asked.thread) } else { Caller::new(asked.thread) }
+    /// The thread that made a call; in a view, with the view's mounts.
+    fn caller(&self, notification: Notification) -> io::Result<Caller> {
+        if self.kind == RunKind::View { Caller::in_view(notification.thread) } else { Caller::new(notification.thread) }
     }
 
     fn listener(&self) -> BorrowedFd<'_> {
         self.listener.as_fd()
     }
 
-    fn answer(&mut self, asked: Notification) {
-        let answer = match call::read(asked) {
-            _ if self.notes.seen().is_being_killed() => Ok(Answer::NoReply),
-            Some(call @ (Call::NewSession | Call::NewGroup)) => self.other(asked, call),
-            Some(call) if self.stops_at_denial() => self.reading_run(asked, call),
-            Some(call) => self.other(asked, call),
+    fn answer(&mut self, notification: Notification) {
+        let answer = match call::read(notification) {
+            _ if self.observed.lock().is_being_killed() => Ok(Answer::NoReply),
+            Some(call @ (Call::NewSession | Call::NewGroup)) => self.answer_call(notification, call),
+            Some(call) if self.stops_at_denial() => self.answer_reading_run(notification, call),
+            Some(call) => self.answer_call(notification, call),
             None => Ok(Answer::Fails(libc::ENOSYS)),
         };
         let answer = answer.unwrap_or_else(|error| Answer::Fails(number(&error)));
-        kernel::answer(self.listener(), asked, answer);
+        kernel::answer(self.listener(), notification, answer);
     }
 
-    pub(super) fn other(&mut self, asked: Notification, call: Call) -> io::Result<Answer> {
+    pub(super) fn answer_call(&mut self, notification: Notification, call: Call) -> io::Result<Answer> {
         match call {
             Call::NewSession | Call::NewGroup => {
-                self.notes.seen().left_group = true;
+                self.observed.lock().left_group = true;
                 if call == Call::NewSession {
-                    let process = Caller::new(asked.thread).ok().and_then(|caller| caller.process());
+                    let process = Caller::new(notification.thread).ok().and_then(|caller| caller.process());
                     self.sessions.extend(process.map(|pid| pid.as_raw_nonzero().get()));
                 }
                 Ok(Answer::Continue)
             }
             Call::Socket { family, .. } if family != libc::AF_UNIX && self.network() == NetworkScope::Everything => {
-                self.notes.seen().reached_out = true;
+                self.observed.lock().reached_out = true;
                 Ok(Answer::Continue)
             }
-            Call::Socket { family, kind, protocol } => self.socket(asked, family, kind, protocol),
+            Call::Socket { family, kind, protocol } => self.socket(notification, family, kind, protocol),
             Call::Bind { socket, address } => {
-                let caller = self.caller(asked)?;
-                self.bind(asked, &caller, socket, address)
+                let caller = self.caller(notification)?;
+                self.bind(notification, &caller, socket, address)
             }
-            Call::Listen => Ok(self.listening()),
-            Call::OwnAddress { socket, into } => self.own_address(asked, &self.caller(asked)?, socket, into),
-            Call::SetOption { level, option } => Ok(self.option(level, option)),
+            Call::Listen => Ok(self.listen()),
+            Call::OwnAddress { socket, into } => {
+                self.own_address(notification, &self.caller(notification)?, socket, into)
+            }
+            Call::SetOption { level, option } => Ok(self.set_option(level, option)),
             Call::Send { socket, at, message, flags } if self.network() == NetworkScope::Addresses => {
-                self.send_approved(asked, &self.caller(asked)?, socket, at, (message, flags))
+                self.send_approved(notification, &self.caller(notification)?, socket, at, (message, flags))
             }
-            Call::Send { socket, at, message, .. } => Ok(self.send(&self.caller(asked)?, socket, at, message)),
+            Call::Send { socket, at, message, .. } => Ok(self.send(&self.caller(notification)?, socket, at, message)),
             Call::Request { request, at, .. } if INTERFACE_ADDRESSES.contains(&request) => {
-                self.interface_address(asked, &self.caller(asked)?, request, at)
+                self.interface_address(notification, &self.caller(notification)?, request, at)
             }
-            Call::Mode { of, mode } => self.fact(asked, of, &Change::Mode(mode)),
+            Call::Mode { of, mode } => self.set_metadata(notification, of, &Change::Mode(mode)),
             Call::Owner { of, user, group } => {
                 let some = |id: u32| (id != u32::MAX).then_some(id);
-                self.fact(asked, of, &Change::Owner(some(user), some(group)))
+                self.set_metadata(notification, of, &Change::Owner(some(user), some(group)))
             }
             Call::Times { of, address, format } => {
-                let times = times(&self.caller(asked)?, address, format)?;
-                self.fact(asked, of, &Change::Times(times))
+                let times = times(&self.caller(notification)?, address, format)?;
+                self.set_metadata(notification, of, &Change::Times(times))
             }
-            Call::Remove { path, is_folder } => self.change(asked, [path], |[entry], _| {
+            Call::Remove { path, is_folder } => self.change(notification, [path], |[entry], _| {
                 let flags = if is_folder { AtFlags::REMOVEDIR } else { AtFlags::empty() };
                 Ok(unlinkat(&entry.folder, &entry.name, flags)?)
             }),
-            Call::MakeFolder { path, mode } => self.change(asked, [path], |[entry], caller| {
+            Call::MakeFolder { path, mode } => self.change(notification, [path], |[entry], caller| {
                 Ok(mkdirat(&entry.folder, &entry.name, plain(mode) & !caller.umask())?)
             }),
-            Call::Symlink { target, path } => self.change(asked, [path], |[entry], caller| {
+            Call::Symlink { target, path } => self.change(notification, [path], |[entry], caller| {
                 Ok(symlinkat(caller.path(target)?, &entry.folder, &entry.name)?)
             }),
             Call::Rename { from, to, flags } if self.kind == RunKind::View => {
-                self.rename_in_view(asked, from, to, RenameFlags::from_bits_retain(flags))
+                self.rename_in_view(notification, from, to, RenameFlags::from_bits_retain(flags))
             }
-            Call::Rename { from, to, flags } => self.change(asked, [from, to], |[from, to], _| {
+            Call::Rename { from, to, flags } => self.change(notification, [from, to], |[from, to], _| {
                 let flags = RenameFlags::from_bits_retain(flags);
                 Ok(renameat_with(&from.folder, &from.name, &to.folder, &to.name, flags)?)
             }),
-            Call::Link { from, to } => self.change(asked, [from, to], |[from, to], _| {
+            Call::Link { from, to } => self.change(notification, [from, to], |[from, to], _| {
                 Ok(linkat(&from.folder, &from.name, &to.folder, &to.name, AtFlags::empty())?)
             }),
             Call::Truncate { path } | Call::Make { path, .. } => {
-                self.change(asked, [path], |_, _| Err(io::Error::from_raw_os_error(libc::EACCES)))
+                self.change(notification, [path], |_, _| Err(io::Error::from_raw_os_error(libc::EACCES)))
             }
-            Call::Open { path, flags, mode } => self.open(asked, path, flags, mode),
-            Call::Connect { socket, address } => self.connect(asked, &self.caller(asked)?, socket, address),
-            Call::Lock { file, waits } => self.lock(&self.caller(asked)?, file, waits),
-            Call::Signal { process, signal } => self.caller(asked).map(|_| self.signal(process, signal)),
-            Call::SignalThrough { file, signal } => Ok(self.signal_through(&self.caller(asked)?, file, signal)),
+            Call::Open { path, flags, mode } => self.open(notification, path, flags, mode),
+            Call::Connect { socket, address } => {
+                self.connect(notification, &self.caller(notification)?, socket, address)
+            }
+            Call::Lock { file, waits } => self.lock(&self.caller(notification)?, file, waits),
+            Call::Signal { process, signal } => self.caller(notification).map(|_| self.signal(process, signal)),
+            Call::SignalThrough { file, signal } => Ok(self.signal_through(&self.caller(notification)?, file, signal)),
             Call::Share { .. }
             | Call::Identity { .. }
             | Call::Request { .. }
@@ -277,34 +273,36 @@ impl Supervisor {
         }
     }
 
-    /// Renames a folder in a view, where the kernel alone would not; anything else is left to it.
+    /// Renames a folder in a view; the kernel handles anything else.
     fn rename_in_view(
         &self,
-        asked: Notification,
+        notification: Notification,
         from: PathArgument,
         to: PathArgument,
         flags: RenameFlags,
     ) -> io::Result<Answer> {
-        let caller = self.caller(asked)?;
-        let (Some(from), Some(to)) = (look(&caller, from), look(&caller, to)) else { return Ok(Answer::Continue) };
-        self.must_wait(asked)?;
-        let renamed = rename_folder::rename(&from, &to, flags, self.most.file_bytes);
+        let caller = self.caller(notification)?;
+        let (Some(from), Some(to)) = (find_entry(&caller, from), find_entry(&caller, to)) else {
+            return Ok(Answer::Continue);
+        };
+        self.ensure_waiting(notification)?;
+        let renamed = rename_folder::rename(&from, &to, flags, self.limits.file_bytes);
         for entry in [&from, &to].into_iter().filter(|entry| !matches!(renamed, Ok(true)) && is_read_only(entry)) {
             self.deny(Denial::Write(entry.path.clone()), Answer::Continue);
         }
         if !renamed? {
             return Ok(Answer::Continue);
         }
-        let mut seen = self.notes.seen();
-        if seen.renamed.len() < RENAMED_MAX {
-            seen.renamed.push((from.path, to.path));
+        let mut observed = self.observed.lock();
+        if observed.renamed.len() < RENAMED_MAX {
+            observed.renamed.push((from.path, to.path));
         }
         Ok(Answer::Returns(0))
     }
 
-    /// Changes a mode, an owner or times of what may be changed. The kernel would not look, so it never goes on to it.
-    pub(super) fn fact(&self, asked: Notification, of: Subject, change: &Change) -> io::Result<Answer> {
-        let file = subject(&self.caller(asked)?, of)?;
+    /// Sets mode, owner or times if allowed. No such call continues, since Landlock does not restrict it.
+    pub(super) fn set_metadata(&self, notification: Notification, of: Subject, change: &Change) -> io::Result<Answer> {
+        let file = subject(&self.caller(notification)?, of)?;
         let path = caller::real(&file)?;
         let is_own = caller::is_nameless(&file, &path) || self.made.contains(&identity(&file)?);
         if self.access(&path) == Access::Outside && !is_own {
@@ -316,10 +314,10 @@ impl Supervisor {
                 }
             });
         }
-        if self.stops_at_denial() && matches!(change, Change::Mode(mode) if acts(*mode)) {
+        if self.stops_at_denial() && matches!(change, Change::Mode(mode) if is_set_id(*mode)) {
             return Ok(self.deny(Denial::Metadata(path), Answer::NoReply));
         }
-        self.must_wait(asked)?;
+        self.ensure_waiting(notification)?;
         change.apply(&file)?;
         Ok(Answer::Returns(0))
     }
@@ -327,12 +325,12 @@ impl Supervisor {
     /// Changes entries if all may be changed and one of them was approved by name. The kernel answers for any others.
     fn change<const N: usize>(
         &self,
-        asked: Notification,
+        notification: Notification,
         paths: [PathArgument; N],
         act: impl FnOnce(&[DirEntry; N], &Caller) -> io::Result<()>,
     ) -> io::Result<Answer> {
-        let caller = self.caller(asked)?;
-        let found: Vec<DirEntry> = paths.into_iter().filter_map(|path| look(&caller, path)).collect();
+        let caller = self.caller(notification)?;
+        let found: Vec<DirEntry> = paths.into_iter().filter_map(|path| find_entry(&caller, path)).collect();
         let Ok(entries) = <[DirEntry; N]>::try_from(found) else { return Ok(Answer::Continue) };
         let accesses = entries.each_ref().map(|entry| self.access_to(entry));
         for (entry, _) in entries.iter().zip(accesses).filter(|(_, access)| *access == Access::Outside) {
@@ -341,85 +339,85 @@ impl Supervisor {
         if accesses.contains(&Access::Outside) || !accesses.contains(&Access::Granted) {
             return Ok(Answer::Continue);
         }
-        self.must_wait(asked)?;
+        self.ensure_waiting(notification)?;
         act(&entries, &caller)?;
         Ok(Answer::Returns(0))
     }
 
-    /// Opens a file to be written where it was approved by name, and hands it over.
-    fn open(&mut self, asked: Notification, path: PathArgument, flags: OFlags, mode: u32) -> io::Result<Answer> {
-        let caller = self.caller(asked)?;
-        let Some(place) = look(&caller, path) else { return Ok(Answer::Continue) };
+    /// Opens a file for writing if it was approved by name, and sends it to the program.
+    fn open(&mut self, notification: Notification, path: PathArgument, flags: OFlags, mode: u32) -> io::Result<Answer> {
+        let caller = self.caller(notification)?;
+        let Some(entry) = find_entry(&caller, path) else { return Ok(Answer::Continue) };
         let is_new = flags.contains(OFlags::CREATE | OFlags::EXCL);
-        let access = self.access_to(&place);
-        // A program that changes a file often makes a new one beside it first and puts it in its place.
-        let is_beside = access == Access::Outside && is_new && self.is_beside_granted(&place.path);
+        let access = self.access_to(&entry);
+        // Programs often change a file by writing a new one beside it and renaming that.
+        let is_beside = access == Access::Outside && is_new && self.is_beside_granted(&entry.path);
         if access != Access::Granted && !is_beside {
-            if access == Access::Outside && !place.path.starts_with("/dev") && !place.path.starts_with("/proc") {
-                self.deny(Denial::Write(place.path), Answer::Continue);
+            if access == Access::Outside && !entry.path.starts_with("/dev") && !entry.path.starts_with("/proc") {
+                self.deny(Denial::Write(entry.path), Answer::Continue);
             }
             return Ok(Answer::Continue);
         }
-        self.must_wait(asked)?;
+        self.ensure_waiting(notification)?;
         let mode = plain(mode) & !caller.umask();
-        // A link at the end would lead to what nobody has allowed.
+        // A link at the end could lead to a path that was not approved.
         let file =
-            openat(&place.folder, &place.name, flags | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC, mode)?;
+            openat(&entry.folder, &entry.name, flags | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC, mode)?;
         if is_beside {
             self.made.insert(identity(&file)?);
         }
-        kernel::add_file(self.listener(), asked, file.as_fd(), None, flags.contains(OFlags::CLOEXEC))?;
+        kernel::add_file(self.listener(), notification, file.as_fd(), None, flags.contains(OFlags::CLOEXEC))?;
         Ok(Answer::NoReply)
     }
 
-    /// What was looked up by a thread's number was that thread's, if its call still waits.
-    pub(super) fn must_wait(&self, asked: Notification) -> io::Result<()> {
-        if kernel::still_waits(self.listener(), asked) { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
+    /// Fails if the thread has ended meanwhile: its number may have been reused during the lookup.
+    pub(super) fn ensure_waiting(&self, notification: Notification) -> io::Result<()> {
+        if kernel::still_waits(self.listener(), notification) { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
     }
 
     pub(super) fn access(&self, path: &Path) -> Access {
-        if self.kept_back.iter().any(|kept| path.starts_with(kept) || kept.starts_with(path)) {
+        if self.fence.kept_back.iter().any(|kept| path.starts_with(kept) || kept.starts_with(path)) {
             Access::Outside
         } else if path.starts_with(&self.scratch) {
             Access::Writable
-        } else if self.granted.iter().any(|granted| path.starts_with(granted)) {
+        } else if self.fence.granted.iter().any(|granted| path.starts_with(granted)) {
             Access::Granted
         } else {
             Access::Outside
         }
     }
 
-    pub(super) fn access_to(&self, place: &DirEntry) -> Access {
-        let access = self.access(&place.path);
-        if access == Access::Outside && self.is_made(place) { Access::Granted } else { access }
+    pub(super) fn access_to(&self, entry: &DirEntry) -> Access {
+        let access = self.access(&entry.path);
+        if access == Access::Outside && self.is_made(entry) { Access::Granted } else { access }
     }
 
-    fn is_made(&self, place: &DirEntry) -> bool {
-        let found = statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW);
+    fn is_made(&self, entry: &DirEntry) -> bool {
+        let found = statat(&entry.folder, &entry.name, AtFlags::SYMLINK_NOFOLLOW);
         found.is_ok_and(|found| self.made.contains(&(found.st_dev, found.st_ino)))
     }
 
     fn is_beside_granted(&self, path: &Path) -> bool {
-        self.granted.iter().any(|granted| granted.parent().is_some() && granted.parent() == path.parent())
+        self.fence.granted.iter().any(|granted| granted.parent().is_some() && granted.parent() == path.parent())
     }
 
-    /// Remembers what was denied. A reading run is killed for it; any other gets this answer.
+    /// Records a denial. A reading run is killed for it; any other run gets `otherwise`.
     pub(super) fn deny(&self, denial: Denial, otherwise: Answer) -> Answer {
-        let mut seen = self.notes.seen();
-        if seen.denied.len() < DENIALS_MAX && !seen.denied.contains(&denial) {
-            seen.denied.push(denial);
+        let mut observed = self.observed.lock();
+        if observed.denied.len() < DENIALS_MAX && !observed.denied.contains(&denial) {
+            observed.denied.push(denial);
         }
         if !self.stops_at_denial() {
             return otherwise;
         }
-        seen.is_stopped = true;
-        // It may have gone already; whoever is left is killed with the rest.
+        observed.is_stopped = true;
+        // It may have ended already; the monitor kills the remaining processes.
         let _ = pidfd_send_signal(&self.first, Signal::KILL);
         Answer::NoReply
     }
 }
 
-/// The file a call about modes, owners or times names.
+/// Opens the file in a call that sets metadata.
 pub(super) fn subject(caller: &Caller, of: Subject) -> io::Result<OwnedFd> {
     match of {
         Subject::File(number) => caller.file(number),
@@ -427,14 +425,14 @@ pub(super) fn subject(caller: &Caller, of: Subject) -> io::Result<OwnedFd> {
     }
 }
 
-/// The entry a path names, where there is one to be looked at; what can't be looked up the kernel will refuse by itself.
-fn look(caller: &Caller, path: PathArgument) -> Option<DirEntry> {
+/// The directory entry at a path; if the lookup fails, the call fails in the kernel as well.
+fn find_entry(caller: &Caller, path: PathArgument) -> Option<DirEntry> {
     caller.place(path.folder, &caller.path(path.address).ok()?).ok().flatten()
 }
 
-/// Whether nothing in its folder can be changed by anybody.
-fn is_read_only(place: &DirEntry) -> bool {
-    fstatvfs(&place.folder).is_ok_and(|found| found.f_flag.contains(StatVfsMountFlags::RDONLY))
+/// Whether the entry lies on a read-only mount.
+fn is_read_only(entry: &DirEntry) -> bool {
+    fstatvfs(&entry.folder).is_ok_and(|found| found.f_flag.contains(StatVfsMountFlags::RDONLY))
 }
 
 fn identity(file: &OwnedFd) -> io::Result<(u64, u64)> {
@@ -443,14 +441,14 @@ fn identity(file: &OwnedFd) -> io::Result<(u64, u64)> {
 }
 
 fn plain(mode: u32) -> Mode {
-    Mode::from_raw_mode(ACTING_BITS.iter().fold(mode, |mode, bit| mode & !bit))
+    Mode::from_raw_mode(SET_ID_BITS.iter().fold(mode, |mode, bit| mode & !bit))
 }
 
 pub(super) fn number(error: &io::Error) -> i32 {
     error.raw_os_error().unwrap_or(libc::EPERM)
 }
 
-/// Times as they lie in memory: two pairs of numbers, or seconds alone; none at all means now.
+/// Reads times from memory; address 0 means now.
 fn times(caller: &Caller, address: u64, format: TimeFormat) -> io::Result<Timestamps> {
     let now = Timespec { tv_sec: 0, tv_nsec: libc::UTIME_NOW };
     if address == 0 {

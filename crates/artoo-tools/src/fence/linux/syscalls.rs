@@ -1,4 +1,4 @@
-//! The system calls and arguments the filters speak of, by what they could do.
+//! System calls and arguments in the filters, grouped by what they could do.
 
 use libc::c_long;
 
@@ -11,18 +11,18 @@ macro_rules! named {
     };
 }
 
-/// Numbers of calls, and of older ones that only x86-64 still has.
+/// Numbers of calls, and of older calls that only x86-64 still has.
 macro_rules! calls {
     ($($call:ident),*; x86_64: $($older:ident),*) => {
         &[$(libc::$call,)* $(#[cfg(target_arch = "x86_64")] libc::$older,)*]
     };
 }
 
-/// First number of a system call that was not looked at when this was written (Linux 6.13). What comes later does not
-/// exist for a fenced program; programs have learnt to do without new calls. Those of the x32 interface lie beyond it, too.
+/// First system call that was not reviewed (Linux 6.13). Later ones fail with `ENOSYS`, as on an older kernel. The x32
+/// calls lie beyond it, too.
 pub(super) const FIRST_UNKNOWN: u32 = 463;
 
-/// What acts on the machine as a whole, on other processes, or takes back what holds the program. Never allowed.
+/// Calls that act on the whole machine, on other processes or on the sandbox. Never allowed.
 pub(super) const DENIED: &[Named] = named![
     SYS_acct,
     SYS_add_key,
@@ -94,8 +94,8 @@ pub(super) const DENIED: &[Named] = named![
     SYS_modify_ldt,
 ];
 
-/// Answered as if the kernel had no such call, so that programs take the older way, which can be looked into: flags of
-/// `clone3` and `openat2` lie in memory, and `io_uring` makes calls that no filter sees.
+/// Calls that fail with `ENOSYS`, so that programs use older calls that filters can inspect: flags of `clone3` and
+/// `openat2` lie in memory, and `io_uring` makes calls that no filter sees.
 pub(super) const ABSENT: &[c_long] = &[
     libc::SYS_clone3,
     libc::SYS_openat2,
@@ -104,7 +104,8 @@ pub(super) const ABSENT: &[c_long] = &[
     libc::SYS_io_uring_register,
 ];
 
-/// Extended attributes belong to no Landlock right. Programs that copy know file systems without them.
+/// Calls that change extended attributes, which Landlock does not restrict. Programs that copy files expect file
+/// systems without them.
 pub(super) const ATTRIBUTES: &[c_long] = &[
     libc::SYS_setxattr,
     libc::SYS_lsetxattr,
@@ -114,11 +115,11 @@ pub(super) const ATTRIBUTES: &[c_long] = &[
     libc::SYS_fremovexattr,
 ];
 
-/// Changes of the user a process acts for. Only root may make them, and loses the right to in the fence.
+/// Calls that change the user of a process, which even root can't do in the sandbox.
 pub(super) const IDENTITY: &[Named] =
     named![SYS_setuid, SYS_setgid, SYS_setreuid, SYS_setregid, SYS_setresuid, SYS_setresgid, SYS_setgroups];
 
-/// What reaches other processes: signals, and sockets that connect. It is always asked about.
+/// Calls that reach other processes by signals and sockets. Always asked about.
 pub(super) const REACHING: &[c_long] = &[
     libc::SYS_kill,
     libc::SYS_tkill,
@@ -130,7 +131,7 @@ pub(super) const REACHING: &[c_long] = &[
     libc::SYS_socket,
 ];
 
-/// What else is done with sockets. A program without the network has sockets that lead nowhere, and each use is asked about.
+/// Other calls on sockets, which runs without the network ask about.
 pub(super) const SOCKETS: &[c_long] = &[
     libc::SYS_bind,
     libc::SYS_listen,
@@ -141,10 +142,10 @@ pub(super) const SOCKETS: &[c_long] = &[
     libc::SYS_sendmmsg,
 ];
 
-/// What is asked about of sockets that may be connected to some addresses; `sendto` only with an address.
+/// Other calls on sockets that runs with some approved addresses ask about. `sendto` is added if it has an address.
 pub(super) const ADDRESSED: &[c_long] = &[libc::SYS_bind, libc::SYS_listen, libc::SYS_sendmsg, libc::SYS_sendmmsg];
 
-/// Options, by level and number, that lead packets over other hosts than the one addressed or send some by themselves.
+/// Socket options, by level and number, that route packets over other hosts or send packets by themselves.
 pub(super) const ROUTING_OPTIONS: [(i32, &[i32]); 2] = [
     // IP_OPTIONS, and joining or leaving groups
     (libc::IPPROTO_IP, &[4, 35, 36, 39, 40, 42, 43, 44, 45, 46, 47, 48]),
@@ -152,38 +153,38 @@ pub(super) const ROUTING_OPTIONS: [(i32, &[i32]); 2] = [
     (libc::IPPROTO_IPV6, &[3, 4, 5, 6, 20, 21, 27, 28, 32, 42, 43, 44, 45, 46, 47, 48, 54, 55, 57, 59]),
 ];
 
-/// Modes, owners and times: no Landlock right covers them. They are asked about, or denied where nobody can be asked.
-pub(super) const FACTS: &[c_long] = calls![
+/// Calls that set mode, owner or times, which Landlock does not restrict. Asked about, or denied without a listener.
+pub(super) const METADATA: &[c_long] = calls![
     SYS_fchmod, SYS_fchmodat, SYS_fchmodat2, SYS_fchown, SYS_fchownat, SYS_utimensat;
     x86_64: SYS_chmod, SYS_chown, SYS_lchown, SYS_utime, SYS_utimes, SYS_futimesat
 ];
 
-/// What adds, takes away or renames an entry of a folder, and a new session, at which a program's limits are set.
+/// Calls that create, delete or rename entries, and `setsid`, which the supervisor must know of.
 pub(super) const ENTRIES: &[c_long] = calls![
     SYS_setsid, SYS_unlinkat, SYS_mkdirat, SYS_symlinkat, SYS_linkat, SYS_renameat2, SYS_truncate;
     x86_64: SYS_renameat, SYS_unlink, SYS_rmdir, SYS_mkdir, SYS_symlink, SYS_link, SYS_rename, SYS_creat
 ];
 
-/// What is asked about in a view: renaming, which an overlay refuses for folders that were there before, and what is to
-/// be told afterwards.
+/// Calls asked about in a view: renames, which an overlay refuses for folders of the lower layer, and leaving the
+/// process group, which is recorded.
 pub(super) const RENAMING: &[c_long] = calls![
     SYS_renameat2, SYS_setpgid, SYS_setsid;
     x86_64: SYS_rename, SYS_renameat
 ];
 
-/// Pipes with a name and devices.
+/// Calls that create named pipes and devices.
 pub(super) const NODES: &[c_long] = calls![
     SYS_mknodat;
     x86_64: SYS_mknod
 ];
 
-/// Reads where a link leads: in a Landlock domain not those of other processes, which tell whose a socket is.
+/// Calls that read links, since Landlock denies those of other processes in `/proc`, which show the owner of a socket.
 pub(super) const LINKS: &[c_long] = calls![
     SYS_readlinkat;
     x86_64: SYS_readlink
 ];
 
-/// New namespaces: in one of its own a program would have rights it has not got here.
+/// Flags for new namespaces, in which a program would have more rights.
 pub(super) const NAMESPACES: u32 = (libc::CLONE_NEWCGROUP
     | libc::CLONE_NEWIPC
     | libc::CLONE_NEWNET
@@ -192,12 +193,12 @@ pub(super) const NAMESPACES: u32 = (libc::CLONE_NEWCGROUP
     | libc::CLONE_NEWUSER
     | libc::CLONE_NEWUTS) as u32;
 
-/// Bit of `unshare` alone; in `clone` it is part of the signal's number.
+/// A flag of `unshare` only; in `clone` it is part of the signal number.
 pub(super) const CLONE_NEWTIME: u32 = 0x80;
 
-/// Requests of `ioctl` that ordinary programs make, by their upper bytes and the lowest one. They tell what a terminal, a
-/// file or a network interface is like, change the caller's own file numbers, or copy between files the caller may read and
-/// write. To any other request a file answers that it knows none such, as most files do anyway.
+/// Allowed `ioctl` requests, by their upper bytes and their lowest byte. They describe a terminal, a file or a network
+/// interface, change the caller's own file descriptors, or copy between files that the caller may read and write. All
+/// others fail with `ENOTTY`, as on most files.
 pub(super) const REQUESTS: [(u32, &[u8]); 12] = [
     (0x0000, &[0x02]), // FIGETBSZ
     // TCGETS, TIOCGPGRP, TIOCOUTQ, TIOCGWINSZ, FIONREAD, FIONBIO, TIOCGETD, TIOCGSID, FIONCLEX, FIOCLEX, FIOQSIZE
@@ -215,12 +216,12 @@ pub(super) const REQUESTS: [(u32, &[u8]); 12] = [
     (0xc020_6600, &[0x0b]), // FS_IOC_FIEMAP
 ];
 
-/// SIOCGIFADDR, -DSTADDR, -BRDADDR, -NETMASK: only a socket of the internet can be asked. A program without the network has
-/// none, and is told by the one who answers it.
+/// SIOCGIFADDR, -DSTADDR, -BRDADDR, -NETMASK need an internet socket. A run without the network has none, so the supervisor
+/// answers.
 pub(super) const INTERFACE_ADDRESSES: [u32; 4] = [0x8915, 0x8917, 0x8919, 0x891b];
 
-/// Calls on processes: the argument that names one, which must be 0, the caller, and a kind of name (argument 0) that
-/// means all of a user's processes.
+/// Calls on processes: index of the argument with the process ID, which must be 0 for the caller, and the kind
+/// (argument 0) that means all processes of a user.
 pub(super) const ON_PROCESSES: [(c_long, &str, u8, Option<u32>); 6] = [
     (libc::SYS_setpriority, "SYS_setpriority", 1, Some(2)),
     (libc::SYS_ioprio_set, "SYS_ioprio_set", 1, Some(3)),
@@ -230,10 +231,10 @@ pub(super) const ON_PROCESSES: [(c_long, &str, u8, Option<u32>); 6] = [
     (libc::SYS_sched_setscheduler, "SYS_sched_setscheduler", 0, None),
 ];
 
-/// Bits of a mode that let others act as the owner. They are never set.
-pub(super) const ACTING_BITS: [u32; 2] = [0o4000, 0o2000];
+/// Set-id bits, which are never set.
+pub(super) const SET_ID_BITS: [u32; 2] = [0o4000, 0o2000];
 
-/// Calls that make a file: the argument that holds its mode, and the one with the flags that say whether it is made.
+/// Calls that create a file: index of the mode argument, and of the flags that say whether the file is created.
 pub(super) const MAKING: &[(c_long, u8, Option<u8>)] = &[
     (libc::SYS_openat, 3, Some(2)),
     (libc::SYS_mknodat, 2, None),
@@ -245,5 +246,5 @@ pub(super) const MAKING: &[(c_long, u8, Option<u8>)] = &[
     (libc::SYS_mknod, 1, None),
 ];
 
-/// Kind of a socket, without the flags beside it.
+/// Mask of a socket's kind without its flags.
 pub(super) const KIND_MASK: u32 = 0xf;

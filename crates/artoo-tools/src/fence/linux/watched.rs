@@ -1,4 +1,4 @@
-//! Folders and files watched for change by what the kernel notes of them, without any right or service for it.
+//! Watches files and folders for changes by their times and inodes.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,14 +6,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::stat;
 
-/// A second change within one tick of the kernel's clock leaves the same time. What was changed as lately as this is not
-/// relied on.
+/// A second change within one clock tick leaves the same time, so more recent changes are not relied on.
 const TICK: Duration = Duration::from_millis(100);
 
-/// The same for a file system that counts whole seconds, or two.
+/// The same for a file system that stores whole seconds, or every other second.
 const COARSE_TICK: Duration = Duration::from_secs(3);
 
-/// Which file a path leads to and when it was last changed: an entry made, removed or renamed, rights given or taken.
+/// The file at a path and the time of its last change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Facts {
     device: u64,
@@ -21,7 +20,7 @@ struct Facts {
     changed: (i64, u64),
 }
 
-/// Paths with what was found there.
+/// Paths with their last known state.
 #[derive(Debug)]
 pub(super) struct Watched {
     facts: BTreeMap<PathBuf, Facts>,
@@ -29,25 +28,25 @@ pub(super) struct Watched {
 }
 
 impl Watched {
-    /// Nothing yet.
+    /// Watches nothing yet.
     pub(super) fn new() -> Self {
         Self { facts: BTreeMap::new(), since: SystemTime::now() }
     }
 
-    /// Watches a path, or the nearest above it that is there: in that folder it would appear.
+    /// Watches a path, or the nearest existing folder above it, in which it would appear.
     pub(super) fn add(&mut self, path: &Path) {
         if let Some((path, facts)) = path.ancestors().find_map(|path| facts(path).map(|facts| (path, facts))) {
-            // What was noted first is older than whatever was looked at after it.
+            // The first state is older than anything read afterwards.
             self.facts.entry(path.to_path_buf()).or_insert(facts);
         }
     }
 
-    /// Whether all of it is as it was.
+    /// Whether no watched path has changed.
     pub(super) fn is_unchanged(&self) -> bool {
         self.facts.iter().all(|(path, known)| facts(path).as_ref() == Some(known))
     }
 
-    /// Whether every later change will show.
+    /// Whether every later change will be noticed.
     pub(super) fn tells_changes(&self) -> bool {
         let since = self.since.duration_since(UNIX_EPOCH).unwrap_or_default();
         self.facts.values().all(|facts| {
@@ -55,7 +54,7 @@ impl Watched {
             let tick = if nanos == 0 { COARSE_TICK } else { TICK };
             let changed =
                 u64::try_from(seconds).map(|seconds| Duration::from_secs(seconds) + Duration::from_nanos(nanos));
-            // Some file systems note no time at all.
+            // Some file systems store no times.
             changed.is_ok_and(|changed| !changed.is_zero() && changed + tick < since)
         })
     }

@@ -1,4 +1,4 @@
-//! A fork bomb, in a PID namespace of its own: there is nothing in it but the bomb, and it ends with the namespace.
+//! A fork bomb in its own PID namespace, which ends all of its processes.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -8,15 +8,15 @@ use super::test_home::TestHome;
 
 const INSIDE: &str = "ARTOO_BOMB_INSIDE";
 
-/// T13: it is held to its number of processes, and ends with its call to the last one.
+/// T13: a fork bomb stays below the limit on processes, and all of it ends with its call.
 #[doc = "holds: law 1.27; design T13"]
 #[test]
-fn a_fork_bomb_is_held_and_ends_with_its_call() {
+fn fork_bomb_is_limited_and_killed() {
     if std::env::var_os(INSIDE).is_some() {
         return explode();
     }
     let own = std::env::current_exe().unwrap();
-    // The kernel holds everybody but the machine's own root to a number of processes, in whatever namespace.
+    // The kernel enforces the limit on processes for every user except the machine's own root, in any namespace.
     let mut command = if rustix::process::getuid().is_root() {
         let mut command = Command::new("setpriv");
         command.args(["--reuid", "54321", "--regid", "54321", "--clear-groups", "unshare"]);
@@ -27,7 +27,7 @@ fn a_fork_bomb_is_held_and_ends_with_its_call() {
     let unshare = command
         .args(["--user", "--map-user=12345", "--pid", "--fork", "--kill-child", "--mount-proc", "--mount"])
         .arg(own)
-        .args(["--exact", "fence::tests::bomb::a_fork_bomb_is_held_and_ends_with_its_call", "--nocapture"])
+        .args(["--exact", "fence::tests::bomb::fork_bomb_is_limited_and_killed", "--nocapture"])
         .env(INSIDE, "1")
         .stdin(Stdio::null())
         .output();
@@ -77,7 +77,7 @@ fn explode() {
     panic!("{} processes are left", processes() - 1);
 }
 
-/// Those that are alive; the dead wait for a parent that is this namespace's first process and does not ask.
+/// Number of living processes; zombies wait for the namespace's first process, which does not collect them.
 fn processes() -> usize {
     let stats = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
         entry.file_name().to_str()?.parse::<u32>().ok()?;

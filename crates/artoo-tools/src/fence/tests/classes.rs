@@ -1,4 +1,4 @@
-//! What each class of command may write and read: a reading one, one that makes names, and what is left to a person.
+//! What each kind of command may read and write.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,18 +36,18 @@ fn creating(home: &TestHome, created: &[&str], command: &str) -> Ended {
     home.run_in(fence, command, TIME).unwrap()
 }
 
-/// The workspace but one name in it.
+/// The state of the workspace without one name.
 fn without(home: &TestHome, name: &str) -> State {
     let [workspace, name] = [".", name].map(|name| at(home, &[name]).remove(0));
     let mut found = state(&[&workspace], &name);
-    // The folder itself changes with the name that was allowed in it.
+    // The folder's own times change with the name.
     found.times.retain(|path, _| *path != workspace);
     found
 }
 
 #[doc = "holds: law 1.16"]
 #[test]
-fn a_reading_command_writes_only_temporary_files() {
+fn reading_command_writes_only_temporary_files() {
     let home = furnished();
     let before = without(&home, "none");
     for command in [
@@ -94,7 +94,7 @@ fn a_reading_command_writes_only_temporary_files() {
 
 #[doc = "holds: law 1.16"]
 #[test]
-fn a_creating_command_makes_its_names_alone() {
+fn creating_command_creates_only_its_names() {
     for (created, command, check) in [
         (vec!["n"], "echo x > n", "test -s n"),
         (vec!["n"], "set -C; echo x > n && cat n", "test -s n"),
@@ -144,7 +144,7 @@ fn a_creating_command_makes_its_names_alone() {
 
 #[doc = "holds: law 1.16"]
 #[test]
-fn only_an_opened_file_is_shown_though_hidden() {
+fn hidden_file_is_readable_only_if_opened() {
     let home = TestHome::new();
     let start_up = home.file(".bashrc", "start\n");
     let secrets = [".ssh/id_rsa", ".artoo/history", ".config/artoo/key", ".config/gh/hosts.yml", ".config/fish/x.fish"];

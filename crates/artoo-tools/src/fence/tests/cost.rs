@@ -1,4 +1,4 @@
-//! What the fence and a view cost: the same program started in turns with them and without, in one run.
+//! Cost of the sandbox and of a view: the same program is started with and without them in turns.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -10,13 +10,13 @@ use crate::fence::Fence;
 use crate::process::{self, Invocation, Order};
 use crate::view::View;
 
-/// Starts taken each way, in turns, so that a busy moment hits all.
+/// Starts measured for each way, in turns, so that a busy moment affects all.
 const TURNS: usize = 200;
 
-/// What a reading run may cost beyond a bare one.
+/// Maximum cost of a reading run beyond a bare one.
 const READING_MAX: Duration = Duration::from_millis(3);
 
-/// The same of a command that makes many files.
+/// The same for a command that creates many files.
 const FEW_TURNS: usize = 5;
 
 /// How a program is started.
@@ -28,7 +28,7 @@ enum Way {
     View,
 }
 
-/// How long a program takes from start to end, with making and throwing away the view where it runs in one.
+/// Time of a program from start to end, including the creation and deletion of its view.
 fn time(home: &TestHome, way: Way, command: &[&str]) -> Duration {
     let (program, arguments) = command.split_first().unwrap();
     let workspace = &home.config.environment.workspace;
@@ -84,7 +84,7 @@ fn cost_of_a_start() {
     {
         home.file(place, "secret");
     }
-    // What has just been made is not relied on.
+    // Recent changes prevent caching.
     std::thread::sleep(Duration::from_millis(500));
     let ways = [Way::Predicted, Way::Fenced, Way::Reading, Way::View];
     for way in ways {

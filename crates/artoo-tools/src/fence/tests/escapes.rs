@@ -1,4 +1,4 @@
-//! Ways out of the fence that somebody might think of, each tried.
+//! Attempts to escape from the sandbox.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -22,10 +22,10 @@ fn has(program: &str) -> bool {
     found
 }
 
-/// Each of these would change something outside the workspace if the fence had a hole there.
+/// Each command would change something outside the workspace if the sandbox allowed it.
 #[doc = "holds: law 1.17"]
 #[test]
-fn no_way_round_changes_anything_outside() {
+fn workarounds_change_nothing_outside() {
     for command in [
         // by another name for the same file
         "ln ~/work/prize ~/artoo_workspace/hard && echo gone > ~/artoo_workspace/hard",
@@ -52,7 +52,7 @@ fn no_way_round_changes_anything_outside() {
         "tee prize < /dev/null",
         "dd if=/dev/zero of=prize bs=1 count=1 conv=notrunc",
         "truncate -s 0 prize",
-        // facts no Landlock right covers
+        // metadata, which Landlock does not restrict
         "chmod 777 prize",
         "chmod -R 000 ~/work",
         "chown 12345 prize",
@@ -91,10 +91,10 @@ fn no_way_round_changes_anything_outside() {
     }
 }
 
-/// A script for programs that speak to the kernel more directly than a shell does.
+/// A script that makes system calls directly.
 #[doc = "holds: law 1.17"]
 #[test]
-fn no_system_call_leads_out() {
+fn system_calls_do_not_escape() {
     if !has("python3") {
         return;
     }
@@ -150,7 +150,7 @@ fn no_system_call_leads_out() {
 
 #[doc = "holds: law 1.20"]
 #[test]
-fn keys_start_up_files_and_this_process_can_not_be_read() {
+fn keys_startup_files_and_artoo_are_unreadable() {
     let home = TestHome::new();
     for secret in [".ssh/id_rsa", ".artoo/audit.jsonl", ".bashrc", ".aws/credentials", ".config/gh/hosts.yml"] {
         home.file(secret, "SECRET");
@@ -169,7 +169,7 @@ fn keys_start_up_files_and_this_process_can_not_be_read() {
 
 #[doc = "holds: law 1.18"]
 #[test]
-fn no_socket_of_this_machine_and_no_pipe_of_another_program_is_reached() {
+fn unix_sockets_and_foreign_pipes_are_unreachable() {
     if !has("python3") {
         return;
     }
@@ -193,7 +193,7 @@ fn no_socket_of_this_machine_and_no_pipe_of_another_program_is_reached() {
         mail = mail.to_str().unwrap(),
         pipe = home.path.join("pipe").to_str().unwrap(),
     );
-    // Who was allowed the network was not allowed the services of this machine.
+    // Approval of the network does not include the services of this machine.
     for network in [false, true] {
         let ended = home
             .run_in(Fence { reach: Reach::of_network(network), ..home.fence() }, &script, Duration::from_secs(20))
@@ -224,10 +224,10 @@ fn every_protected_place_is_closed() {
     }
 }
 
-/// System V objects outlive their makers, and their numbers are easily guessed; a program of the same user may have more.
+/// System V objects outlive their processes and have guessable IDs; another program of the same user may own some.
 #[doc = "holds: law 1.17"]
 #[test]
-fn nothing_of_another_process_is_changed() {
+fn other_processes_stay_unchanged() {
     if !has("python3") {
         return;
     }
@@ -292,7 +292,7 @@ def take(shm,sem,msq):
 
 #[doc = "holds: law 1.17"]
 #[test]
-fn nobody_outside_is_signalled() {
+fn processes_outside_get_no_signal() {
     let home = TestHome::new();
     let mut outside = std::process::Command::new("sleep").arg("60").spawn().unwrap();
     let ended = home.run(&format!("kill -9 {0}; kill -TERM -- -{0}; kill -9 -1; kill -9 $PPID; true", outside.id()));
@@ -302,10 +302,10 @@ fn nobody_outside_is_signalled() {
     assert!(alive, "{}", ended.text(SHOWN_CHARS).0);
 }
 
-/// A file that another thread of this process has open without close-on-exec is not the program's to write to.
+/// A file that another thread has open without close-on-exec must not be writable by the program.
 #[doc = "holds: design T18"]
 #[test]
-fn even_an_inheritable_file_of_ours_is_not_inherited() {
+fn inheritable_files_are_not_inherited() {
     let home = TestHome::new();
     let ours = fs::File::create(home.path.join("ours")).unwrap();
     rustix::io::fcntl_setfd(&ours, rustix::io::FdFlags::empty()).unwrap();
@@ -316,7 +316,7 @@ fn even_an_inheritable_file_of_ours_is_not_inherited() {
 }
 
 #[test]
-fn the_temporary_folder_is_private_and_gone_afterwards() {
+fn temporary_folder_is_private_and_deleted() {
     let home = TestHome::new();
     let ended = home.run("stat -c '%a %n' $TMPDIR; echo x > $TMPDIR/f; cat $TMPDIR/f");
     let text = ended.stdout.text(SHOWN_CHARS).0;

@@ -1,4 +1,4 @@
-//! What a person allowed by name can be done, and nothing beside it.
+//! An approval of one path allows changes to that path only.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -16,10 +16,10 @@ fn allowed(home: &TestHome, shown: &[&str], command: &str) -> Ended {
     home.run_in(fence, command, Duration::from_secs(20)).unwrap()
 }
 
-/// Each command changes what it was allowed to by name, and `kept` is there afterwards as it was.
+/// Each command changes the approved path, and the other one stays unchanged.
 #[doc = "holds: law 1.17"]
 #[test]
-fn a_yes_to_one_path_is_none_to_its_neighbours() {
+fn approval_of_one_path_excludes_its_neighbours() {
     for (shown, command, done, undone) in [
         (vec!["work/a"], "rm a", "! test -e a", "rm b"),
         (vec!["work/a"], "echo new > a", "test \"$(cat a)\" = new", "echo new > b"),
@@ -50,7 +50,7 @@ fn a_yes_to_one_path_is_none_to_its_neighbours() {
 
 #[doc = "holds: law 1.20"]
 #[test]
-fn no_command_changes_artoos_own_data_whatever_was_allowed() {
+fn own_data_stays_unchanged_despite_approval() {
     let home = TestHome::new();
     let log = home.file(".artoo/audit.jsonl", "one\n");
     home.file("work/x", "");
@@ -71,7 +71,7 @@ fn no_command_changes_artoos_own_data_whatever_was_allowed() {
 }
 
 #[test]
-fn modes_in_the_workspace_are_set_and_never_let_others_act() {
+fn workspace_modes_are_set_without_set_id() {
     let home = TestHome::new();
     let at = |name: &str| home.path.join("artoo_workspace").join(name);
     let ended = home.run("cd ~/artoo_workspace && echo 'echo ran' > s && chmod +x s && ./s && chmod 4755 s");

@@ -1,4 +1,4 @@
-//! A home in which commands run in a view, and tests that run once more as somebody else.
+//! A test home for commands in views, and tests that run again as another user.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ pub(super) fn home() -> TestHome {
     home_within(&std::env::temp_dir())
 }
 
-/// The same in this folder.
+/// The same below this folder.
 pub(super) fn home_within(folder: &Path) -> TestHome {
     let mut home = TestHome::within(folder);
     home.config.environment.cwd = home.config.environment.workspace.clone();
@@ -50,20 +50,20 @@ impl TestHome {
         (ended, view)
     }
 
-    /// The whole home but artoo's data.
+    /// The state of the home without artoo's data.
     pub(super) fn all(&self) -> State {
         state(&[&self.path], &self.path.join(".artoo"))
     }
 }
 
-/// A text as a script of Python.
+/// A command that runs a Python script.
 pub(super) fn python(script: &str) -> String {
     format!("python3 - <<'EOF'\n{script}\nEOF")
 }
 
 pub(super) const INSIDE: &str = "ARTOO_TEST_INSIDE";
 
-/// Runs this test once more in a process of its own, started by these words; whether that could be done.
+/// Runs this test again in a process started by this command line; returns whether that was possible.
 pub(super) fn again(test: &str, by: &[&str], inside: &str) -> bool {
     let Some((program, words)) = by.split_first() else { return false };
     let mut command = Command::new(program);
@@ -100,7 +100,7 @@ pub(super) fn inside() -> Option<String> {
 /// The number of an ordinary user.
 pub(super) const USER: u32 = 4242;
 
-/// Root's test once more as an ordinary user.
+/// Runs root's test again as an ordinary user.
 pub(super) fn also_as_user(test: &str) {
     if rustix::process::getuid().is_root() && inside().is_none() {
         again(test, &["setpriv", "--reuid", "4242", "--regid", "4242", "--clear-groups"], "user");

@@ -1,4 +1,4 @@
-//! What was found beside the hidden places is used again by the next command, and not once too often.
+//! Rules for reading are cached between commands until something changes.
 
 use std::fs;
 use std::path::Path;
@@ -9,10 +9,10 @@ use std::time::Duration;
 use super::SHOWN_CHARS;
 use super::test_home::TestHome;
 
-/// Beyond the tick within which a change could be missed.
+/// Longer than the clock tick within which a change could be missed.
 const LONGER_THAN_A_TICK: Duration = Duration::from_millis(200);
 
-/// A home in which commands have run, whose view is kept. It does not lie where each command makes a folder of its own.
+/// A home with cached rules. It does not lie in the folder for temporary files, where each command creates a folder.
 fn seen() -> TestHome {
     let home = TestHome::within(Path::new("/var/tmp"));
     for (path, content) in [
@@ -36,7 +36,7 @@ fn seen() -> TestHome {
 
 #[doc = "holds: law 1.20"]
 #[test]
-fn what_was_kept_is_found_anew_once_something_has_changed() {
+fn changes_invalidate_cached_rules() {
     type Change = fn(&TestHome);
     let changes: [(&str, Change, &str, Option<&str>); 8] = [
         ("nothing", |_| (), "cat ~/docs/a", Some("open")),
@@ -57,9 +57,9 @@ fn what_was_kept_is_found_anew_once_something_has_changed() {
     }
 }
 
-/// What lies in the workspace, a private folder and what was named is read although no kept rule speaks of it.
+/// Files in the workspace, a temporary folder and named paths are readable without a cached rule.
 #[test]
-fn what_is_named_is_read_beyond_what_was_kept_and_by_that_command_alone() {
+fn named_paths_are_readable_by_one_command() {
     let home = seen();
     let start_up = home.file(".bashrc", "start\n");
     thread::sleep(LONGER_THAN_A_TICK);
@@ -70,9 +70,9 @@ fn what_is_named_is_read_beyond_what_was_kept_and_by_that_command_alone() {
 }
 
 #[test]
-fn a_file_moves_and_is_linked_between_folders_that_may_be_changed() {
+fn files_move_between_writable_folders() {
     let home = seen();
-    // `mv` would copy where the kernel refuses; a link can't be copied.
+    // `mv` would copy if the kernel refuses to rename; a link can't be copied.
     let ended = home.run("cd ~/artoo_workspace && mkdir a b && echo x > a/f && ln a/f b/f && mv a/f b/g && cat b/g");
     assert_eq!(ended.stdout.text(SHOWN_CHARS).0, "x\n", "{}", ended.text(SHOWN_CHARS).0);
 }
@@ -82,7 +82,7 @@ fn replace(home: &TestHome, path: &str, content: &str) {
     fs::rename(new, home.path.join(path)).unwrap();
 }
 
-/// A copy of the folder in the folder's place.
+/// Replaces a folder by a copy of it.
 fn exchange(home: &TestHome, folder: &str) {
     let (folder, aside) = (home.path.join(folder), home.path.join("aside"));
     fs::rename(&folder, &aside).unwrap();

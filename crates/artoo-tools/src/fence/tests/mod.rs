@@ -1,4 +1,4 @@
-//! The fence alone: commands nobody has judged are run for real, and nothing outside the workspace may change.
+//! Commands run for real in the sandbox without any other check: nothing outside the workspace may change.
 
 #![cfg(target_os = "linux")]
 
@@ -17,10 +17,10 @@ mod table;
 mod test_home;
 mod view;
 
-/// Characters of what a command put out; no row puts out more.
+/// Maximum characters of a command's output in messages.
 const SHOWN_CHARS: usize = 20_000;
 
-/// Says so, loudly, where a row can't be tried on this machine.
+/// Prints why a row can't be tried on this machine.
 fn say(text: &str) {
     println!("{text}");
 }

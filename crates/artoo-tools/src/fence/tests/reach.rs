@@ -1,14 +1,16 @@
-//! What was granted beyond files is reached, and nothing beside it.
+//! Granted access beyond files works, and no other.
 
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
-use std::os::fd::AsFd;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::net::{SocketAddrUnix, connect, connect_unspec};
 
 use super::in_view::{TIME, also_as_user, home, python};
 use super::stopping::{Victim, is_installed};
@@ -108,29 +110,18 @@ except OSError as e: print('inet',errno.errorcode[e.errno])",
     }
 }
 
-/// The kernel is told to go on with other addresses: what a program changes them to meanwhile must not count.
+/// Calls with other addresses continue in the kernel: a change of the address meanwhile must have no effect.
 #[test]
-fn socket_that_leads_nowhere_stays_unconnected() {
+fn substitute_socket_stays_unconnected() {
     let dir = tempfile::TempDir::new().unwrap();
     let path = dir.path().join("s");
     let listener = UnixListener::bind(&path).unwrap();
     listener.set_nonblocking(true).unwrap();
     let (socket, other) = UnixStream::pair().unwrap();
     drop(other);
-    let mut address = libc::sockaddr_un { sun_family: 1, sun_path: [0; 108] };
-    for (to, from) in address.sun_path.iter_mut().zip(path.to_str().unwrap().bytes()) {
-        *to = from.cast_signed();
-    }
-    let bytes: Vec<u8> = address
-        .sun_family
-        .to_ne_bytes()
-        .into_iter()
-        .chain(address.sun_path.iter().map(|byte| byte.cast_unsigned()))
-        .collect();
-    let error = crate::fence::kernel::connect(socket.as_fd(), &bytes).unwrap_err();
-    assert_eq!(error.raw_os_error(), Some(libc::EISCONN));
-    let any = [0_u8; 16];
-    assert!(crate::fence::kernel::connect(socket.as_fd(), &any).is_err(), "it can't be disconnected");
+    let address = SocketAddrUnix::new(&path).unwrap();
+    assert_eq!(connect(&socket, &address), Err(Errno::ISCONN));
+    assert!(connect_unspec(&socket).is_err(), "it can't be disconnected");
     assert_eq!(listener.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
 }
 
@@ -164,7 +155,7 @@ fn granted_process_is_signalled() {
         std::thread::sleep(Duration::from_millis(50));
         assert!(granted.0.try_wait().unwrap().is_some(), "it was signalled");
         assert!(other.0.try_wait().unwrap().is_none(), "it was not");
-        // Gone: another process that gets its number is not the one that was granted.
+        // After its end, another process that gets its number is not granted.
         let gone = Reach::of(&denials);
         assert_eq!(gone, Reach::default(), "nobody is there to be granted");
     }
@@ -199,11 +190,11 @@ fn grants_name_exactly_what_was_denied() {
     }
 }
 
-/// The free space of a view's file system is watched, sparse files count by their blocks.
+/// The free space of a view's file system is checked; sparse files count by their blocks.
 #[doc = "holds: law 1.17"]
 #[test]
-fn run_that_fills_the_disk_is_ended() {
-    also_as_user("reach::run_that_fills_the_disk_is_ended");
+fn run_that_fills_disk_is_killed() {
+    also_as_user("reach::run_that_fills_disk_is_killed");
     let mut home = home();
     home.config.limits.file_bytes = 512 << 20;
     home.config.limits.disk_bytes = 32 << 20;

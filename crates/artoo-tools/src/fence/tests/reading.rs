@@ -1,4 +1,4 @@
-//! A reading run prints what its command prints without a fence, and is asked about nothing.
+//! A reading run prints what the command prints without a sandbox, and no question is asked.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,10 +9,10 @@ use super::test_home::TestHome;
 use crate::fence::{Denial, Fence};
 use crate::process::Ended;
 
-/// Enough for every row on a machine that runs other tests meanwhile.
+/// Long enough for every row on a busy machine.
 const TIME: Duration = Duration::from_secs(120);
 
-/// Times a row that differs is tried again: free space and the like change by themselves.
+/// Attempts for a row that differs: free space and the like change by themselves.
 const TRIES: usize = 4;
 
 /// Our own rows, and those of the everyday table that only read.
@@ -21,7 +21,7 @@ const TABLES: [&str; 2] = [
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/commands/everyday.tsv"),
 ];
 
-/// What a row is known to print otherwise, and why.
+/// Rows with known differences, and their reasons.
 const OTHERWISE: [(&str, &str); 3] = [
     ("getconf -a", "it prints the limits of its run"),
     ("ps -u root -o comm= | sort -u | head -3", "it lists the process that holds its run"),
@@ -40,7 +40,7 @@ fn rows() -> Vec<String> {
     rows
 }
 
-/// A working folder with everything the rows name.
+/// A working folder with all files that the rows name.
 pub(super) fn furnished() -> TestHome {
     let home = TestHome::new();
     let text = "one 1 e\ntwo 2 e\n# three\nTODO foo 7\nfn main\n";
@@ -97,7 +97,7 @@ fn seen(ended: &Ended) -> Seen {
     (ended.exit_code, ended.signal, text(&ended.stdout), text(&ended.stderr))
 }
 
-/// What git notes of the times of its files is outdated, so that it would refresh them.
+/// Changes times of files, so that git would refresh its index.
 fn outdate(home: &TestHome) {
     for name in ["old.txt", "src/main.rs"] {
         let file = fs::File::options().append(true).open(home.path.join("work").join(name)).unwrap();
@@ -124,7 +124,7 @@ fn tried(home: &TestHome, command: &str) -> Outcome {
     if is_git {
         outdate(home);
     }
-    // First, since the others may write what they look for the next time.
+    // The reading run comes first, since a bare run may write caches.
     let before = home.state();
     let read = reading_run(home, command);
     let after = home.state();
@@ -150,7 +150,7 @@ fn tried(home: &TestHome, command: &str) -> Outcome {
     }
 }
 
-/// What differs between two runs: how they ended, or the first line that is not the same.
+/// The first difference between two runs: exit status or a line.
 fn difference(bare: &Seen, read: &Seen) -> String {
     if (bare.0, bare.1) != (read.0, read.1) {
         return format!("ended with {:?} bare and {:?} in a reading run", (bare.0, bare.1), (read.0, read.1));
@@ -192,7 +192,7 @@ fn reading_runs_print_what_bare_runs_print() {
     assert!(counts["same"] >= 120, "{counts:?}");
 }
 
-/// The first of an iterator's items that fits, or else its last.
+/// Returns the first item that matches, or else the last one.
 trait FindOrLast: Iterator + Sized {
     fn find_or_last(self, fits: impl Fn(&Self::Item) -> bool) -> Option<Self::Item> {
         let mut last = None;

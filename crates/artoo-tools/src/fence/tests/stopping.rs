@@ -1,4 +1,4 @@
-//! A reading run ends at the first act that would change something, and nothing is changed but its own folder.
+//! A reading run ends at its first attempt to change something outside its own folder.
 
 use std::fs;
 use std::os::linux::net::SocketAddrExt;
@@ -15,7 +15,7 @@ use crate::process::Ended;
 
 const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/commands/changing.tsv");
 
-/// What the table's short forms stand for.
+/// Abbreviations in the table.
 const FORMS: [(&str, &str); 4] = [
     (
         "{GIT}",
@@ -35,10 +35,10 @@ pub(super) fn is_installed(program: &str) -> bool {
     program.contains('/') || folders.any(|folder| std::path::Path::new(folder).join(program).exists())
 }
 
-/// Places only root may change: for anybody else it fails, fence or no fence.
+/// Paths that only root may change: other users' attempts fail anyway.
 const OF_ROOT: [&str; 2] = [" > /proc/1/", " > /etc/"];
 
-/// Programs that a row can't do without; what a shell has itself is always there.
+/// Programs that a row needs besides the shell.
 fn missing(row: &str) -> Option<&'static str> {
     const PROGRAMS: [&str; 14] = [
         "bzip2", "xz", "zstd", "zip", "gcc", "git", "python3", "perl", "node", "npm", "sqlite3", "setfattr", "chattr",
@@ -120,8 +120,8 @@ def call(*a): l.syscall(*[ctypes.c_long(x) if isinstance(x,int) else x for x in 
 
 type Check = Box<dyn Fn(&Denial) -> bool>;
 
-/// Runs each script in Python; the check is for the one denial that ends it. Python neither writes compiled modules nor
-/// reads the user's settings as it starts: another denial would come first.
+/// Runs each script in Python, and checks the denial that ends it. Python neither writes compiled modules nor reads the
+/// user's settings at its start: another denial would come first.
 fn are_stopped(home: &TestHome, rows: Vec<(String, Check)>) {
     if !is_installed("python3") {
         super::say("skipped: python3 is not installed");
@@ -291,7 +291,7 @@ fn calls_beyond_files_are_stopped_and_named() {
     assert!(victim.0.try_wait().unwrap().is_none(), "the other process lives");
 }
 
-/// What is not there is not found, as without a fence; what a run does to itself is its own.
+/// Missing services fail as without a sandbox; calls on a run's own processes are allowed.
 #[doc = "holds: law 1.18"]
 #[test]
 fn missing_services_and_own_processes_are_no_denials() {
@@ -332,7 +332,7 @@ fn missing_services_and_own_processes_are_no_denials() {
     }
 }
 
-/// Environment and memory of other processes, this one's among them, and secrets stay closed: to read them fails.
+/// Environment and memory of other processes, including artoo, and secrets can't be read.
 #[doc = "holds: law 1.20"]
 #[test]
 fn secrets_and_other_processes_stay_closed() {
@@ -354,7 +354,7 @@ fn secrets_and_other_processes_stay_closed() {
 
 #[doc = "holds: law 1.16"]
 #[test]
-fn a_stopped_run_ends_at_once_with_all_its_processes() {
+fn stopped_run_ends_with_all_descendants() {
     let home = furnished();
     let marker = format!("61.{}", std::process::id());
     let command = format!(
@@ -386,9 +386,9 @@ fn a_stopped_run_ends_at_once_with_all_its_processes() {
     );
 }
 
-/// Elsewhere the program goes on, and is told of all that was denied.
+/// Other runs continue and record all denials.
 #[test]
-fn other_fences_note_every_denial() {
+fn fenced_runs_record_every_denial() {
     let home = furnished();
     let fence = Fence::of_reading(&home.protected, &[]);
     let ended =
@@ -398,17 +398,17 @@ fn other_fences_note_every_denial() {
     assert_eq!((ended.is_stopped, ended.stdout.total()), (false, 3));
 }
 
-/// A program changes what it asks for while it is being asked about: nothing outside is changed, whoever wins.
+/// A program that changes a path during its call changes nothing outside.
 #[doc = "holds: law 1.17"]
 #[test]
-fn paths_swapped_meanwhile_change_nothing() {
+fn paths_swapped_during_calls_change_nothing() {
     if !is_installed("python3") {
         super::say("skipped: python3 is not installed");
         return;
     }
     let home = furnished();
     let before = home.state();
-    // One thread turns a link in the run's own folder from there to the outside and back, another acts through it.
+    // One thread switches a link between the run's folder and the outside while another uses it.
     for act in [
         "os.chmod(l,0o777)",
         "os.truncate(l,0)",
@@ -430,7 +430,7 @@ fn paths_swapped_meanwhile_change_nothing() {
     }
 }
 
-/// A lock that is taken is seen, one that is got holds nobody up.
+/// A lock of another program is noticed; a lock of a reading run blocks no other program.
 #[test]
 fn reading_run_holds_no_lock() {
     let home = furnished();

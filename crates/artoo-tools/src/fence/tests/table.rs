@@ -17,13 +17,13 @@ use crate::fence::{Fence, Reach};
 
 const OWN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/commands/fence.tsv");
 
-/// Time for one command; those that wait for something are ended.
+/// Timeout of one command.
 const TIME: Duration = Duration::from_millis(2500);
 
-/// Ports somebody listens at in a network of our own; elsewhere only one that is free.
+/// Ports with listeners in a private network; elsewhere one free port.
 const PORTS: [u16; 12] = [21, 22, 25, 53, 80, 443, 587, 873, 4444, 5432, 6379, 9418];
 
-/// Folders that are watched besides the home, in namespaces of our own.
+/// Folders checked besides the home in private namespaces.
 const WATCHED: [&str; 5] = ["/tmp", "/var/tmp", "/dev/shm", "/run", "/etc"];
 
 struct Row {
@@ -47,7 +47,7 @@ fn row(line: &str) -> Row {
     Row { class: (*class).to_owned(), command, run: (*run).trim().to_owned() }
 }
 
-/// Everything a row may name, so that there is something to lose.
+/// Creates all files that a row may name.
 fn furnish(home: &TestHome, command: &str) {
     for name in [".artoo/audit.jsonl", ".artoo/config.json", ".bashrc", ".ssh/id_rsa", ".ssh/id_ed25519", ".netrc"] {
         home.file(name, "held dear\n");
@@ -82,7 +82,7 @@ fn furnish(home: &TestHome, command: &str) {
     let _ = home.run_in(open, setup, Duration::from_secs(20));
 }
 
-/// Counts whoever arrives at any of the ports.
+/// Counts connections and packets at the ports.
 fn listen(ports: &[u16]) -> (Arc<AtomicUsize>, Vec<u16>) {
     let reached = Arc::new(AtomicUsize::new(0));
     let mut heard = Vec::new();
@@ -114,17 +114,17 @@ fn everything(home: &TestHome, is_alone: bool) -> State {
         roots.extend(WATCHED.iter().map(Path::new));
     }
     let mut found = state(&roots, Path::new(&home.config.environment.workspace));
-    // The folders of temporary files themselves change with every private folder made and removed in them.
+    // Times of the folder for temporary files change with every run.
     found.times.retain(|path, _| path.starts_with(&home.path));
     found
 }
 
 #[doc = "holds: law 1.17"]
 #[test]
-fn the_fence_alone_keeps_every_row_inside_the_workspace() {
+fn sandbox_alone_confines_every_row() {
     let path = std::env::var_os("ARTOO_FENCE_TABLE").map_or_else(|| PathBuf::from(OWN), PathBuf::from);
     let is_alone = std::env::var_os("ARTOO_FENCE_ALONE").is_some();
-    // A control: the same rows without the fence, which must show that the rows do harm.
+    // A control: without the sandbox the same rows must do harm.
     let is_control = std::env::var_os("ARTOO_FENCE_OFF").is_some() && is_alone;
     let table = fs::read_to_string(&path).unwrap();
     let (reached, ports) = listen(if is_alone { &PORTS } else { &[0] });
@@ -145,7 +145,7 @@ fn the_fence_alone_keeps_every_row_inside_the_workspace() {
         } else {
             home.fence()
         };
-        // What can't be started has no effect.
+        // A program that can't be started has no effect.
         let _ = home.run_in(fence, &command, TIME);
         let after = everything(&home, is_alone);
         if before.facts != after.facts {

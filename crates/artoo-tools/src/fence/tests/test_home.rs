@@ -1,4 +1,4 @@
-//! A scratch home with something to lose in it, and a digest of all of it.
+//! A home for tests, and a digest of its state.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,7 @@ use crate::fence::{Fence, ReadAllowlist};
 use crate::process::{self, Ended, Invocation, Order};
 use crate::protect::Protected;
 
-/// Bytes, mode and owner of everything below some folders, and apart from these the times of change.
+/// Content, mode and owner of everything below some folders, and separately the times of change.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct State {
     pub(super) facts: BTreeMap<PathBuf, String>,
@@ -70,17 +70,17 @@ impl TestHome {
         path
     }
 
-    /// The fence of a command that was allowed and names nothing: the workspace is writable.
+    /// The sandbox of an approved command that names no path: the workspace is writable.
     pub(super) fn fence(&self) -> Fence {
         Fence::of_allowed(&self.config, &self.protected, &[], false)
     }
 
-    /// Runs a command that nobody has looked at.
+    /// Runs a command without any other check.
     pub(super) fn run_in(&self, fence: Fence, command: &str, time: Duration) -> std::io::Result<Ended> {
         self.start(fence, command, time, true)
     }
 
-    /// The same, in a fence or without one.
+    /// The same, with or without the sandbox.
     pub(super) fn start(&self, fence: Fence, command: &str, time: Duration, is_held: bool) -> std::io::Result<Ended> {
         let invocation = Invocation {
             program: process::find_program(&self.config, "bash").unwrap(),
@@ -98,7 +98,7 @@ impl TestHome {
         self.run_in(self.fence(), command, Duration::from_secs(20)).unwrap()
     }
 
-    /// The whole home but the workspace.
+    /// The state of the home without the workspace.
     pub(super) fn state(&self) -> State {
         state(&[&self.path], Path::new(&self.config.environment.workspace))
     }

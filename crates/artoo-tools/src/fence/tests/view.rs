@@ -1,4 +1,4 @@
-//! Programs in a view: they do what they like, and the real files stay as they are.
+//! Programs in a view may change any file, and the real files stay unchanged.
 
 use std::fs;
 use std::os::linux::net::SocketAddrExt;
@@ -41,8 +41,8 @@ fn furnished() -> TestHome {
 
 #[doc = "holds: law 1.16"]
 #[test]
-fn commands_change_their_layers_alone() {
-    also_as_user("view::commands_change_their_layers_alone");
+fn commands_change_only_their_layers() {
+    also_as_user("view::commands_change_only_their_layers");
     let (home, git) = (furnished(), GIT);
     let before = home.all();
     for (command, needs) in [
@@ -100,7 +100,7 @@ fn commands_change_their_layers_alone() {
 }
 
 #[test]
-fn renamed_folders_are_told_with_all_that_is_in_them() {
+fn renamed_folders_are_recorded_with_their_content() {
     let home = home();
     home.file("artoo_workspace/d/in/f", "content");
     let from = home.path.join("artoo_workspace/d");
@@ -114,7 +114,7 @@ fn renamed_folders_are_told_with_all_that_is_in_them() {
     assert_eq!(ended.text(SHOWN_CHARS), plain.text(SHOWN_CHARS));
     let at = |name: &str| home.path.join("artoo_workspace").join(name);
     assert_eq!(view.renamed(), [(at("d"), at("e")), (at("n"), at("o")), (at("e"), at("x"))]);
-    // Only what rename(2) does.
+    // Without the copy that `mv` falls back to.
     for (command, expected) in [
         (
             "mkdir full && touch full/f && python3 -c 'import os; os.rename(\"d\", \"full\")' 2>&1 | grep -o 'not empty'",
@@ -164,8 +164,8 @@ fn secrets_are_covered() {
 
 #[doc = "holds: law 1.17; law 1.18; law 1.20"]
 #[test]
-fn no_way_leads_out_of_a_view() {
-    also_as_user("view::no_way_leads_out_of_a_view");
+fn views_have_no_way_out() {
+    also_as_user("view::views_have_no_way_out");
     let home = home();
     let prize = home.file("work/prize", "held dear\n");
     let outside = tempfile::TempDir::new().unwrap();
@@ -212,8 +212,8 @@ fn no_way_leads_out_of_a_view() {
 
 #[doc = "holds: law 1.17; law 1.18"]
 #[test]
-fn sockets_and_threads_outside_are_out_of_reach() {
-    also_as_user("view::sockets_and_threads_outside_are_out_of_reach");
+fn sockets_and_threads_outside_are_unreachable() {
+    also_as_user("view::sockets_and_threads_outside_are_unreachable");
     let (home, own) = (home(), std::process::id());
     let path = home.path.join("socket");
     let listener = UnixListener::bind(&path).unwrap();
@@ -246,8 +246,8 @@ fn sockets_and_threads_outside_are_out_of_reach() {
 }
 
 #[test]
-fn what_is_printed_is_as_outside() {
-    also_as_user("view::what_is_printed_is_as_outside");
+fn views_print_what_bare_runs_print() {
+    also_as_user("view::views_print_what_bare_runs_print");
     let home = home();
     home.file("artoo_workspace/f", "x");
     let command = "pwd; readlink /proc/self/cwd; id; ls -la /usr | head; hostname; cat /proc/sys/kernel/ns_last_pid >/dev/null; \
@@ -257,7 +257,7 @@ fn what_is_printed_is_as_outside() {
     let plain = home.run(command);
     let (mut seen, mut expected) = (ended.text(SHOWN_CHARS).0, plain.text(SHOWN_CHARS).0);
     if !rustix::process::getuid().is_root() {
-        // Other users have no number in a user namespace.
+        // Other users have no ID in a user namespace.
         for text in [&mut seen, &mut expected] {
             *text = text.replace("nobody nogroup", "root root").replace("644 nobody", "644 root");
         }
@@ -267,7 +267,7 @@ fn what_is_printed_is_as_outside() {
 
 #[doc = "holds: law 1.27"]
 #[test]
-fn what_a_command_leaves_running_ends_with_it() {
+fn descendants_end_with_their_command() {
     let home = home();
     let nap = format!("60.{}", std::process::id());
     let (ended, _) =
@@ -276,17 +276,17 @@ fn what_a_command_leaves_running_ends_with_it() {
     assert_eq!(running(&nap), 0);
 }
 
-/// Processes with this text among their words.
+/// Processes with this text in their command line.
 fn running(text: &str) -> usize {
     let all = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
     let words = all.filter_map(|path| fs::read(path.join("cmdline")).ok());
     words.filter(|words| String::from_utf8_lossy(words).contains(text) && words.starts_with(b"sleep")).count()
 }
 
-/// A process that ends in the middle of a command takes the command along.
+/// If artoo is killed during a command, the command is killed too.
 #[doc = "holds: law 1.27"]
 #[test]
-fn nothing_is_left_of_a_killed_process() {
+fn killed_process_leaves_nothing() {
     let nap = inside().unwrap_or_else(|| format!("61.{}", std::process::id()));
     let command = format!("setsid sleep {nap} & sleep {nap}");
     if inside().is_some() {
@@ -295,7 +295,7 @@ fn nothing_is_left_of_a_killed_process() {
         panic!("the command ended by itself");
     }
     let own = std::env::current_exe().unwrap();
-    let test = "fence::tests::view::nothing_is_left_of_a_killed_process";
+    let test = "fence::tests::view::killed_process_leaves_nothing";
     let mut child = Command::new(own).args(["--exact", test]).env(INSIDE, &nap).stdout(Stdio::null()).spawn().unwrap();
     let until = Instant::now() + TIME;
     while running(&nap) < 2 {
@@ -318,7 +318,7 @@ fn nothing_is_left_of_a_killed_process() {
     assert!(views.is_empty(), "{views:?}");
 }
 
-/// The first process of a test of its own mounts file systems below the home, where it may.
+/// Run as its own process, this test mounts file systems below the home, if possible.
 #[test]
 fn folders_with_mounts_below_are_divided() {
     let test = "view::folders_with_mounts_below_are_divided";
@@ -342,7 +342,7 @@ fn folders_with_mounts_below_are_divided() {
         return say("skipped: no file system can be mounted here");
     }
     fs::write(disk.join("f"), "held dear").unwrap();
-    // An overlay can't copy what belongs to a user without a number in the namespace.
+    // An overlay can't copy files of a user without an ID in the namespace.
     let _ = std::os::unix::fs::chown(disk.join("f"), Some(USER), Some(USER));
     fs::write(home.path.join("beside"), "held dear").unwrap();
     let everyone = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
@@ -350,7 +350,7 @@ fn folders_with_mounts_below_are_divided() {
         everyone(path, 0o777);
     }
     below_mounts(&home.path);
-    // It is the administrator's.
+    // It belongs to root.
     fs::remove_dir_all(home.path.join(".artoo/views")).unwrap();
     let path = home.path.to_str().unwrap();
     // Locked mounts: in a user namespace the kernel refuses more.
@@ -379,8 +379,8 @@ fn below_mounts(path: &Path) {
 }
 
 #[test]
-fn a_machine_without_views_says_why() {
-    let test = "view::a_machine_without_views_says_why";
+fn missing_views_have_a_reason() {
+    let test = "view::missing_views_have_a_reason";
     let mut home = home();
     if inside().is_none() {
         assert!(View::prepare(&home.config, &home.protected, &[]).is_ok());
@@ -388,7 +388,7 @@ fn a_machine_without_views_says_why() {
         home.config.views = false;
         assert!(matches!(View::prepare(&home.config, &home.protected, &[]), Err(NoView::Off)));
         assert!(views_in_words(&home.config).contains("views = false"), "{}", views_in_words(&home.config));
-        // In a user namespace of its own no other process is concerned.
+        // In its own user namespace no other process is affected.
         let script =
             "echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all --bounding-set=-all \"$@\"";
         again(test, &["unshare", "--user", "--map-root-user", "sh", "-c", script, "sh"], "none");
@@ -413,7 +413,7 @@ fn kept_changes_outlive_their_view() {
     assert_eq!(fs::read_to_string(home.path.join("artoo_workspace/old")).unwrap(), "old");
 }
 
-/// The kernel's own copy of a file that is changed is held to the limit as well.
+/// The limit also applies to the kernel's copy of a changed file.
 #[test]
 fn limits_hold_in_a_view() {
     let mut home = home();

@@ -1,17 +1,13 @@
-//! Who came of the program: everyone whom a thread inside the fence may signal.
+//! Finds the program's descendants: the processes that a thread inside the sandbox may signal.
 
 use std::collections::HashMap;
 use std::fs;
 
 use rustix::process::{Pid, Signal, getpid, getppid, kill_process, kill_process_group, test_kill_process};
 
-/// Tells the program's processes from all others.
-///
-/// Landlock lets a thread signal its own domain and those within it, and nobody else; a signal of number 0 asks without
-/// sending anything. Neither a new session nor a new parent takes a process out of its domain.
-///
-/// Where the kernel is too old for that, they are told by their session and by their parents: one that has left both is
-/// not found.
+/// Finds and signals all descendants of the program. Landlock lets a thread signal only processes in its own domain;
+/// signal 0 asks without sending anything. A process can't leave its domain by a new session or a new parent. On older
+/// kernels descendants are found by their session and parents: one that has left both is missed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Descendants {
     leader: Pid,
@@ -19,14 +15,14 @@ pub(super) struct Descendants {
 }
 
 impl Descendants {
-    /// For the program started by the calling thread. `is_fenced`: the thread has restricted itself, and that this holds
-    /// signals has been tried out; artoo's own parent, whom it could signal otherwise, is asked again.
+    /// The descendants of a program that the calling thread started. `is_fenced` says that the thread is sandboxed and
+    /// that its signals are known to be restricted; artoo's parent is tried once more.
     pub(super) fn new(leader: Pid, is_fenced: bool) -> Self {
         let parent_is_out_of_reach = getppid().is_none_or(|parent| test_kill_process(parent).is_err());
         Self { leader, by_fence: is_fenced && parent_is_out_of_reach }
     }
 
-    /// The living processes.
+    /// All living descendants.
     pub(super) fn inside(&self) -> Vec<Pid> {
         let own = getpid();
         if self.by_fence {
@@ -40,11 +36,12 @@ impl Descendants {
         all.iter().filter(|(pid, process)| is_inside(**pid, process)).map(|(pid, _)| *pid).collect()
     }
 
-    /// Signals all of them: inside the fence at one stroke, so that none can start another or see one go before it is
-    /// told itself. Those that have gone in the meantime are gone.
+    /// Signals all descendants, in a sandbox by one call, so that none can start another or react before it is
+    /// signalled itself.
     pub(super) fn signal(&self, signal: Signal) {
         if self.by_fence {
-            // Group 1 is every process that the caller may signal, except its own: inside the fence, only the fence's own.
+            // This is `kill(-1)`: every process that the caller may signal except itself, which are those of its
+            // Landlock domain.
             let _ = kill_process_group(Pid::INIT, signal);
             return;
         }
@@ -58,7 +55,7 @@ impl Descendants {
             return true;
         }
         let mut parent = process.parent;
-        // As many steps as there are processes: a list read while it changes may hold a ring.
+        // The number of steps is limited: a process table that changes while it is read may contain a cycle.
         for _ in 0..all.len() {
             match parent {
                 Some(pid) if pid == self.leader => return true,
@@ -70,7 +67,7 @@ impl Descendants {
     }
 }
 
-/// What the system says of one process.
+/// Fields of `/proc/PID/stat`.
 #[derive(Debug, PartialEq, Eq)]
 struct Process {
     is_dead: bool,
@@ -78,7 +75,7 @@ struct Process {
     session: Option<Pid>,
 }
 
-/// Every process there is, by number.
+/// Numbers of all processes.
 fn numbers() -> impl Iterator<Item = Pid> {
     let entries = fs::read_dir("/proc").into_iter().flatten();
     entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok().and_then(Pid::from_raw))
@@ -89,12 +86,12 @@ fn process(pid: Pid) -> Option<Process> {
 }
 
 fn facts(stat: &[u8]) -> Option<Process> {
-    // The name before the state may hold anything, a parenthesis too.
+    // The process name before the state may contain a parenthesis too.
     let end = stat.iter().rposition(|byte| *byte == b')')?;
     let facts = String::from_utf8_lossy(stat.get(end + 1..)?).into_owned();
     let mut facts = facts.split_whitespace();
     let state = facts.next()?;
-    // One that is gone while it is asked about has -1 for its group and its session.
+    // A process that ends during the read has -1 for its group and session.
     let mut number = || facts.next()?.parse().ok().filter(|number| *number > 0).and_then(Pid::from_raw);
     let parent = number();
     let _group = number();
@@ -109,7 +106,7 @@ mod tests {
 
     #[doc = "holds: design T3"]
     #[test]
-    fn a_process_that_goes_while_it_is_asked_about_is_dead_and_of_no_session() {
+    fn process_ending_during_read_is_dead() {
         let check = |stat: &str, is_dead: bool, parent: i32, session: i32| {
             let pid = |number: i32| Some(number).filter(|number| *number > 0).and_then(Pid::from_raw);
             let expected = Process { is_dead, parent: pid(parent), session: pid(session) };

@@ -1,8 +1,7 @@
-//! A program held by the kernel: started from a process that is held itself, and ended with all that came of it.
-//!
-//! A thread a program prepares the rules and answers for it. A *monitor*, a process that shares our memory, holds itself to
-//! signals of its own, starts the program, waits for it, and ends what is left: it can tell which processes came of the
-//! program, since the kernel lets it signal those alone. It does so too when this process is killed: then its pipe ends.
+//! A sandboxed program. A thread per program prepares the rules and runs the supervisor. A *monitor*, a process that
+//! shares artoo's memory, restricts its own signals, starts the program, waits for it and kills its remaining
+//! descendants, which it knows since the kernel lets it signal no others. The monitor also does so when artoo is
+//! killed: then its control pipe is closed.
 
 mod descendants;
 mod monitor;
@@ -22,66 +21,66 @@ use tokio::sync::oneshot;
 
 use super::scratch::Scratch;
 use super::{Invocation, Order, Verdict};
-use crate::fence::{self, Asking, Disk, Fence, Filters, Layers, Most, SharedObserved, Supervisor};
+use crate::fence::{self, Disk, Fence, Filters, Layers, Listening, RunLimits, SharedObserved, Supervisor};
 use crate::view::View;
 use crate::view::child::Program;
 
-/// What we say to the monitor, a byte each. The end of the pipe means: kill.
+/// Commands to the monitor, a byte each. The end of the pipe means kill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Word {
-    /// Ask every process to end.
+enum Command {
+    /// Send SIGTERM to every process.
     End = b'e' as isize,
     /// Kill every process.
     Kill = b'k' as isize,
 }
 
-/// A running program. Dropping it kills every process that came of it.
+/// A running program. Dropping it kills all of its descendants.
 #[derive(Debug)]
 pub(crate) struct SandboxedChild {
     control: File,
     verdict: oneshot::Receiver<Verdict>,
 }
 
-/// How far the monitor is.
+/// Messages from the monitor.
 #[derive(Debug)]
-enum Stage {
-    /// The program asks, and is to be answered.
-    Asks(Asking),
+enum Event {
+    /// The program has a listener, whose notifications must be answered.
+    Listening(Listening),
     Started(io::Result<()>),
     Ended(Verdict),
 }
 
-/// What the monitor needs.
+/// Input of the monitor.
 struct Orders {
     order: Order,
     program: Program,
     scratch: PathBuf,
     layers: Option<Layers>,
     filters: Filters,
-    /// Whether a process that holds itself so can signal nobody outside.
+    /// Whether a restricted process is known to signal no process outside.
     signals_are_held: bool,
 }
 
 /// The program's ends of the pipes.
 struct Streams {
-    /// `None` for an empty one.
+    /// `None` for an empty input.
     stdin: Option<Arc<PipeReader>>,
     stdout: PipeWriter,
     stderr: PipeWriter,
 }
 
 impl SandboxedChild {
-    /// Starts a program; returns when it has been started or could not be.
+    /// Starts a program; returns once it has been started or has failed to.
     pub(crate) async fn start(mut order: Order) -> io::Result<(Self, ChildStdout, ChildStderr)> {
         let (control_read, control) = io::pipe()?;
         let (stdout, stdout_write) = io::pipe()?;
         let (stderr, stderr_write) = io::pipe()?;
         let streams = Streams { stdin: order.input.take(), stdout: stdout_write, stderr: stderr_write };
-        let (started_tell, started) = oneshot::channel();
-        let (verdict_tell, verdict) = oneshot::channel();
+        let (started_send, started) = oneshot::channel();
+        let (verdict_send, verdict) = oneshot::channel();
         thread::Builder::new()
             .name("artoo-sandboxed_child".to_owned())
-            .spawn(move || outer(order, &control_read, streams, started_tell, verdict_tell))?;
+            .spawn(move || supervise(order, &control_read, streams, started_send, verdict_send))?;
         let sandboxed_child = Self { control: File::from(OwnedFd::from(control)), verdict };
         started.await.unwrap_or_else(|_| Err(io::Error::other("the thread that starts programs has failed")))?;
         let stdout = ChildStdout::from_std(OwnedFd::from(stdout).into())?;
@@ -90,25 +89,25 @@ impl SandboxedChild {
     }
 
     pub(crate) fn ask_to_end(&mut self) {
-        self.say(Word::End);
+        self.send(Command::End);
     }
 
     pub(crate) fn kill(&mut self) {
-        self.say(Word::Kill);
+        self.send(Command::Kill);
     }
 
-    /// How it ended; `None` when that can't be known any more. Can be awaited again after a timeout.
+    /// How it ended; `None` if that is lost. Can be awaited again after a timeout.
     pub(crate) async fn ended(&mut self) -> Option<Verdict> {
         (&mut self.verdict).await.ok()
     }
 
-    fn say(&mut self, word: Word) {
-        // Nobody listens any more once all is over.
-        let _ = self.control.write_all(&[word as u8]);
+    fn send(&mut self, command: Command) {
+        // The pipe is closed once the monitor has ended.
+        let _ = self.control.write_all(&[command as u8]);
     }
 }
 
-fn outer(
+fn supervise(
     order: Order,
     control: &PipeReader,
     streams: Streams,
@@ -116,7 +115,7 @@ fn outer(
     verdict: oneshot::Sender<Verdict>,
 ) {
     let (fence, limits, mut view) = (order.fence.clone(), order.limits.clone(), order.view.clone());
-    // Its folder is removed when everything is over.
+    // The folder is deleted at the end.
     let (scratch, orders) = match prepare(order) {
         Ok(prepared) => prepared,
         Err(error) => {
@@ -124,40 +123,41 @@ fn outer(
             return;
         }
     };
-    let (tell, told) = mpsc::channel();
-    let notes = SharedObserved::default();
+    let (send, events) = mpsc::channel();
+    let observed = SharedObserved::default();
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
-        let seen = notes.clone();
-        scope.spawn(move || monitor::run(orders, control, streams, &seen, &tell));
+        let for_monitor = observed.clone();
+        scope.spawn(move || monitor::run(orders, control, streams, &for_monitor, &send));
         let mut started = Some(started);
         let mut verdict = Some(verdict);
         let mut fence = Some(fence);
-        // The monitor wakes nobody itself: what wakes a runtime is a file, and it has got none of ours any more.
-        for stage in told {
-            match stage {
-                Stage::Asks(asking) => {
+        // The monitor has its own file table, so it can't wake tokio; it reports through this channel.
+        for event in events {
+            match event {
+                Event::Listening(asking) => {
                     if let Some(fence) = fence.take() {
                         let kind = fence.kind(view.is_some());
                         let disk = disk(&fence, view.as_deref(), scratch.path(), limits.disk_bytes);
-                        let most = Most { file_bytes: limits.file_bytes, disk };
-                        let supervisor = Supervisor::new(asking, &fence, kind, scratch.path(), most, notes.clone());
+                        let run_limits = RunLimits { file_bytes: limits.file_bytes, disk };
+                        let supervisor =
+                            Supervisor::new(asking, fence, kind, scratch.path(), run_limits, observed.clone());
                         scope.spawn(|| supervisor.serve(|| is_over.load(Ordering::Relaxed)));
                     }
                 }
-                Stage::Started(outcome) => {
+                Event::Started(outcome) => {
                     let _ = started.take().map(|started| started.send(outcome));
                 }
-                Stage::Ended(how) => {
-                    let mut seen = notes.seen();
-                    // Whoever gets the verdict may be the last one to have the view.
+                Event::Ended(how) => {
+                    let mut observed = observed.lock();
+                    // Dropped before the verdict is sent, since the receiver may expect to own the view alone.
                     if let Some(view) = view.take() {
-                        view.note_renamed(std::mem::take(&mut seen.renamed));
+                        view.note_renamed(std::mem::take(&mut observed.renamed));
                     }
-                    // Where nobody could be asked, nothing was seen.
-                    let stayed_off = fence.is_none() && !seen.reached_out;
-                    let (denied, is_stopped) = (std::mem::take(&mut seen.denied), seen.is_stopped);
-                    let how = Verdict { denied, is_stopped, stayed_off, full: seen.full, ..how };
+                    // Without a listener nothing was recorded.
+                    let stayed_off = fence.is_none() && !observed.reached_out;
+                    let (denied, is_stopped) = (std::mem::take(&mut observed.denied), observed.is_stopped);
+                    let how = Verdict { denied, is_stopped, stayed_off, full: observed.full, ..how };
                     let _ = verdict.take().map(|verdict| verdict.send(how));
                 }
             }
@@ -167,9 +167,9 @@ fn outer(
     drop(scratch);
 }
 
-/// The disk space of a run: where it may write.
+/// The limit on disk space of a run.
 fn disk(fence: &Fence, view: Option<&View>, scratch: &Path, most: u64) -> Disk {
-    // What was granted may be a file that is still to be made.
+    // A granted file may not exist yet.
     let real = fence.granted.iter().filter_map(|path| path.parent());
     let changes = view.map(View::changes);
     Disk::new(real.filter(|_| view.is_none()).chain(changes.as_deref()).chain([scratch]), most)

@@ -1,4 +1,4 @@
-//! The monitor: a process that holds itself to signals of its own, starts the program and ends what came of it.
+//! The monitor: a process that restricts its own signals, starts the program and kills its remaining descendants.
 
 use std::fs::File;
 use std::io::{self, PipeReader};
@@ -14,34 +14,34 @@ use rustix::process::{
 };
 
 use super::descendants::Descendants;
-use super::{Orders, Stage, Streams, Word};
-use crate::fence::{Asking, SharedObserved, drop_capabilities, hold_signals, kernel};
+use super::{Command, Event, Orders, Streams};
+use crate::fence::{Listening, SharedObserved, drop_capabilities, hold_signals, kernel};
 use crate::process::{Verdict, limits};
 use crate::view::{Entry, NoView, Step, child};
 
-/// Files are moved out of the way of 0 to 2 to here or above.
+/// Descriptors are moved to this number or above, to free 0 to 2.
 const ABOVE_STANDARD: RawFd = 16;
 
-/// How long what a program left running may go on: long enough for a pipe's other end to write what it has read.
+/// How long descendants may outlive the program: long enough for the other end of a pipe to write what it has read.
 const LEFT_GRACE: Duration = Duration::from_millis(300);
 
-/// Between the first looks at who is still there; each pause is twice the one before, up to the second number.
+/// First and longest pause between checks for descendants; each pause is twice the one before.
 const LOOK_FIRST: Duration = Duration::from_millis(1);
 const LOOK_LATER: Duration = Duration::from_millis(32);
 
-/// A killed process that does not go sits in the kernel; it is not waited for longer than this.
+/// How long to wait for killed processes: one that does not end by then is blocked in the kernel.
 const GONE_GRACE: Duration = Duration::from_secs(1);
 
-/// The whole life of one program, in a process that shares this one's memory and, until the program has started, its
-/// files.
+/// Runs one program from start to end, in a process that shares this one's memory and, until the program has started,
+/// its files.
 pub(super) fn run(
     orders: Orders,
     control: &PipeReader,
     streams: Streams,
-    seen: &SharedObserved,
-    tell: &mpsc::Sender<Stage>,
+    observed: &SharedObserved,
+    events: &mpsc::Sender<Event>,
 ) {
-    let fail = |problem: NoView| drop(tell.send(Stage::Started(Err(io::Error::other(problem)))));
+    let fail = |problem: NoView| drop(events.send(Event::Started(Err(io::Error::other(problem)))));
     let (view, fence) = (orders.order.view.clone(), orders.order.fence.clone());
     let entry = view.as_deref().map(|view| Entry::new(view, &fence.left_out, &fence.readable));
     let entry = match entry.transpose() {
@@ -51,37 +51,37 @@ pub(super) fn run(
     let namespaces = entry.as_ref().map_or(0, Entry::namespaces);
     let mut verdict = None;
     let monitor = || {
-        let started = begin(orders, entry.as_ref(), control, streams, seen, tell);
+        let started = begin(orders, entry.as_ref(), control, streams, observed, events);
         let (outcome, started) = started.map_or_else(|error| (Err(error), None), |started| (Ok(()), Some(started)));
-        let _ = tell.send(Stage::Started(outcome));
-        verdict = started.map(Started::see_through);
+        let _ = events.send(Event::Started(outcome));
+        verdict = started.map(Started::wait);
         0
     };
     match child::start(libc::CLONE_FILES | namespaces, monitor) {
         Ok(pid) => {
             let _ = waitpid(Some(pid), WaitOptions::empty());
         }
-        Err(error) if namespaces == 0 => return drop(tell.send(Stage::Started(Err(error)))),
+        Err(error) if namespaces == 0 => return drop(events.send(Event::Started(Err(error)))),
         Err(error) => return fail(Step::Namespaces.io()(error)),
     }
-    // Told only now: the monitor was the last process in the view.
+    // Sent only now, since the monitor was the last process in the view.
     drop(entry);
     drop(view);
     if let Some(verdict) = verdict {
-        let _ = tell.send(Stage::Ended(verdict));
+        let _ = events.send(Event::Ended(verdict));
     }
 }
 
-/// Enters the view, holds the calling process and starts the program.
+/// Enters the view, restricts the calling process and starts the program.
 fn begin<'a>(
     mut orders: Orders,
     entry: Option<&Entry<'_>>,
     control: &PipeReader,
     streams: Streams,
-    seen: &'a SharedObserved,
-    tell: &mpsc::Sender<Stage>,
+    observed: &'a SharedObserved,
+    events: &mpsc::Sender<Event>,
 ) -> io::Result<Started<'a>> {
-    // Before Landlock, which allows no mounts.
+    // Landlock would deny mounts.
     let open = entry.map_or(Ok(Vec::new()), |entry| entry.enter(Some(&orders.scratch))).map_err(io::Error::other)?;
     drop_capabilities()?;
     let signals_are_held = hold_signals()? && orders.signals_are_held;
@@ -96,20 +96,21 @@ fn begin<'a>(
         let _ = waitpid(Some(pid), WaitOptions::empty());
         return Err(error);
     }
-    let is_asked = listener.is_some();
+    let is_listening = listener.is_some();
     if let Some(listener) = listener {
-        let _ = tell.send(Stage::Asks(Asking { listener, pid, pidfd: pidfd_open(pid, PidfdFlags::empty())? }));
+        let _ =
+            events.send(Event::Listening(Listening { listener, pid, pidfd: pidfd_open(pid, PidfdFlags::empty())? }));
     }
-    // Their readers must see the end when the program closes them.
+    // Readers of the pipes must see their end when the program closes them.
     drop((orders, streams, nothing, open));
     keep_control(control)?;
     let pidfd = pidfd_open(pid, PidfdFlags::empty())?;
     let descendants = Descendants::new(pid, signals_are_held);
-    Ok(Started { pid, pidfd, descendants, told: is_asked.then_some(seen) })
+    Ok(Started { pid, pidfd, descendants, observed: is_listening.then_some(observed) })
 }
 
-/// Makes the calling child what the program is to run in, and executes it. `open` are the folders that may be changed in
-/// a view. Returns only if that fails: until then, everything that must be freed belongs to the caller.
+/// Sandboxes the calling child and executes the program. `open` are the folders that may be changed in a view. Returns
+/// only on failure: until then, the caller owns everything that must be freed.
 fn execute(
     orders: &mut Orders,
     open: &[OwnedFd],
@@ -126,17 +127,17 @@ fn execute(
     if orders.filters.must_ask() && !is_fenced {
         return Err(io::Error::new(io::ErrorKind::Unsupported, "a reading run needs Landlock (Linux 5.13 or later)"));
     }
-    // Memory may be limited to less than is used here: nothing is allocated from now on.
+    // The memory limit may be below what artoo uses: nothing is allocated from here on.
     limits::apply(getpid(), &orders.order.limits)?;
     *listener = orders.filters.apply()?;
-    // The listener stays in the table that was shared until here.
+    // The listener stays in the shared file table.
     kernel::unshare_files()?;
     take_files(streams, nothing)?;
     Err(orders.program.execute())
 }
 
-/// Puts standard input, output and error at 0, 1 and 2 of the program's own table and closes everything else there,
-/// whoever opened it.
+/// Moves standard input, output and error to 0, 1 and 2 of the program's own file table and closes all other
+/// descriptors.
 fn take_files(streams: &Streams, nothing: &File) -> io::Result<()> {
     let moved = |number: RawFd| rustix::io::fcntl_dupfd_cloexec(kernel::borrowed(number), ABOVE_STANDARD);
     let stdin = streams.stdin.as_ref().map_or(nothing.as_raw_fd(), |stdin| stdin.as_raw_fd());
@@ -145,35 +146,34 @@ fn take_files(streams: &Streams, nothing: &File) -> io::Result<()> {
     rustix::stdio::dup2_stdin(&stdin)?;
     rustix::stdio::dup2_stdout(&stdout)?;
     rustix::stdio::dup2_stderr(&stderr)?;
-    // Closed with the rest.
+    // Closed by `close_from`.
     let _ = [stdin, stdout, stderr].map(OwnedFd::into_raw_fd);
     kernel::close_from(3)
 }
 
-/// Gives the monitor a table of files of its own, with nothing in it but the control pipe at 0: the other end of the
-/// pipe is closed when this process is.
+/// Gives the monitor its own file table with only the control pipe at 0, so that artoo's end of the pipe is closed when
+/// artoo ends.
 fn keep_control(control: &PipeReader) -> io::Result<()> {
     kernel::unshare_files()?;
-    // The standard library's own handles of 0 to 2 belong to the table that is shared no more.
+    // The standard library's handles of 0 to 2 belong to the other file table.
     rustix::stdio::dup2_stdin(control)?;
     kernel::close_from(1)
 }
 
-/// The started program.
 struct Started<'a> {
     pid: Pid,
     pidfd: OwnedFd,
     descendants: Descendants,
-    /// What its processes have asked; `None` where they could not be asked about.
-    told: Option<&'a SharedObserved>,
+    /// Facts recorded by the supervisor; `None` without a listener.
+    observed: Option<&'a SharedObserved>,
 }
 
 impl Started<'_> {
-    /// Waits for its end, passes on what the other side says, and leaves nobody behind.
-    fn see_through(self) -> Verdict {
+    /// Waits for its end, handles commands and kills remaining descendants.
+    fn wait(self) -> Verdict {
         while !self.has_ended() {}
         let status = waitpid(Some(self.pid), WaitOptions::empty()).ok().flatten().map(|(_, status)| status);
-        let left_behind = !self.was_alone() && !self.end_the_rest(LEFT_GRACE);
+        let left_behind = !self.has_no_descendants() && !self.end_descendants(LEFT_GRACE);
         Verdict {
             exit_code: status.and_then(rustix::process::WaitStatus::exit_status),
             signal: status.and_then(rustix::process::WaitStatus::terminating_signal),
@@ -182,21 +182,21 @@ impl Started<'_> {
         }
     }
 
-    /// Waits for the program or a word from outside, and does as it says.
+    /// Waits for the program's end or a command, and follows the command.
     fn has_ended(&self) -> bool {
         let control = control();
         let mut files = [PollFd::new(&self.pidfd, PollFlags::IN), PollFd::new(&control, PollFlags::IN)];
         if poll(&mut files, None).is_err() {
             return false;
         }
-        let [ended, word] = files.map(|file| !file.revents().is_empty());
-        if word {
-            match read_word() {
-                Some(Word::End) => self.ask_to_end(),
-                Some(Word::Kill) => self.kill_all(),
+        let [ended, command] = files.map(|file| !file.revents().is_empty());
+        if command {
+            match read_command() {
+                Some(Command::End) => self.ask_to_end(),
+                Some(Command::Kill) => self.kill_all(),
                 None => {
                     self.kill_all();
-                    // Nobody will say anything any more; the program is gone or sits in the kernel.
+                    // No command can follow; the program has ended or is blocked in the kernel.
                     return true;
                 }
             }
@@ -204,38 +204,39 @@ impl Started<'_> {
         ended
     }
 
-    /// Whether nobody can be left: none has asked to leave the group of the first process, which has been fetched, and
-    /// the kernel finds nobody in it. Who is about to start another is in it.
-    fn was_alone(&self) -> bool {
-        let none_left_it = self.told.is_some_and(|told| !told.seen().left_group);
+    /// Whether no descendant can be left: none has asked to leave the group of the first process, and the kernel finds
+    /// no process in that group. A process that is being started is in it.
+    fn has_no_descendants(&self) -> bool {
+        let none_left_it = self.observed.is_some_and(|observed| !observed.lock().left_group);
         none_left_it && test_kill_process_group(self.pid) == Err(Errno::SRCH)
     }
 
-    /// Whether the whole run is to be killed for what it was denied or has written.
+    /// Whether the run is being killed for a denial or its disk space.
     fn is_stopped(&self) -> bool {
-        self.told.is_some_and(|told| told.seen().is_being_killed())
+        self.observed.is_some_and(|observed| observed.lock().is_being_killed())
     }
 
-    /// Waits for those who are left and kills them in the end; whether they went by themselves.
-    fn end_the_rest(&self, grace: Duration) -> bool {
-        let by_themselves = self.are_gone_within(grace);
-        // Also where nobody was seen: a list that is read while processes start each other may miss the newest.
+    /// Waits for remaining descendants and then kills them; returns whether they ended by themselves.
+    fn end_descendants(&self, grace: Duration) -> bool {
+        let by_themselves = self.end_within(grace);
+        // Also if none was found: the newest process may be missing in a process table that is read while processes
+        // start.
         self.kill_all();
         by_themselves
     }
 
-    fn are_gone_within(&self, grace: Duration) -> bool {
+    fn end_within(&self, grace: Duration) -> bool {
         let until = Instant::now() + grace;
         let mut pause = LOOK_FIRST;
         let mut was_empty = false;
         loop {
-            // One that started another and went may have hidden it from the first look.
+            // A process that started another one and ended may have hidden it from the first check.
             let is_empty = self.descendants.inside().is_empty();
             if is_empty && was_empty {
                 return true;
             }
             was_empty = is_empty;
-            if Instant::now() >= until || is_word_waiting() || self.is_stopped() {
+            if Instant::now() >= until || is_command_waiting() || self.is_stopped() {
                 return false;
             }
             thread::sleep(pause);
@@ -245,11 +246,11 @@ impl Started<'_> {
 
     fn ask_to_end(&self) {
         self.descendants.signal(Signal::TERM);
-        // A stopped process is woken so that it can.
+        // A stopped process must continue to handle it.
         self.descendants.signal(Signal::CONT);
     }
 
-    /// Kills every process until none is left.
+    /// Kills all descendants until none is left.
     fn kill_all(&self) {
         let until = Instant::now() + GONE_GRACE;
         let mut pause = LOOK_FIRST;
@@ -268,18 +269,18 @@ fn control() -> BorrowedFd<'static> {
     rustix::stdio::stdin()
 }
 
-fn is_word_waiting() -> bool {
+fn is_command_waiting() -> bool {
     let control = control();
     let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
     poll(&mut [PollFd::new(&control, PollFlags::IN)], Some(&now)).is_ok_and(|ready| ready > 0)
 }
 
-/// The next word; `None` at the end of the pipe.
-fn read_word() -> Option<Word> {
+/// The next command; `None` at the end of the pipe.
+fn read_command() -> Option<Command> {
     let mut byte = [0_u8];
     match rustix::io::read(control(), &mut byte) {
-        Ok(1) if byte == [Word::End as u8] => Some(Word::End),
-        Ok(1) => Some(Word::Kill),
+        Ok(1) if byte == [Command::End as u8] => Some(Command::End),
+        Ok(1) => Some(Command::Kill),
         _ => None,
     }
 }
