@@ -33,7 +33,8 @@ pub(super) enum TimeFormat {
 }
 
 /// A call with its arguments. `process` is `None` in `Share`, which sets how processes share the machine, for all of a
-/// group or user. `ids` is `None` in `Identity` if the arguments don't tell. `Make` makes an entry in a way that is left to the kernel.
+/// group or user. `ids` is `None` in `Identity` if the arguments don't tell. `Make` makes an entry in a way that is left
+/// to the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Call {
     NewSession,

@@ -41,7 +41,9 @@ impl Supervisor {
             Call::Attributes { of } => self.attributes(&caller, of),
             Call::Share { name, process } => Ok(self.share(name, process)),
             Call::Identity { name, ids } => Ok(self.identity(name, ids)),
-            Call::Request { request, .. } if INTERFACE_ADDRESSES.contains(&request) => self.other(notification, call),
+            Call::Request { request, .. } if INTERFACE_ADDRESSES.contains(&request) => {
+                self.answer_call(notification, call)
+            }
             Call::Request { file, request, .. } => Ok(self.request(&caller, file, request)),
             Call::ReadLink { path, into } => self.read_link(notification, &caller, path, into),
             Call::Log { kind, into } => self.log(notification, &caller, kind, into),
@@ -66,7 +68,7 @@ impl Supervisor {
 
     /// Denies a call by its name in the kernel.
     pub(super) fn deny_call(&self, name: &'static str) -> Answer {
-        self.deny(Denial::Call(name.trim_start_matches("SYS_")), Answer::NoReply)
+        self.deny(Denial::Call(name.trim_start_matches("SYS_")), Answer::Fails(libc::EPERM))
     }
 
     fn deny_write(&self, path: PathBuf) -> Answer {

@@ -151,7 +151,7 @@ fn unused_sockets_ask_nothing_in_views() {
     let script = "import socket,fcntl,struct
 for f in (2,10):
     for k in (1,2): socket.socket(f,k).close()
-s=socket.socket(10); s.bind(('::1',0)); s.setsockopt(6,1,1); s.setsockopt(41,26,1)
+s=socket.socket(10); s.bind(('::1',0)); s.setsockopt(6,1,1); s.setsockopt(41,26,1); s.close()
 n=socket.socket(16,3,0); n.bind((0,0)); n.getsockname()
 n.sendto(struct.pack('IHHIIB3x',20,18,0x301,1,0,0),(0,0)); print(len(n.recv(65536))>0)
 print(fcntl.ioctl(socket.socket(2,2),0x8915,struct.pack('16s24x',b'lo'))[20:24])";
