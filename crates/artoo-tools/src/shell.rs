@@ -116,7 +116,7 @@ fn read(machine: &Machine, input: &Value) -> Result<Request, Box<Record>> {
         found.files.append(&mut found.git_settings);
     }
     let reason = git::shown(&line, protected).or_else(|| not_searched(&line, &found));
-    let reason = reason.or_else(|| asks_network.then(|| "it asks for the network".to_owned()));
+    let reason = reason.or_else(|| asks_network.then(|| "it asks for the network (any host)".to_owned()));
     let names = Names { secrets: secrets(protected, &line.names, found.named), hosts: line.hosts, paths: line.names };
     let left_out = found.files;
     let effects = CallEffects {

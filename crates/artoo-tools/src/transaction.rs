@@ -9,6 +9,7 @@ mod approved;
 mod decide;
 mod describe;
 mod direct;
+mod hosts;
 mod opened;
 mod request;
 mod staged;
@@ -164,7 +165,7 @@ fn needs_view(error: &io::Error) -> bool {
 
 /// Whether a program that could reach this is known to have reached nothing.
 fn stayed_inside(reach: &Reach, ended: &Ended) -> bool {
-    *reach == Reach::default() || (*reach == Reach::of_network(true) && ended.stayed_off)
+    *reach == Reach::default() || (reach.is_network_alone() && ended.stayed_off)
 }
 
 /// The view of a call.

@@ -17,9 +17,9 @@ pub enum Denial {
     Write(PathBuf),
     /// Setting its mode, owner, times or attributes.
     Metadata(PathBuf),
-    /// Connecting to an address.
+    /// Connecting to an address, or sending to it.
     Connection(SocketAddr),
-    /// Making a socket of the internet.
+    /// Using a socket of the internet in a way that names no address: by listening, or with packets of its own.
     Network,
     /// Connecting to a socket of this machine: its path, or `@` and a name.
     UnixSocket(PathBuf),
@@ -56,7 +56,7 @@ impl fmt::Display for Denial {
             Self::Write(path) => write!(f, "change {}", line(path)),
             Self::Metadata(path) => write!(f, "set the mode, owner, times or attributes of {}", line(path)),
             Self::Connection(address) => write!(f, "connect to {address}"),
-            Self::Network => f.write_str("reach the network"),
+            Self::Network => f.write_str("reach the network (any host)"),
             Self::UnixSocket(path) => write!(f, "connect to the socket {}", line(path)),
             Self::Signal { pid: -1, .. } => f.write_str("send a signal to all processes"),
             Self::Signal { pid, program } => {
@@ -91,7 +91,7 @@ mod tests {
         let signal = Denial::Signal { pid: 7, program: "a\nb".to_owned() };
         let denials: Vec<Denial> = (0..7).map(write).chain([Denial::Network, signal]).collect();
         let expected = "it was not allowed to change /f0, /f1, /f2, /f3, /f4, 2 more; it was not allowed to reach the \
-                        network; it was not allowed to send a signal to process 7 (";
+                        network (any host); it was not allowed to send a signal to process 7 (";
         let said = remark(&denials).unwrap();
         assert!(said.starts_with(expected) && !said.contains('\n'), "{said}");
         assert_eq!(remark(&[]), None);

@@ -27,7 +27,7 @@ pub(crate) use linux::{
     Disk, Filters, Layers, Listening, RunLimits, SharedObserved, Supervisor, can_be_made, drop_capabilities,
     hold_signals, kernel,
 };
-pub(crate) use reach::Reach;
+pub(crate) use reach::{NetworkScope, Reach};
 pub(crate) use read_allowlist::ReadAllowlist;
 pub use report::FenceReport;
 #[cfg(target_os = "linux")]

@@ -1,14 +1,27 @@
 //! Access of a command beyond files, each part of it granted by an approval.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use super::denial::Denial;
+
+/// How much of the network a command may reach.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NetworkScope {
+    Nothing,
+    /// Only approved addresses.
+    Addresses,
+    Everything,
+}
 
 /// Access beyond files. The default is none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux tells sockets and receivers apart"))]
 pub(crate) struct Reach {
+    /// Any host.
     pub(crate) network: bool,
+    /// Addresses that may be connected to and sent to.
+    pub(crate) addresses: Vec<SocketAddr>,
     /// Unix sockets that may be connected to, by their real paths: stream and seqpacket sockets only.
     pub(crate) sockets: Vec<PathBuf>,
     /// Processes that may be signalled.
@@ -26,7 +39,8 @@ impl Reach {
         let mut reach = Self::default();
         for denial in denials {
             match denial {
-                Denial::Network | Denial::Connection(_) => reach.network = true,
+                Denial::Network => reach.network = true,
+                Denial::Connection(address) => reach.addresses.push(*address),
                 Denial::UnixSocket(path) if path.is_absolute() => reach.sockets.push(path.clone()),
                 Denial::Signal { pid, program } if *pid > 0 => {
                     // The number may belong to another process by now.
@@ -45,6 +59,11 @@ impl Reach {
     /// Adds the access that `other` grants.
     pub(crate) fn add(&mut self, other: &Self) {
         self.network |= other.network;
+        for address in &other.addresses {
+            if !self.addresses.contains(address) {
+                self.addresses.push(*address);
+            }
+        }
         let sockets = other.sockets.iter().filter(|socket| !self.sockets.contains(socket)).cloned();
         let sockets: Vec<PathBuf> = sockets.collect();
         self.sockets.extend(sockets);
@@ -53,11 +72,37 @@ impl Reach {
         self.signals.extend(signals);
     }
 
+    pub(crate) fn network_scope(&self) -> NetworkScope {
+        match (self.network, self.addresses.is_empty()) {
+            (true, _) => NetworkScope::Everything,
+            (false, false) => NetworkScope::Addresses,
+            (false, true) => NetworkScope::Nothing,
+        }
+    }
+
+    pub(crate) fn has_address(&self, address: SocketAddr) -> bool {
+        self.addresses.iter().any(|granted| plain(*granted) == plain(address))
+    }
+
+    /// Whether it grants nothing but the network or a part of it.
+    pub(crate) fn is_network_alone(&self) -> bool {
+        self.sockets.is_empty() && self.signals.is_empty()
+    }
+
     /// Whether it grants everything that `other` grants.
     pub(crate) fn holds(&self, other: &Self) -> bool {
         (self.network || !other.network)
+            && (self.network || other.addresses.iter().all(|address| self.has_address(*address)))
             && other.sockets.iter().all(|socket| self.sockets.contains(socket))
             && other.signals.iter().all(|receiver| self.signals.contains(receiver))
+    }
+}
+
+/// An IPv4-mapped IPv6 address as the IPv4 address, any other unchanged.
+pub(super) fn plain(address: SocketAddr) -> SocketAddr {
+    match address {
+        SocketAddr::V6(six) if six.ip().to_ipv4_mapped().is_none() => address,
+        other => SocketAddr::new(other.ip().to_canonical(), other.port()),
     }
 }
 

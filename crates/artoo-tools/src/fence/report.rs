@@ -95,8 +95,8 @@ mod probe {
     use rustix::process::{Pid, test_kill_process};
 
     use super::Tried;
-    use crate::fence::RunKind;
     use crate::fence::linux::{Filters, rules};
+    use crate::fence::{NetworkScope, RunKind};
 
     pub(super) fn run() -> Option<Tried> {
         // It reads from a pipe that is closed at the end, so it never outlives the probe.
@@ -116,7 +116,7 @@ mod probe {
 
     fn try_inside(outside: Option<Pid>) -> io::Result<Tried> {
         let own = std::env::current_exe()?;
-        let filters = Filters::of(RunKind::Fenced, false)?;
+        let filters = Filters::of(RunKind::Fenced, NetworkScope::Nothing)?;
         let could_open = is_open(&own);
         let could_signal = outside.is_some_and(|pid| test_kill_process(pid).is_ok());
         let status = rules::nothing().and_then(|ruleset| ruleset.restrict_self()).map_err(io::Error::other)?;

@@ -240,3 +240,42 @@ async fn scripts_found_while_running_are_approved() {
     assert_eq!(call.status, CallStatus::Denied, "{call:?}");
     assert!(fixture.home.join("work/a.txt").exists() && fixture.home.join("work/d").exists());
 }
+
+/// A question names an address, and its approval covers no other one.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn approved_address_is_the_only_one_reached() {
+    use std::net::TcpListener;
+    for views in [true, false] {
+        let fixture = fixture(views);
+        let [a, b] = [0, 1].map(|_| TcpListener::bind("127.0.0.1:0").unwrap());
+        let [one, other] = [&a, &b].map(|listener| listener.local_addr().unwrap());
+        let command = format!(
+            "h=127.0.0.1; exec 3<>/dev/tcp/$h/{} && exec 4<>/dev/tcp/$h/{} && echo stolen >&4",
+            one.port(),
+            other.port()
+        );
+        let mut question = asked(&fixture, &format!("bash -c '{command}'")).await;
+        assert_eq!(question.reason, format!("it tried to connect to {one}"));
+        let mut asked_for_other = false;
+        for _ in 0..3 {
+            let grant = fixture.registry.grant(&question.hash, ConsentScope::Once);
+            match fixture.outcome(&order(&format!("bash -c '{command}'")), Some(grant)).await {
+                ToolOutcome::NeedsConsent { hash, effects, reason, .. } => {
+                    asked_for_other = reason == format!("it tried to connect to {other}");
+                    question = Asked { hash, effects: effects.join("\n"), reason };
+                }
+                ToolOutcome::Called { call } => {
+                    assert!(call.output.contains(&format!("it was not allowed to connect to {other}")), "{call:?}");
+                    break;
+                }
+            }
+            if asked_for_other {
+                break;
+            }
+        }
+        assert_eq!(asked_for_other, views, "{} {}", question.reason, question.effects);
+        b.set_nonblocking(true).unwrap();
+        assert!(b.accept().is_err(), "nothing reached the other address");
+    }
+}

@@ -1,6 +1,7 @@
 //! What becomes of a run in a view: its changes are read, judged, and committed, asked about or thrown away.
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -8,12 +9,13 @@ use std::time::SystemTime;
 use artoo_proto::{CallStatus, EffectClass};
 
 use super::describe;
+use super::hosts;
 use super::staged::StagedChanges;
 use super::{MakeRecord, Program, stayed_inside, unchanged};
 use crate::change::{ChangeSet, Class, Layer, Places, classify, look};
 use crate::config::CONSENTED_PATH;
 use crate::effects::{Action, CallEffects, EffectSet, FileEffect, NetworkUse, UndoMethod};
-use crate::fence::{Denial, Reach};
+use crate::fence::{Denial, NetworkScope, Reach};
 use crate::limit::Limit;
 use crate::paths;
 use crate::process::Ended;
@@ -143,14 +145,23 @@ impl Ran {
 pub(super) fn ask_for_reach(program: &Program, allowed: &Allowed, denied: &[Denial]) -> Outcome {
     let mut reach = allowed.reach.clone();
     reach.add(&Reach::of(denied));
-    let wanted: Vec<String> = denied.iter().filter(|denial| denial.is_reach()).map(ToString::to_string).collect();
-    let reason = format!("it tried to {}", wanted.first().map_or("reach other programs", String::as_str));
-    let hosts = denied.iter().filter_map(|denial| {
-        let Denial::Connection(address) = denial else { return None };
-        Some(address.to_string())
+    let addresses: Vec<SocketAddr> = denied
+        .iter()
+        .filter_map(|denial| if let Denial::Connection(address) = denial { Some(*address) } else { None })
+        .filter(|address| !allowed.reach.has_address(*address))
+        .collect();
+    let targets = hosts::targets(&addresses, &program.names.hosts, &allowed.reach);
+    reach.add(&Reach {
+        addresses: targets.iter().flat_map(|target| target.addresses.clone()).collect(),
+        ..Reach::default()
     });
+    let is_other = |denial: &&Denial| denial.is_reach() && !matches!(denial, Denial::Connection(_));
+    let others = denied.iter().filter(is_other).map(ToString::to_string);
+    let wanted: Vec<String> = targets.into_iter().map(|target| target.line).chain(others).collect();
+    let reason = format!("it tried to {}", wanted.first().map_or("reach other programs", String::as_str));
+    let addresses = addresses.iter().map(ToString::to_string);
     let effects = CallEffects {
-        hosts: hosts.chain(program.names.hosts.iter().cloned()).collect(),
+        hosts: addresses.chain(program.names.hosts.iter().cloned()).collect(),
         lines: wanted.iter().map(|what| format!("will {what}")).collect(),
         ..of_program(&reach)
     };
@@ -182,7 +193,7 @@ pub(super) fn ask_for_more(program: &Program, allowed: &Allowed, ended: &io::Res
 
 /// The effects of a program that may reach this, before its changes are known.
 fn of_program(reach: &Reach) -> CallEffects {
-    let network = NetworkUse::of_sandbox(reach.network);
+    let network = NetworkUse::of_sandbox(reach.network_scope() != NetworkScope::Nothing);
     CallEffects { undo: UndoMethod::Commit, ..CallEffects::new(EffectClass::Unproven, Vec::new(), network) }
 }
 

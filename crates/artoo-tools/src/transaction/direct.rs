@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use artoo_proto::{CallStatus, EffectClass};
 
-use super::decide::ask_again;
+use super::decide::{ask_again, ask_for_reach};
+use super::hosts::is_name_server;
 use super::opened::Opened;
 use super::request::NewFolder;
 use super::{ApprovedPlace, MakeRecord, Program, stayed_inside};
 use crate::effects::{CallEffects, NetworkUse, UndoMethod};
-use crate::fence::{Denial, Fence, Reach};
+use crate::fence::{Denial, Fence, NetworkScope, Reach};
 use crate::paths;
 use crate::process::Ended;
 use crate::record::Record;
@@ -27,13 +28,18 @@ const SYSTEM: [&str; 3] = ["/dev", "/proc", "/sys"];
 /// What an approval can't be bound to.
 const NOT_BOUND: &str = "files that it reads from other folders without naming them may change before it runs";
 
-/// The question about a program that no view holds. It runs once more without being allowed anything, to find all the
-/// places that it would change.
+/// The question about a program that no view holds. It runs once more, to find all the places that it would change. It may
+/// look up names if that is approved, and no more, since what it does to others is not done twice.
 pub(super) async fn ask(call: Call, program: Program, why: &NoView) -> Look {
     let fence = program.fence(&call.machine.protected, &call.allowed, Fence::of_reading(&call.machine.protected, &[]));
+    let servers = call.allowed.reach.addresses.iter().copied().filter(|address| is_name_server(*address)).collect();
+    let fence = Fence { reach: Reach { addresses: servers, ..Reach::default() }, ..fence };
     let opened = Opened::watch(Path::new(&call.machine.config.environment.cwd), &program.names.paths);
     let ended = program.work.run(&call, fence, Held::Fenced, program.time.min(LOOK_TIME)).await;
     let denied = ended.map(|ended| ended.denied).unwrap_or_default();
+    if !call.allowed.reach.holds(&Reach::of(&denied)) {
+        return Box::new(move |_, _| ask_for_reach(&program, &call.allowed, &denied));
+    }
     let own = call.machine.protected.own_data();
     let places: BTreeSet<PathBuf> = denied.iter().filter_map(|denial| place(denial, &own)).collect();
     let named = program.names.paths.iter().filter(|path| path.symlink_metadata().is_ok());
@@ -137,7 +143,11 @@ fn question(program: &Program, allowed: Allowed, reason: String, files: Vec<Path
     let effects = CallEffects {
         undo: UndoMethod::Snapshot(places.clone()),
         lines,
-        ..CallEffects::new(EffectClass::Unproven, places, NetworkUse::of_sandbox(allowed.reach.network))
+        ..CallEffects::new(
+            EffectClass::Unproven,
+            places,
+            NetworkUse::of_sandbox(allowed.reach.network_scope() != NetworkScope::Nothing),
+        )
     };
     let mut pending = ask_again(program, effects, reason, allowed);
     if let Outcome::Pending(pending) = &mut pending

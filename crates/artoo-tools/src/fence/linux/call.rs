@@ -33,19 +33,19 @@ pub(super) enum TimeFormat {
 }
 
 /// A call with its arguments. `process` is `None` in `Share`, which sets how processes share the machine, for all of a
-/// group or user. `ids` is `None` in `Identity` if the arguments don't tell. `to` is `None` in `Send` if `at` leads to a
-/// header with the address and the bytes. `Make` makes an entry in a way that is left to the kernel.
+/// group or user. `ids` is `None` in `Identity` if the arguments don't tell. `Make` makes an entry in a way that is left
+/// to the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Call {
     NewSession,
     NewGroup,
     Socket { family: i32, kind: i32, protocol: i32 },
     Connect { socket: i32, address: Memory },
-    Bind { address: Memory },
+    Bind { socket: i32, address: Memory },
     Listen,
-    OwnAddress { socket: i32 },
-    SetOption { level: i32 },
-    Send { socket: i32, at: u64, to: Option<Memory> },
+    OwnAddress { socket: i32, into: (u64, u64) },
+    SetOption { level: i32, option: i32 },
+    Send { socket: i32, at: u64, message: Message, flags: i32 },
     Lock { file: i32, waits: bool },
     Signal { process: i32, signal: i32 },
     SignalThrough { file: i32, signal: i32 },
@@ -67,6 +67,21 @@ pub(super) enum Call {
     Link { from: PathArgument, to: PathArgument },
     Truncate { path: PathArgument },
     Make { path: PathArgument, mode: u32 },
+}
+
+/// What a call sends, at its address in the caller's memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Message {
+    Bytes {
+        length: u64,
+        to: Memory,
+    },
+    /// `struct msghdr`.
+    Header,
+    /// An array of `struct mmsghdr`.
+    Headers {
+        count: u64,
+    },
 }
 
 /// A range of the caller's memory.
@@ -91,12 +106,19 @@ fn reaching(call: c_long, [a, b, c, d, e, f]: [u64; 6]) -> Option<Call> {
     let address = Memory { address: b, length: c };
     Some(match call {
         libc::SYS_connect => Call::Connect { socket: int(a), address },
-        libc::SYS_bind => Call::Bind { address },
+        libc::SYS_bind => Call::Bind { socket: int(a), address },
         libc::SYS_listen => Call::Listen,
-        libc::SYS_getsockname => Call::OwnAddress { socket: int(a) },
-        libc::SYS_setsockopt => Call::SetOption { level: int(b) },
-        libc::SYS_sendto => Call::Send { socket: int(a), at: b, to: Some(Memory { address: e, length: f }) },
-        libc::SYS_sendmsg | libc::SYS_sendmmsg => Call::Send { socket: int(a), at: b, to: None },
+        libc::SYS_getsockname => Call::OwnAddress { socket: int(a), into: (b, c) },
+        libc::SYS_setsockopt => Call::SetOption { level: int(b), option: int(c) },
+        libc::SYS_sendto => {
+            let message = Message::Bytes { length: c, to: Memory { address: e, length: f } };
+            Call::Send { socket: int(a), at: b, message, flags: int(d) }
+        }
+        libc::SYS_sendmsg => Call::Send { socket: int(a), at: b, message: Message::Header, flags: int(c) },
+        libc::SYS_sendmmsg => {
+            let message = Message::Headers { count: u64::from(word(c)) };
+            Call::Send { socket: int(a), at: b, message, flags: int(d) }
+        }
         libc::SYS_kill | libc::SYS_tkill | libc::SYS_rt_sigqueueinfo => {
             Call::Signal { process: int(a), signal: int(b) }
         }

@@ -9,10 +9,11 @@ use libc::{c_long, sock_filter};
 use super::bpf::{Condition, Rule, compile};
 use super::kernel;
 use super::syscalls::{
-    ABSENT, ATTRIBUTES, CLONE_NEWTIME, DENIED, ENTRIES, FIRST_UNKNOWN, IDENTITY, INTERFACE_ADDRESSES, KIND_MASK, LINKS,
-    MAKING, METADATA, NAMESPACES, NODES, ON_PROCESSES, REACHING, RENAMING, REQUESTS, SET_ID_BITS, SOCKETS,
+    ABSENT, ADDRESSED, ATTRIBUTES, CLONE_NEWTIME, DENIED, ENTRIES, FIRST_UNKNOWN, IDENTITY, INTERFACE_ADDRESSES,
+    KIND_MASK, LINKS, MAKING, METADATA, NAMESPACES, NODES, ON_PROCESSES, REACHING, RENAMING, REQUESTS, ROUTING_OPTIONS,
+    SET_ID_BITS, SOCKETS,
 };
-use crate::fence::RunKind;
+use crate::fence::{NetworkScope, RunKind};
 
 /// This processor, as `linux/audit.h` numbers it.
 const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
@@ -42,15 +43,18 @@ impl Filters {
     ///
     /// # Errors
     /// If there are no filters for this processor.
-    pub(crate) fn of(kind: RunKind, network: bool) -> io::Result<Self> {
-        static CACHED: [OnceLock<Filters>; 5] = [const { OnceLock::new() }; 5];
-        let [fenced, fenced_network, reading, view, view_network] = &CACHED;
-        let cached = match (kind, network) {
-            (RunKind::Fenced, false) => fenced,
-            (RunKind::Fenced, true) => fenced_network,
-            (RunKind::Reading, _) => reading,
-            (RunKind::View, false) => view,
-            (RunKind::View, true) => view_network,
+    pub(crate) fn of(kind: RunKind, network: NetworkScope) -> io::Result<Self> {
+        static CACHED: [[OnceLock<Filters>; 3]; 3] = [const { [const { OnceLock::new() }; 3] }; 3];
+        let [fenced, [reading, ..], view] = &CACHED;
+        let of_scope = |[nothing, addresses, everything]: &'static [OnceLock<Self>; 3]| match network {
+            NetworkScope::Nothing => nothing,
+            NetworkScope::Addresses => addresses,
+            NetworkScope::Everything => everything,
+        };
+        let cached = match kind {
+            RunKind::Fenced => of_scope(fenced),
+            RunKind::Reading => reading,
+            RunKind::View => of_scope(view),
         };
         let architecture = ARCHITECTURE.ok_or(io::ErrorKind::Unsupported)?;
         let program = |asks| Arc::new(compile(architecture, FIRST_UNKNOWN, &rules(kind, network, asks)));
@@ -71,8 +75,7 @@ impl Filters {
     pub(crate) fn apply(&self) -> io::Result<Option<OwnedFd>> {
         match kernel::listen(&self.asking) {
             Ok(listener) => Ok(Some(listener)),
-            // Another supervisor listens already, as in some containers: a view needs none.
-            Err(error) if self.must_ask => Err(io::Error::new(io::ErrorKind::Unsupported, error)),
+            Err(error) if self.must_ask => Err(error),
             Err(_) => {
                 kernel::set_filter(&self.denying, 0)?;
                 Ok(None)
@@ -81,26 +84,27 @@ impl Filters {
     }
 }
 
-fn rules(kind: RunKind, network: bool, asks: bool) -> Vec<Rule> {
+fn rules(kind: RunKind, network: NetworkScope, asks: bool) -> Vec<Rule> {
     let parts = parts(kind, network, asks).into_iter();
     let rules = parts.flat_map(|(matches, action)| matches.into_iter().map(move |matched| (matched, action)));
     rules.map(|((call, conditions), action)| Rule { call, conditions, action }).collect()
 }
 
 /// What is refused, each with its own error, and at last what is asked about or, without a listener, refused too.
-fn parts(kind: RunKind, network: bool, asks: bool) -> Vec<(Vec<Match>, u32)> {
+fn parts(kind: RunKind, network: NetworkScope, asks: bool) -> Vec<(Vec<Match>, u32)> {
     let fails = |errno: i32| libc::SECCOMP_RET_ERRNO | errno.unsigned_abs();
     let is_asked = libc::SECCOMP_RET_USER_NOTIF;
     let in_view = kind == RunKind::View;
+    let is_open = network == NetworkScope::Everything;
     if kind == RunKind::Reading && asks {
         return vec![(always(ABSENT), fails(libc::ENOSYS)), (asked_reading(), is_asked)];
     }
     let last = match (asks, in_view) {
-        (true, true) => ([always(RENAMING), always(REACHING), locks()].concat(), is_asked),
-        (true, false) => (asked(), is_asked),
+        (true, true) => ([always(RENAMING), always(REACHING), locks(), sockets(network)].concat(), is_asked),
+        (true, false) => ([asked(), sockets(network)].concat(), is_asked),
         (false, _) => {
             let files = if in_view { Vec::new() } else { always(METADATA) };
-            let sockets = if network { Vec::new() } else { always(&[libc::SYS_socket]) };
+            let sockets = if is_open { Vec::new() } else { always(&[libc::SYS_socket]) };
             ([files, sockets].concat(), fails(libc::EPERM))
         }
     };
@@ -109,7 +113,8 @@ fn parts(kind: RunKind, network: bool, asks: bool) -> Vec<(Vec<Match>, u32)> {
         (vec![(libc::SYS_ioctl, other_requests())], fails(libc::ENOTTY)),
         (always(ABSENT), fails(libc::ENOSYS)),
         (if in_view { Vec::new() } else { always(ATTRIBUTES) }, fails(libc::EOPNOTSUPP)),
-        (if network { network_allowed(asks) } else { pairs() }, fails(libc::EACCES)),
+        (if is_open { network_allowed(asks) } else { pairs() }, fails(libc::EACCES)),
+        (if network == NetworkScope::Addresses { routing() } else { Vec::new() }, fails(libc::EPERM)),
         last,
     ]
 }
@@ -138,10 +143,34 @@ fn denied() -> Vec<Match> {
 
 /// A reading run asks about whatever is refused elsewhere, so that its denials are known.
 fn asked_reading() -> Vec<Match> {
-    let files = [ATTRIBUTES, SOCKETS, NODES, LINKS, &names(IDENTITY)].concat();
-    let addresses = INTERFACE_ADDRESSES.map(|request| (libc::SYS_ioctl, vec![Condition::is(1, request)]));
-    let requests = [addresses.as_slice(), &[(libc::SYS_ioctl, other_requests())]].concat();
+    let files = [ATTRIBUTES, NODES, LINKS, &names(IDENTITY)].concat();
+    let requests = [always(SOCKETS), interface_addresses(), vec![(libc::SYS_ioctl, other_requests())]].concat();
     [asked(), denied(), pairs(), always(&files), requests].concat()
+}
+
+/// Calls on sockets that are asked about, besides `socket` and `connect`.
+fn sockets(network: NetworkScope) -> Vec<Match> {
+    let to_address = [Condition::is_not(4, 0), Condition::upper_is_not(4, 0)];
+    let to_address = to_address.map(|condition| (libc::SYS_sendto, vec![condition])).to_vec();
+    match network {
+        NetworkScope::Nothing => {
+            let others: Vec<c_long> = SOCKETS.iter().copied().filter(|call| *call != libc::SYS_sendto).collect();
+            [always(&others), to_address, interface_addresses()].concat()
+        }
+        NetworkScope::Addresses => [always(ADDRESSED), to_address].concat(),
+        NetworkScope::Everything => Vec::new(),
+    }
+}
+
+fn interface_addresses() -> Vec<Match> {
+    INTERFACE_ADDRESSES.map(|request| (libc::SYS_ioctl, vec![Condition::is(1, request)])).to_vec()
+}
+
+/// Socket options by which packets would reach other hosts than the approved ones.
+fn routing() -> Vec<Match> {
+    let options = ROUTING_OPTIONS.iter().flat_map(|(level, options)| options.iter().map(move |option| (level, option)));
+    let is = |argument, value: &i32| Condition::is(argument, value.unsigned_abs());
+    options.map(|(level, option)| (libc::SYS_setsockopt, vec![is(1, level), is(2, option)])).collect()
 }
 
 /// Metadata and entries of files, files opened to be written, what reaches other processes, and leaving the process
@@ -233,7 +262,9 @@ mod tests {
 
     const KINDS: [RunKind; 3] = [RunKind::Fenced, RunKind::Reading, RunKind::View];
 
-    fn program(kind: RunKind, network: bool, asks: bool) -> Vec<sock_filter> {
+    const SCOPES: [NetworkScope; 3] = [NetworkScope::Nothing, NetworkScope::Addresses, NetworkScope::Everything];
+
+    fn program(kind: RunKind, network: NetworkScope, asks: bool) -> Vec<sock_filter> {
         compile(ARCHITECTURE, FIRST_UNKNOWN, &rules(kind, network, asks))
     }
 
@@ -246,8 +277,8 @@ mod tests {
     #[doc = "holds: law 1.17"]
     #[test]
     fn filter_decides_as_strictest_of_its_parts() {
-        for of in 0..12 {
-            let (kind, [network, asks]) = (KINDS[of / 4], [1, 2].map(|bit| of & bit != 0));
+        for of in 0..18 {
+            let (kind, network, asks) = (KINDS[of / 6], SCOPES[of / 2 % 3], of % 2 != 0);
             let program = program(kind, network, asks);
             let parts = parts(kind, network, asks);
             let mut refused = 0;
@@ -264,7 +295,7 @@ mod tests {
                         );
                     let expected = strictest(decided);
                     let said = decision(&program, ARCHITECTURE, call, argument);
-                    assert_eq!(said, expected, "call {call} with {argument:#x}, {kind:?}, {network}, {asks}");
+                    assert_eq!(said, expected, "call {call} with {argument:#x}, {kind:?}, {network:?}, {asks}");
                     refused += u32::from(said != libc::SECCOMP_RET_ALLOW);
                 }
             }
@@ -322,7 +353,7 @@ mod tests {
             (libc::SYS_mknodat, 0o4000, denied),
             (libc::SYS_mknodat, 0o600, allowed),
         ] {
-            let program = program(RunKind::Fenced, false, true);
+            let program = program(RunKind::Fenced, NetworkScope::Nothing, true);
             let said = decision(&program, ARCHITECTURE, u32::try_from(call).unwrap(), argument);
             assert_eq!(said, expected, "call {call} with {argument:#x}: {said:#x}");
         }
@@ -332,7 +363,7 @@ mod tests {
     #[doc = "holds: law 1.17"]
     #[test]
     fn views_allow_only_file_changes() {
-        let program = program(RunKind::View, false, true);
+        let program = program(RunKind::View, NetworkScope::Nothing, true);
         let denied = libc::SECCOMP_RET_ERRNO | libc::EPERM.unsigned_abs();
         let (allowed, asked) = (libc::SECCOMP_RET_ALLOW, libc::SECCOMP_RET_USER_NOTIF);
         for (call, argument, expected) in [
@@ -367,7 +398,10 @@ mod tests {
     #[doc = "holds: law 1.16"]
     #[test]
     fn reading_runs_ask_about_every_refusal() {
-        let (elsewhere, reading) = (program(RunKind::Fenced, false, true), program(RunKind::Reading, false, true));
+        let (elsewhere, reading) = (
+            program(RunKind::Fenced, NetworkScope::Nothing, true),
+            program(RunKind::Reading, NetworkScope::Nothing, true),
+        );
         let mut asked = 0;
         for call in 0..FIRST_UNKNOWN {
             for argument in [0, 1, 2, 3, 10, 16, 0x40, 0x5412, 0x241, 0x1000_0000, 0x4008_7602, u64::MAX] {
@@ -396,7 +430,7 @@ mod tests {
     #[doc = "holds: law 1.17"]
     #[test]
     fn unknown_calls_and_architectures_are_refused() {
-        let program = program(RunKind::Fenced, true, true);
+        let program = program(RunKind::Fenced, NetworkScope::Everything, true);
         let absent = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs();
         for call in [FIRST_UNKNOWN, 464, 1000, 0x4000_0000, 0x4000_0000 + 59, u32::MAX] {
             assert_eq!(decision(&program, ARCHITECTURE, call, 0), absent, "{call}");

@@ -2,7 +2,6 @@
 
 use std::ffi::OsStr;
 use std::io;
-use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
@@ -18,21 +17,20 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, geteuid, pidfd_open, pidfd_send_signal, test_kill_process, test_kill_process_group,
 };
 
-use super::call::{Memory, PathArgument};
+use super::call::{Memory, Message, PathArgument};
 use super::caller::{self, Caller};
 use super::kernel::{self, Answer, Notification};
+use super::network::{PROTOCOLS, Substitute, internet};
 use super::predict::{self, Predicted};
 use super::supervisor::{Access, Supervisor, number};
 use super::syscalls::KIND_MASK;
-use crate::fence::RunKind;
 use crate::fence::denial::Denial;
-use crate::fence::reach::{Receiver, program_of, session};
+use crate::fence::reach::{Receiver, plain, program_of, session};
+use crate::fence::{NetworkScope, RunKind};
 
-/// Sockets of services that look up names of users and groups and do nothing else.
-const NAME_SERVICES: [&str; 2] = ["/run/nscd/socket", "/var/lib/sss/pipes/nss"];
-
-/// The folder of sockets of services that do the same.
-const USER_SERVICES: &str = "/run/systemd/userdb";
+/// Sockets of services that look up names for the C library, which reads files without them. Connecting is refused, since
+/// a service may pass a name on to any host.
+const NAME_SERVICES: [&str; 3] = ["/run/nscd/socket", "/var/lib/sss/pipes/nss", "/run/systemd/userdb"];
 
 /// Netlink protocols that report routes, addresses and sockets.
 const TELLING: [i32; 2] = [libc::NETLINK_ROUTE, libc::NETLINK_SOCK_DIAG];
@@ -51,9 +49,6 @@ const LOG_READS: [i32; 3] = [3, 9, 10];
 
 /// Maximum bytes of the kernel's log: no log is that long.
 const LOG_MAX: u64 = 1 << 26;
-
-/// Levels of socket options that exist without an internet address.
-pub(super) const WITHOUT_ADDRESS: [i32; 2] = [libc::SOL_SOCKET, libc::SOL_NETLINK];
 
 /// Groups of `ioctl` requests for terminals and sockets, which other files don't know.
 const FOR_TERMINALS: u32 = 0x54;
@@ -81,7 +76,7 @@ impl Supervisor {
         }
     }
 
-    /// A socket for a reading run. Programs also make internet sockets to list interfaces and to test what the machine
+    /// A socket for a run without the network or with some approved addresses. Programs also make internet sockets to list interfaces and to test what the machine
     /// supports: they get an unconnected Unix socket instead, and using it with an address is denied.
     pub(super) fn socket(
         &mut self,
@@ -95,23 +90,23 @@ impl Supervisor {
         let is_usual = kind == libc::SOCK_STREAM || kind == libc::SOCK_DGRAM;
         match family {
             libc::AF_UNIX if kind == libc::SOCK_STREAM || kind == libc::SOCK_SEQPACKET => {
-                self.substitute_socket(notification, flags)
+                self.substitute_socket(notification, flags).map(|_| Answer::NoReply)
             }
             libc::AF_NETLINK if TELLING.contains(&protocol) => Ok(Answer::Continue),
-            libc::AF_UNIX | libc::AF_INET | libc::AF_INET6 if is_usual => {
-                self.has_substitute_socket = true;
-                self.substitute_socket(notification, flags)
+            libc::AF_INET | libc::AF_INET6 if self.network() == NetworkScope::Addresses => {
+                let is_exact = is_usual && PROTOCOLS.contains(&protocol);
+                Ok(if is_exact { Answer::Continue } else { self.deny_network() })
             }
-            libc::AF_INET | libc::AF_INET6 => Ok(self.deny(Denial::Network, Answer::NoReply)),
+            libc::AF_UNIX | libc::AF_INET | libc::AF_INET6 if is_usual => {
+                let inode = self.substitute_socket(notification, flags)?;
+                self.substitutes.insert(inode, Substitute { family, is_bound: false });
+                Ok(Answer::NoReply)
+            }
+            libc::AF_INET | libc::AF_INET6 => Ok(self.deny_network()),
+            // Many kernels lack such a family, so programs expect the error.
+            _ if !self.stops_at_denial() => Ok(Answer::Fails(libc::EACCES)),
             _ => Ok(self.deny_call("socket")),
         }
-    }
-
-    /// The address of a substitute socket is denied.
-    pub(super) fn own_address(&self, caller: &Caller, socket: i32) -> Answer {
-        let domain = || socket_domain(caller.handle(socket).ok()?).ok();
-        let is_substitute = self.has_substitute_socket && domain() == Some(AddressFamily::UNIX);
-        if is_substitute { self.deny(Denial::Network, Answer::NoReply) } else { Answer::Continue }
     }
 
     /// Reads the address of an interface for the program.
@@ -130,18 +125,17 @@ impl Supervisor {
     }
 
     /// Gives the program one end of a closed socket pair: since it counts as connected, it can't be connected to any
-    /// address.
-    pub(super) fn substitute_socket(&self, notification: Notification, kind: i32) -> io::Result<Answer> {
+    /// address. Returns its inode.
+    fn substitute_socket(&self, notification: Notification, kind: i32) -> io::Result<u64> {
         let (socket, _) = UnixStream::pair()?;
         socket.set_nonblocking(kind & libc::SOCK_NONBLOCK != 0)?;
         let closes = kind & libc::SOCK_CLOEXEC != 0;
         kernel::add_file(self.listener.as_fd(), notification, socket.as_fd(), None, closes)?;
-        Ok(Answer::NoReply)
+        Ok(fstat(&socket)?.st_ino)
     }
 
-    /// Connects to a Unix socket that was granted, or to a name service: a connected socket replaces the program's own.
-    /// If the program has other sockets or the network, the kernel handles any other address: the Unix sockets it got
-    /// can't be connected.
+    /// Connects to a Unix socket that was granted: a connected socket replaces the program's own. If the whole network
+    /// was approved, the kernel handles any other address: the Unix sockets that the program got can't be connected.
     pub(super) fn connect(
         &self,
         notification: Notification,
@@ -152,16 +146,19 @@ impl Supervisor {
         let Some((family, address)) = self.address(caller, address) else { return Ok(Answer::Fails(libc::EINVAL)) };
         match family {
             libc::AF_UNIX => {}
+            _ if self.network() == NetworkScope::Addresses => {
+                return self.connect_approved(notification, caller, socket, (family, &address));
+            }
             libc::AF_NETLINK | libc::AF_UNSPEC => return Ok(Answer::Continue),
-            _ if self.stops_at_denial() => return Ok(self.deny_address(&address)),
+            _ if self.network() == NetworkScope::Nothing => return Ok(self.deny_address(&address)),
             _ => return Ok(Answer::Continue),
         }
         let Some(path) = path_of(&address) else { return Ok(self.abstract_address(&address)) };
-        let is_granted = |path: &Path| {
-            self.fence.reach.sockets.iter().any(|socket| socket == path)
-                || self.stops_at_denial() && is_name_service(path)
-        };
+        let is_granted = |path: &Path| self.fence.reach.sockets.iter().any(|socket| socket == path);
         let path = if is_granted(path) { path.to_path_buf() } else { socket_at(caller, path)? };
+        if NAME_SERVICES.iter().any(|known| path.starts_with(known)) {
+            return Ok(Answer::Fails(libc::ECONNREFUSED));
+        }
         if !is_granted(&path) {
             return Ok(self.deny(Denial::UnixSocket(path), Answer::Fails(libc::EACCES)));
         }
@@ -196,11 +193,21 @@ impl Supervisor {
         self.deny(Denial::UnixSocket(PathBuf::from(OsStr::from_bytes(&name))), Answer::Fails(libc::EACCES))
     }
 
-    pub(super) fn bind(&self, caller: &Caller, address: Memory) -> io::Result<Answer> {
+    pub(super) fn bind(
+        &mut self,
+        notification: Notification,
+        caller: &Caller,
+        socket: i32,
+        address: Memory,
+    ) -> io::Result<Answer> {
         let Some((family, address)) = self.address(caller, address) else { return Ok(Answer::Fails(libc::EINVAL)) };
+        if self.network() == NetworkScope::Addresses {
+            return self.bind_approved(notification, caller, socket, (family, &address));
+        }
         Ok(match family {
             // If the program changes the address meanwhile, Landlock still prevents creating a file for it.
             libc::AF_NETLINK => Answer::Continue,
+            libc::AF_UNIX if !self.stops_at_denial() => Answer::Continue,
             libc::AF_UNIX => match path_of(&address) {
                 Some(path) => match caller.place(libc::AT_FDCWD, path)? {
                     Some(entry) => match predict::making(&entry, false) {
@@ -215,14 +222,16 @@ impl Supervisor {
                 None => self.deny(Denial::UnixSocket("@".into()), Answer::NoReply),
             },
             // Any free port of loopback: programs bind it to test whether the address family is supported.
-            _ if internet(&address).is_some_and(|to| to.ip().is_loopback() && to.port() == 0) => Answer::Returns(0),
-            _ => self.deny(Denial::Network, Answer::NoReply),
+            _ if internet(&address).is_some_and(|to| to.ip().is_loopback() && to.port() == 0) => {
+                return self.note_bound(caller, socket);
+            }
+            _ => self.deny_network(),
         })
     }
 
     fn deny_address(&self, address: &[u8]) -> Answer {
-        let denial = internet(address).map_or(Denial::Network, Denial::Connection);
-        self.deny(denial, Answer::NoReply)
+        let denial = internet(address).map_or(Denial::Network, |to| Denial::Connection(plain(to)));
+        self.deny(denial, Answer::Fails(libc::EACCES))
     }
 
     /// Reads a socket address with its family.
@@ -236,23 +245,26 @@ impl Supervisor {
     }
 
     /// Sending to an address or to the kernel.
-    pub(super) fn send(&self, caller: &Caller, socket: i32, at: u64, to: Option<Memory>) -> Answer {
-        if !self.has_substitute_socket && !geteuid().is_root() {
+    pub(super) fn send(&self, caller: &Caller, socket: i32, at: u64, message: Message) -> Answer {
+        if self.substitutes.is_empty() && !geteuid().is_root() {
             return Answer::Continue;
         }
         let word = |at: u64| caller.bytes(at).map(u64::from_ne_bytes);
         // In `struct msghdr`: the address, its length, and the first part of the message.
-        let read = || match to {
-            Some(to) => Ok((to, at)),
-            None => Ok::<_, io::Error>((Memory { address: word(at)?, length: word(at + 8)? }, word(word(at + 16)?)?)),
+        let read = || match message {
+            Message::Bytes { to, .. } => Ok((to, at)),
+            Message::Header | Message::Headers { .. } => {
+                let to = Memory { address: word(at)?, length: word(at + 8)? };
+                Ok::<_, io::Error>((to, word(word(at + 16)?)?))
+            }
         };
         let Ok((to, at)) = read() else { return Answer::Continue };
-        if self.has_substitute_socket && to.address != 0 {
+        if !self.substitutes.is_empty() && to.address != 0 {
             match self.address(caller, to) {
                 Some((libc::AF_NETLINK, _)) | None => {}
                 Some((libc::AF_UNIX, address)) => {
                     let path = path_of(&address).unwrap_or(Path::new("@")).to_path_buf();
-                    return self.deny(Denial::UnixSocket(path), Answer::NoReply);
+                    return self.deny(Denial::UnixSocket(path), Answer::Fails(libc::EACCES));
                 }
                 Some((_, address)) => return self.deny_address(&address),
             }
@@ -430,17 +442,6 @@ fn changes_network(caller: &Caller, socket: i32, at: u64) -> io::Result<bool> {
     Ok(kind >= FIRST_MESSAGE && kind % 4 != 2 && !is_probe)
 }
 
-/// Parses an IPv4 or IPv6 address.
-fn internet(address: &[u8]) -> Option<SocketAddr> {
-    let family = u16::from_ne_bytes(address.get(..2)?.try_into().ok()?);
-    let port = u16::from_be_bytes(address.get(2..4)?.try_into().ok()?);
-    match i32::from(family) {
-        libc::AF_INET => Some((<[u8; 4]>::try_from(address.get(4..8)?).ok()?, port).into()),
-        libc::AF_INET6 => Some((<[u8; 16]>::try_from(address.get(8..24)?).ok()?, port).into()),
-        _ => None,
-    }
-}
-
 /// The path in an address; `None` for an abstract one.
 fn path_of(address: &[u8]) -> Option<&Path> {
     let name = address.get(2..)?;
@@ -457,8 +458,4 @@ fn process_of_link(path: &Path) -> Option<&str> {
         ["/", "proc", pid, "exe" | "cwd" | "root"] if is_number(pid) => Some(pid),
         _ => None,
     }
-}
-
-fn is_name_service(path: &Path) -> bool {
-    NAME_SERVICES.iter().any(|known| path == Path::new(known)) || path.parent() == Some(Path::new(USER_SERVICES))
 }

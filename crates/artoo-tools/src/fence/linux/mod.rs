@@ -11,6 +11,7 @@ mod incidental;
 mod ipc;
 pub(crate) mod kernel;
 mod layers;
+mod network;
 mod predict;
 mod readable;
 mod reading;
@@ -30,5 +31,5 @@ pub(crate) use supervisor::{Listening, RunLimits, SharedObserved, Supervisor};
 
 /// Whether filters can be compiled for this machine's processor.
 pub(crate) fn can_be_made() -> bool {
-    Filters::of(super::RunKind::Fenced, false).is_ok()
+    Filters::of(super::RunKind::Fenced, super::NetworkScope::Nothing).is_ok()
 }

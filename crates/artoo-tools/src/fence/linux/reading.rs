@@ -10,7 +10,6 @@ use rustix::process::geteuid;
 use super::call::{Call, PathArgument, Subject};
 use super::caller::{self, Caller, DirEntry};
 use super::incidental;
-use super::ipc::WITHOUT_ADDRESS;
 use super::kernel::{Answer, Notification};
 use super::predict::{self, Predicted, is_set_id};
 use super::supervisor::{Access, Supervisor, subject};
@@ -40,25 +39,22 @@ impl Supervisor {
             Call::Link { from, to } => self.changing_two(&caller, [from, to], predict::linking),
             Call::Truncate { path } => self.truncating(&caller, path),
             Call::Attributes { of } => self.attributes(&caller, of),
-            Call::Socket { family, kind, protocol } => self.socket(notification, family, kind, protocol),
-            Call::Bind { address } => self.bind(&caller, address),
-            Call::Listen => Ok(self.deny(Denial::Network, Answer::NoReply)),
-            Call::OwnAddress { socket } => Ok(self.own_address(&caller, socket)),
-            Call::SetOption { level } if self.has_substitute_socket && !WITHOUT_ADDRESS.contains(&level) => {
-                Ok(self.deny(Denial::Network, Answer::NoReply))
-            }
-            Call::SetOption { .. } => Ok(Answer::Continue),
-            Call::Send { socket, at, to } => Ok(self.send(&caller, socket, at, to)),
             Call::Share { name, process } => Ok(self.share(name, process)),
             Call::Identity { name, ids } => Ok(self.identity(name, ids)),
-            Call::Request { request, at, .. } if INTERFACE_ADDRESSES.contains(&request) => {
-                self.interface_address(notification, &caller, request, at)
+            Call::Request { request, .. } if INTERFACE_ADDRESSES.contains(&request) => {
+                self.answer_call(notification, call)
             }
             Call::Request { file, request, .. } => Ok(self.request(&caller, file, request)),
             Call::ReadLink { path, into } => self.read_link(notification, &caller, path, into),
             Call::Log { kind, into } => self.log(notification, &caller, kind, into),
             Call::Denied { name } => Ok(self.deny_call(name)),
-            Call::Connect { .. }
+            Call::Socket { .. }
+            | Call::Bind { .. }
+            | Call::Listen
+            | Call::OwnAddress { .. }
+            | Call::SetOption { .. }
+            | Call::Send { .. }
+            | Call::Connect { .. }
             | Call::Lock { .. }
             | Call::Signal { .. }
             | Call::SignalThrough { .. }
@@ -72,7 +68,7 @@ impl Supervisor {
 
     /// Denies a call by its name in the kernel.
     pub(super) fn deny_call(&self, name: &'static str) -> Answer {
-        self.deny(Denial::Call(name.trim_start_matches("SYS_")), Answer::NoReply)
+        self.deny(Denial::Call(name.trim_start_matches("SYS_")), Answer::Fails(libc::EPERM))
     }
 
     fn deny_write(&self, path: PathBuf) -> Answer {

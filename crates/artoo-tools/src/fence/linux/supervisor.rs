@@ -2,7 +2,7 @@
 //! some calls are made here on behalf of the program, on files that stay open from the check to the act, so that
 //! nothing can be swapped in between. All other calls continue in the kernel, where Landlock still applies.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -19,14 +19,15 @@ use super::caller::{self, Caller, DirEntry};
 use super::disk::Disk;
 use super::incidental;
 use super::kernel::{self, Answer, Notification};
+use super::network::Substitute;
 use super::predict::{Change, Predicted, is_set_id};
 use super::rename_folder;
-use super::syscalls::SET_ID_BITS;
+use super::syscalls::{INTERFACE_ADDRESSES, SET_ID_BITS};
 use super::temporaries::Temporaries;
 use crate::change::run_by;
 use crate::fence::denial::{DENIALS_MAX, Denial};
 use crate::fence::reach::session;
-use crate::fence::{Fence, RunKind};
+use crate::fence::{Fence, NetworkScope, RunKind};
 
 /// Maximum number of recorded renames; later ones are seen as deleted and new.
 const RENAMED_MAX: usize = 10_000;
@@ -95,9 +96,11 @@ pub(crate) struct Supervisor {
     first: OwnedFd,
     /// Sessions of the run, by the processes that asked for them.
     pub(super) sessions: HashSet<i32>,
-    /// The program was given a Unix socket instead of an internet socket.
-    pub(super) has_substitute_socket: bool,
-    observed: SharedObserved,
+    /// Unix sockets that the program was given instead of others, by inode.
+    pub(super) substitutes: HashMap<u64, Substitute>,
+    pub(super) observed: SharedObserved,
+    /// Held by each thread on which a call waits for the network.
+    pub(super) waiting: Arc<()>,
 }
 
 /// The program's access to a path.
@@ -128,8 +131,9 @@ impl Supervisor {
             limits,
             first: pidfd,
             sessions: HashSet::from([pid.as_raw_nonzero().get()]),
-            has_substitute_socket: false,
+            substitutes: HashMap::new(),
             observed,
+            waiting: Arc::new(()),
         }
     }
 
@@ -201,15 +205,27 @@ impl Supervisor {
                 }
                 Ok(Answer::Continue)
             }
-            Call::Socket { family: libc::AF_UNIX, kind, .. } => self.substitute_socket(notification, kind),
-            Call::Socket { .. } if self.fence.reach.network => {
+            Call::Socket { family, .. } if family != libc::AF_UNIX && self.network() == NetworkScope::Everything => {
                 self.observed.lock().reached_out = true;
                 Ok(Answer::Continue)
             }
-            Call::Socket { family: libc::AF_INET | libc::AF_INET6, .. } => {
-                Ok(self.deny(Denial::Network, Answer::Fails(libc::EACCES)))
+            Call::Socket { family, kind, protocol } => self.socket(notification, family, kind, protocol),
+            Call::Bind { socket, address } => {
+                let caller = self.caller(notification)?;
+                self.bind(notification, &caller, socket, address)
             }
-            Call::Socket { .. } => Ok(Answer::Fails(libc::EACCES)),
+            Call::Listen => Ok(self.listen()),
+            Call::OwnAddress { socket, into } => {
+                self.own_address(notification, &self.caller(notification)?, socket, into)
+            }
+            Call::SetOption { level, option } => Ok(self.set_option(level, option)),
+            Call::Send { socket, at, message, flags } if self.network() == NetworkScope::Addresses => {
+                self.send_approved(notification, &self.caller(notification)?, socket, at, (message, flags))
+            }
+            Call::Send { socket, at, message, .. } => Ok(self.send(&self.caller(notification)?, socket, at, message)),
+            Call::Request { request, at, .. } if INTERFACE_ADDRESSES.contains(&request) => {
+                self.interface_address(notification, &self.caller(notification)?, request, at)
+            }
             Call::Mode { of, mode } => self.set_metadata(notification, of, &Change::Mode(mode)),
             Call::Owner { of, user, group } => {
                 let some = |id: u32| (id != u32::MAX).then_some(id);
@@ -249,12 +265,7 @@ impl Supervisor {
             Call::Lock { file, waits } => self.lock(&self.caller(notification)?, file, waits),
             Call::Signal { process, signal } => self.caller(notification).map(|_| self.signal(process, signal)),
             Call::SignalThrough { file, signal } => Ok(self.signal_through(&self.caller(notification)?, file, signal)),
-            Call::Bind { .. }
-            | Call::Listen
-            | Call::OwnAddress { .. }
-            | Call::SetOption { .. }
-            | Call::Send { .. }
-            | Call::Share { .. }
+            Call::Share { .. }
             | Call::Identity { .. }
             | Call::Request { .. }
             | Call::Attributes { .. }

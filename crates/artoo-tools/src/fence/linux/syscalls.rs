@@ -131,7 +131,7 @@ pub(super) const REACHING: &[c_long] = &[
     libc::SYS_socket,
 ];
 
-/// Other calls on sockets, which reading runs ask about.
+/// Other calls on sockets, which runs without the network ask about.
 pub(super) const SOCKETS: &[c_long] = &[
     libc::SYS_bind,
     libc::SYS_listen,
@@ -140,6 +140,17 @@ pub(super) const SOCKETS: &[c_long] = &[
     libc::SYS_sendto,
     libc::SYS_sendmsg,
     libc::SYS_sendmmsg,
+];
+
+/// Other calls on sockets that runs with some approved addresses ask about. `sendto` is added if it has an address.
+pub(super) const ADDRESSED: &[c_long] = &[libc::SYS_bind, libc::SYS_listen, libc::SYS_sendmsg, libc::SYS_sendmmsg];
+
+/// Socket options, by level and number, that route packets over other hosts or send packets by themselves.
+pub(super) const ROUTING_OPTIONS: [(i32, &[i32]); 2] = [
+    // IP_OPTIONS, and joining or leaving groups
+    (libc::IPPROTO_IP, &[4, 35, 36, 39, 40, 42, 43, 44, 45, 46, 47, 48]),
+    // IPV6_2292HOPOPTS to -PKTOPTIONS, groups, IPV6_FLOWLABEL_MGR, -HOPOPTS, -RTHDRDSTOPTS, -RTHDR, -DSTOPTS
+    (libc::IPPROTO_IPV6, &[3, 4, 5, 6, 20, 21, 27, 28, 32, 42, 43, 44, 45, 46, 47, 48, 54, 55, 57, 59]),
 ];
 
 /// Calls that set mode, owner or times, which Landlock does not restrict. Asked about, or denied without a listener.
@@ -205,7 +216,7 @@ pub(super) const REQUESTS: [(u32, &[u8]); 12] = [
     (0xc020_6600, &[0x0b]), // FS_IOC_FIEMAP
 ];
 
-/// SIOCGIFADDR, -DSTADDR, -BRDADDR, -NETMASK need an internet socket. A reading run has none, so the supervisor
+/// SIOCGIFADDR, -DSTADDR, -BRDADDR, -NETMASK need an internet socket. A run without the network has none, so the supervisor
 /// answers.
 pub(super) const INTERFACE_ADDRESSES: [u32; 4] = [0x8915, 0x8917, 0x8919, 0x891b];
 

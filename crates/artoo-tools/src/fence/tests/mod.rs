@@ -9,6 +9,7 @@ mod escapes;
 mod grants;
 mod in_view;
 mod kept;
+mod network;
 mod reach;
 mod reading;
 mod stopping;

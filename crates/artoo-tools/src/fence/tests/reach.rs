@@ -81,7 +81,7 @@ os.symlink('two','x'); os.rename('x','one') if os.access('one',0) else None
 ask('one')
 try: socket.socket(socket.AF_UNIX,socket.SOCK_DGRAM).connect('one')
 except OSError as e: print('datagram')
-try: socket.socket(socket.AF_INET)
+try: socket.socket(socket.AF_INET).connect(('127.0.0.1',9))
 except OSError as e: print('inet',errno.errorcode[e.errno])",
         folder = at("").to_str().unwrap(),
         one = one.to_str().unwrap(),
@@ -94,7 +94,11 @@ except OSError as e: print('inet',errno.errorcode[e.errno])",
         assert!(said.starts_with(expected), "{said}{}", ended.text(SHOWN_CHARS).0);
         assert!(said.ends_with("EACCES\ndatagram\ninet EACCES\n"), "{said}");
         let abstract_socket = Denial::UnixSocket(format!("@{abstract_name}").into());
-        assert_eq!(ended.denied, [Denial::UnixSocket(two.clone()), abstract_socket, Denial::Network], "{said}");
+        assert_eq!(
+            ended.denied,
+            [Denial::UnixSocket(two.clone()), abstract_socket, Denial::Connection(([127, 0, 0, 1], 9).into())],
+            "{said}"
+        );
     }
     // Nothing is granted: all of it is denied, also to one who has the network.
     for reach in [Reach::default(), Reach::of_network(true)] {
@@ -164,7 +168,7 @@ fn grants_name_exactly_what_was_denied() {
     let signal = |pid: i32, program: &str| Denial::Signal { pid, program: program.to_owned() };
     for (denial, network, sockets, signals) in [
         (Denial::Network, true, 0, 0),
-        (Denial::Connection(([127, 0, 0, 1], 80).into()), true, 0, 0),
+        (Denial::Connection(([127, 0, 0, 1], 80).into()), false, 0, 0),
         (Denial::UnixSocket("/run/s".into()), false, 1, 0),
         (signal(own, &program), false, 0, 1),
         (Denial::UnixSocket("@name".into()), false, 0, 0),
@@ -179,6 +183,8 @@ fn grants_name_exactly_what_was_denied() {
         let reach = Reach::of(std::slice::from_ref(&denial));
         let found = (reach.network, reach.sockets.len(), reach.signals.len());
         assert_eq!(found, (network, sockets, signals), "{denial:?}");
+        let address = if let Denial::Connection(address) = denial { vec![address] } else { Vec::new() };
+        assert_eq!(reach.addresses, address, "{denial:?}");
         let is_other = denial == signal(own, "other");
         assert_eq!(denial.is_reach(), reach != Reach::default() || is_other, "{denial:?}");
     }

@@ -190,7 +190,7 @@ fn sockets_to_others_are_stopped_and_named() {
     for script in [
         "socket.socket().listen()",
         "socket.socket().bind(('',0))",
-        "socket.socket().setsockopt(socket.IPPROTO_TCP,socket.TCP_NODELAY,1)",
+        "socket.socket().setsockopt(socket.IPPROTO_IP,socket.IP_ADD_MEMBERSHIP,b'\\xe0\\0\\0\\5\\0\\0\\0\\0')",
         "s=socket.socket(); s.bind(('127.0.0.1',0)); s.getsockname()",
         "socket.socket(socket.AF_INET,socket.SOCK_RAW,1)",
     ] {

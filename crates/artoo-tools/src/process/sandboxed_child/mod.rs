@@ -183,7 +183,7 @@ fn prepare(order: Order) -> io::Result<(Scratch, Orders)> {
         Some(_) => Layers::of_view(&order.fence, scratch.path())?,
         None => Layers::of(&order.fence, &order.read_allowlist, scratch.path())?,
     };
-    let filters = Filters::of(order.fence.kind(order.view.is_some()), order.fence.reach.network)?;
+    let filters = Filters::of(order.fence.kind(order.view.is_some()), order.fence.reach.network_scope())?;
     let Invocation { program, name, arguments, environment } = &order.invocation;
     let arguments = std::iter::once(name).chain(arguments).map(|argument| text(&[argument.as_bytes()]));
     let temporary = ("TMPDIR".to_owned(), scratch.path().as_os_str().to_owned());
