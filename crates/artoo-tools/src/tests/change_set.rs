@@ -169,13 +169,13 @@ async fn access_lists_survive_a_change_undone() {
 async fn what_lies_inside_is_asked_about() {
     let fixture = fixture(true);
     fs::create_dir_all(fixture.workspace()).unwrap();
-    fixture.file("work/evil/.envrc", "evil");
+    fixture.file("work/evil/Makefile", "evil");
     fixture.file("work/evil/hooks/post-checkout", "evil");
     fixture.file("work/evil/plain", "plain");
     symlink("/etc", fixture.home.join("work/evil/out")).unwrap();
     let said = question(&fixture, "cp -r evil ~/artoo_workspace/pretty").await;
     for (name, why) in
-        [("pretty/.envrc", "obeys it"), ("pretty/hooks/post-checkout", "version control"), ("pretty/out", "leads out")]
+        [("pretty/Makefile", "make"), ("pretty/hooks/post-checkout", "version control"), ("pretty/out", "leads out")]
     {
         assert!(said.lines().any(|line| line.contains(name) && line.contains(why)), "{name}: {said}");
     }

@@ -341,13 +341,18 @@ async fn backups_and_other_names_of_secrets_need_approval() {
     fixture.file(".ssh/config", "needle");
     std::fs::hard_link(fixture.home.join(".ssh/config"), fixture.home.join("work/n.txt")).unwrap();
     std::fs::hard_link(fixture.home.join("work/key/.env"), fixture.home.join("work/m.txt")).unwrap();
-    for command in
-        ["cat .e*~", "cat id_rsa.bak", "cat hist/.b*", "cat vendor/.e*", "cat target/.env", "cat n.txt", "rev m.t*"]
-    {
+    for command in [
+        "cat .e*~",
+        "cat id_rsa.bak",
+        "cat hist/.b*",
+        "cat vendor/.e*",
+        "cat target/.env",
+        "cat n.txt",
+        "rev m.t*",
+        "cat */.e* *.txt | rev",
+    ] {
         asked(&fixture, "shell", json!({"command": command})).await;
     }
-    let searched = fixture.call("shell", json!({"command": "cat */.e* *.txt | rev"})).await;
-    assert!(!searched.output.contains("eldeen"), "{searched:?}");
 }
 
 #[doc = "holds: law 1.21"]

@@ -159,7 +159,8 @@ pub(super) fn ask_for_reach(program: &Program, allowed: &Allowed, denied: &[Deni
     let others = denied.iter().filter(is_other).map(ToString::to_string);
     let wanted: Vec<String> = targets.into_iter().map(|target| target.line).chain(others).collect();
     let reason = format!("it tried to {}", wanted.first().map_or("reach other programs", String::as_str));
-    let addresses = addresses.iter().map(ToString::to_string);
+    // A denial of one host is none of the servers that every name is looked up at.
+    let addresses = addresses.iter().filter(|address| !hosts::is_name_server(**address)).map(ToString::to_string);
     let effects = CallEffects {
         hosts: addresses.chain(program.names.hosts.iter().cloned()).collect(),
         lines: wanted.iter().map(|what| format!("will {what}")).collect(),

@@ -269,8 +269,11 @@ fn check_class(home: &Home, set: &ChangeSet, name: &str) -> usize {
         let is_special = |state: &State| matches!(state, State::Pipe(_) | State::Odd { .. });
         let is_foreign = |state: &State| state.facts().is_some_and(|facts| facts.owner != own);
         let wanted = [
-            (entry.kind != Kind::Created).then_some(Reason::Existing),
-            entry.before.file().filter(|file| file.links > 1).map(|file| Reason::SeveralNames(file.links)),
+            (!matches!(entry.kind, Kind::Created | Kind::Times)).then_some(Reason::Existing),
+            entry.before.file().filter(|file| file.links > 1).map(|file| {
+                let has_same_content = matches!(entry.kind, Kind::Mode | Kind::Times);
+                if has_same_content { Reason::AllNames(file.links) } else { Reason::SeveralNames(file.links) }
+            }),
             (is_special(&entry.before) || is_special(&entry.after)).then_some(Reason::SpecialFile),
             is_foreign(&entry.after).then_some(Reason::OtherOwner),
         ];
