@@ -427,7 +427,6 @@ fn blank(path: &Path, source: &Path) -> Entry {
 }
 
 /// Whether a file was changed after that time. File systems that store whole seconds leave it open within the second.
-#[expect(clippy::useless_conversion, reason = "the widths differ between systems")]
 fn is_late(found: &Stat, started: (i64, i64)) -> bool {
     let changed = (found.st_ctime, i64::try_from(found.st_ctime_nsec).unwrap_or(0));
     changed > started || changed == (started.0, 0)

@@ -91,8 +91,8 @@ impl Reach {
 
     /// Whether it grants everything that `other` grants.
     pub(crate) fn holds(&self, other: &Self) -> bool {
-        (self.network || !other.network)
-            && (self.network || other.addresses.iter().all(|address| self.has_address(*address)))
+        let has_addresses = || other.addresses.iter().all(|address| self.has_address(*address));
+        (self.network || !other.network && has_addresses())
             && other.sockets.iter().all(|socket| self.sockets.contains(socket))
             && other.signals.iter().all(|receiver| self.signals.contains(receiver))
     }
@@ -100,9 +100,9 @@ impl Reach {
 
 /// An IPv4-mapped IPv6 address as the IPv4 address, any other unchanged.
 pub(super) fn plain(address: SocketAddr) -> SocketAddr {
-    match address {
-        SocketAddr::V6(six) if six.ip().to_ipv4_mapped().is_none() => address,
-        other => SocketAddr::new(other.ip().to_canonical(), other.port()),
+    match address.ip().to_canonical() {
+        ip if ip == address.ip() => address,
+        ip => SocketAddr::new(ip, address.port()),
     }
 }
 

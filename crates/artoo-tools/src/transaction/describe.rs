@@ -106,7 +106,7 @@ fn notable<'a>(set: &'a ChangeSet, asks: &'a [(usize, Vec<Reason>)]) -> Vec<(&'a
             above.pop();
         }
         let is_told = folder(&above).is_some_and(|(_, known)| reasons.iter().all(|reason| known.contains(reason)));
-        if !reasons.is_empty() && !(entry.is_inside && is_told) {
+        if !(reasons.is_empty() || entry.is_inside && is_told) {
             above.push(told.len());
             told.push((entry, reasons));
         }

@@ -197,14 +197,7 @@ impl Supervisor {
 
     pub(super) fn answer_call(&mut self, notification: Notification, call: Call) -> io::Result<Answer> {
         match call {
-            Call::NewSession | Call::NewGroup => {
-                self.observed.lock().left_group = true;
-                if call == Call::NewSession {
-                    let process = Caller::new(notification.thread).ok().and_then(|caller| caller.process());
-                    self.sessions.extend(process.map(|pid| pid.as_raw_nonzero().get()));
-                }
-                Ok(Answer::Continue)
-            }
+            Call::NewSession | Call::NewGroup => Ok(self.leave_group(notification, call == Call::NewSession)),
             Call::Socket { family, .. } if family != libc::AF_UNIX && self.network() == NetworkScope::Everything => {
                 self.observed.lock().reached_out = true;
                 Ok(Answer::Continue)
@@ -259,8 +252,8 @@ impl Supervisor {
                 self.change(notification, [path], |_, _| Err(io::Error::from_raw_os_error(libc::EACCES)))
             }
             Call::Open { path, flags, mode } => self.open(notification, path, flags, mode),
-            Call::Connect { socket, address } => {
-                self.connect(notification, &self.caller(notification)?, socket, address)
+            Call::Connect { socket, address: to } => {
+                self.connect(notification, &self.caller(notification)?, socket, to)
             }
             Call::Lock { file, waits } => self.lock(&self.caller(notification)?, file, waits),
             Call::Signal { process, signal } => self.caller(notification).map(|_| self.signal(process, signal)),
@@ -273,6 +266,15 @@ impl Supervisor {
             | Call::Log { .. }
             | Call::Denied { .. } => Ok(Answer::Fails(libc::EPERM)),
         }
+    }
+
+    fn leave_group(&mut self, notification: Notification, is_session: bool) -> Answer {
+        self.observed.lock().left_group = true;
+        if is_session {
+            let process = Caller::new(notification.thread).ok().and_then(|caller| caller.process());
+            self.sessions.extend(process.map(|pid| pid.as_raw_nonzero().get()));
+        }
+        Answer::Continue
     }
 
     /// Renames a folder in a view; the kernel handles anything else.
