@@ -48,6 +48,7 @@
 //!
 //! Dropping the future of a call ends every process that it started.
 
+mod approved;
 mod builtin;
 mod call;
 mod change;
@@ -76,6 +77,7 @@ mod read_file;
 mod record;
 mod risk;
 pub mod rules;
+mod run_by;
 mod secret;
 mod session;
 mod shell;

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use artoo_proto::{TaskId, ToolClass, ToolSpec, escape};
 use serde_json::Value;
 
+use crate::approved::ApprovedPlace;
 use crate::config::ToolConfig;
 use crate::effects::CallEffects;
 use crate::fence::{self, Fence, FenceReport, Reach, ReadAllowlist};
@@ -20,7 +21,6 @@ use crate::process::{self, Ended, Invocation, Order};
 use crate::protect::Protected;
 use crate::record::Record;
 use crate::rules::RuleBook;
-use crate::transaction::ApprovedPlace;
 use crate::undo::{Act, Journal, Subject};
 use crate::view::View;
 

@@ -5,7 +5,6 @@
 //! 2. A run in a view, whose layers show what would change ([`decide`]). Where no view can be made, the places that were
 //!    denied are asked about, and the program changes these directly ([`direct`]).
 
-mod approved;
 mod decide;
 mod describe;
 mod direct;
@@ -30,7 +29,6 @@ use crate::record::Record;
 use crate::tool::{Allowed, CAUTION, Call, Held, Look, Machine, Outcome};
 use crate::undo::RecordedChanges;
 use crate::view::{NoView, View};
-pub(crate) use approved::ApprovedPlace;
 use artoo_proto::EffectClass;
 use decide::Run;
 pub(crate) use request::ConfiguredCall;

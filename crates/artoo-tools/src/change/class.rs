@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
-use super::names::run_by;
 use super::set::{ChangeSet, Entry, Kind};
 use crate::paths;
 use crate::protect::Protected;
+use crate::run_by::run_by;
 use crate::undo::State;
 
 /// Bits of a mode that let a program run as another user or group.

@@ -24,10 +24,10 @@ use super::predict::{Change, Predicted, is_set_id};
 use super::rename_folder;
 use super::syscalls::{INTERFACE_ADDRESSES, SET_ID_BITS};
 use super::temporaries::Temporaries;
-use crate::change::run_by;
 use crate::fence::denial::{DENIALS_MAX, Denial};
 use crate::fence::reach::session;
 use crate::fence::{Fence, NetworkScope, RunKind};
+use crate::run_by::run_by;
 
 /// Maximum number of recorded renames; later ones are seen as deleted and new.
 const RENAMED_MAX: usize = 10_000;
