@@ -116,7 +116,7 @@ mod tests {
         check(&[("ARTOO_VIEWS", "maybe")], Err("ARTOO_VIEWS can't be used: give true or false"));
         check(&[("ARTOO_SEARCH", "on")], Err("ARTOO_SEARCH can't be used: give off or duckduckgo"));
         check(&[("ARTOO_GOOGLE_KEY", "g")], Err("needs the engine's id"));
-        check(&[("ARTOO_BRAVE_KEY", "canary key")], Err("holds characters that no key has"));
-        check(&[("ARTOO_SEARXNG_URL", "localhost:8888")], Err("only http and https are spoken"));
+        check(&[("ARTOO_BRAVE_KEY", "canary key")], Err("contains invalid characters"));
+        check(&[("ARTOO_SEARXNG_URL", "localhost:8888")], Err("only http and https are allowed"));
     }
 }
