@@ -152,9 +152,10 @@ fn tried_commands_are_in_the_audit_log() {
 #[test]
 fn changes_that_are_not_kept_are_named() {
     let world = with_texts();
-    let command = "cat proj/a.txt; touch proj/.DS_Store";
-    let path = world.home().join("proj/.DS_Store");
-    let line = format!("not kept: {} (the Finder notes how a folder is shown)\n", path.display());
+    let command = "cat proj/a.txt; mkdir proj/.mypy_cache; \
+        echo 'Signature: 8a477f597d28d172789f06886806bc55' > proj/.mypy_cache/CACHEDIR.TAG";
+    let path = world.home().join("proj/.mypy_cache");
+    let line = format!("not kept: {} (mypy keeps what it worked out)\n", path.display());
     let tried = world.run(&["try", command]);
     assert!(tried.code == Some(0) && tried.stderr.ends_with(&line), "{tried:?}");
     let server = Server::start(running(command));
