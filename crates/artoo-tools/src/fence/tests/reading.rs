@@ -22,8 +22,10 @@ const TABLES: [&str; 2] = [
 ];
 
 /// Rows with known differences, and their reasons.
-const OTHERWISE: [(&str, &str); 3] = [
+const OTHERWISE: [(&str, &str); 5] = [
     ("getconf -a", "it prints the limits of its run"),
+    ("ps -eo pid,ppid,comm --sort=-rss | head", "it lists the process that holds its run"),
+    ("ps aux --sort=-%mem | head -5", "it lists the process that holds its run"),
     ("ps -u root -o comm= | sort -u | head -3", "it lists the process that holds its run"),
     ("pstree -p", "it lists the process that holds its run"),
 ];

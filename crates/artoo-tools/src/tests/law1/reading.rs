@@ -16,8 +16,10 @@ use crate::process;
 const TRIES: usize = 4;
 
 /// Rows that print otherwise, and why.
-const OTHERWISE: [(&str, &str); 3] = [
+const OTHERWISE: [(&str, &str); 5] = [
     ("getconf -a", "it prints the limits of its run"),
+    ("ps -eo pid,ppid,comm --sort=-rss | head", "it lists the process that holds its run"),
+    ("ps aux --sort=-%mem | head -5", "it lists the process that holds its run"),
     ("ps -u root -o comm= | sort -u | head -3", "it lists the process that holds its run"),
     ("ls -ld /tmp /var/tmp /root", "the secrets below a large home of root are too many for a run"),
 ];
