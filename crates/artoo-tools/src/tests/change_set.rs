@@ -132,6 +132,10 @@ async fn edits_of_others_during_a_run_stay() {
 
 #[tokio::test]
 async fn access_lists_are_committed_and_undone() {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("skipped: a user's view knows no other users, and refuses access lists that name them");
+        return;
+    }
     let fixture = fixture(true);
     let path = fixture.home.join("work/a.txt");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();

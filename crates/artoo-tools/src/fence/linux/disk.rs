@@ -14,7 +14,7 @@ use rustix::io::Errno;
 /// Interval between checks of the free space.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Maximum depth
+/// Maximum depth of folders below those in which the run may write.
 const DEPTH_MAX: usize = 256;
 
 /// Resolution of the clock that sets the times of changes.
@@ -64,6 +64,11 @@ impl Disk {
             }
         }
         disk
+    }
+
+    /// Lets the next check take place whenever the last one was.
+    pub(super) fn look_now(&mut self) {
+        self.next_look = Instant::now();
     }
 
     /// The limit that the run exceeds, if one is found. `is_of_run` tells whether a process belongs to the run.

@@ -158,7 +158,9 @@ impl Supervisor {
                 let Ok(notification) = kernel::receive(self.listener.as_fd()) else { continue };
                 self.answer(notification);
             } else if !events.is_empty() || (ready == 0 && is_over()) {
-                return;
+                // What was reserved since the last check counts too.
+                self.limits.disk.look_now();
+                return self.check_disk();
             }
         }
     }

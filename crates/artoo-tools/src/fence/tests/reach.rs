@@ -221,3 +221,20 @@ fn run_that_fills_disk_is_killed() {
         fs::create_dir(&work).unwrap();
     }
 }
+
+/// It may all be used between two checks.
+#[test]
+fn reserved_space_counts_at_the_end() {
+    if !std::path::Path::new("/usr/bin/fallocate").exists() {
+        return say("skipped: fallocate is not installed");
+    }
+    let mut home = home();
+    home.config.limits.disk_bytes = 32 << 20;
+    let work = home.config.environment.workspace.clone();
+    for (bytes, is_full) in [("16M", false), ("60M", true)] {
+        let command = format!("cd {work}; : > reserved; fallocate -n -l {bytes} reserved");
+        for ended in both(&home, &Reach::default(), &command) {
+            assert_eq!(ended.is_full, is_full, "{bytes}: {}", ended.text(SHOWN_CHARS).0);
+        }
+    }
+}

@@ -132,6 +132,7 @@ fn supervise(
         let mut started = Some(started);
         let mut verdict = Some(verdict);
         let mut fence = Some(fence);
+        let mut serving = None;
         // The monitor has its own file table, so it can't wake tokio; it reports through this channel.
         for event in events {
             match event {
@@ -142,13 +143,16 @@ fn supervise(
                         let run_limits = RunLimits { file_bytes: limits.file_bytes, disk };
                         let supervisor =
                             Supervisor::new(asking, fence, kind, scratch.path(), run_limits, observed.clone());
-                        scope.spawn(|| supervisor.serve(|| is_over.load(Ordering::Relaxed)));
+                        serving = Some(scope.spawn(|| supervisor.serve(|| is_over.load(Ordering::Relaxed))));
                     }
                 }
                 Event::Started(outcome) => {
                     let _ = started.take().map(|started| started.send(outcome));
                 }
                 Event::Ended(how) => {
+                    is_over.store(true, Ordering::Relaxed);
+                    // Its last look at the disk belongs to the verdict.
+                    let _ = serving.take().map(thread::ScopedJoinHandle::join);
                     let mut observed = observed.lock();
                     // Dropped before the verdict is sent, since the receiver may expect to own the view alone.
                     if let Some(view) = view.take() {
