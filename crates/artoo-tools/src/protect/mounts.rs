@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::os::unix::ffi::OsStringExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 /// A mount: which folder of which file system is shown where.
@@ -36,8 +36,8 @@ impl Mounts {
     /// other file systems that show its content, such as overlays, are not known.
     pub(super) fn aliases(&self, place: &Path) -> Vec<PathBuf> {
         // Of several mounts at one place the last covers the others.
-        let holder = self.0.iter().filter(|mount| place.starts_with(&mount.at));
-        let Some(holder) = holder.max_by_key(|mount| mount.at.components().count()) else { return Vec::new() };
+        let holder = self.0.iter().filter(|mount| is_at_or_below(place, &mount.at));
+        let Some(holder) = holder.max_by_key(|mount| mount.at.as_os_str().len()) else { return Vec::new() };
         let Ok(below) = place.strip_prefix(&holder.at) else { return Vec::new() };
         let inner = holder.root.join(below);
         let others = self.0.iter().filter(|other| other.device == holder.device && *other != holder);
@@ -48,6 +48,12 @@ impl Mounts {
         });
         at.filter(|path| !path.starts_with(place)).collect()
     }
+}
+
+/// Whether a path is a folder or below it, compared as bytes: [`Path::starts_with`] is slow for many pairs.
+fn is_at_or_below(path: &Path, folder: &Path) -> bool {
+    let (path, folder) = (path.as_os_str().as_bytes(), folder.as_os_str().as_bytes());
+    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/") || folder == b"/")
 }
 
 /// A field of the table, in which a space, tab, newline or backslash is written as three octal digits.

@@ -30,7 +30,8 @@ const UNDO_PREFIX: &str = "undo-";
 /// The journal, to look at and to undo from.
 #[derive(Debug, Clone)]
 pub struct UndoStore {
-    journal: Journal,
+    config: UndoConfig,
+    environment: Environment,
 }
 
 /// One task that changed something, or one undo.
@@ -128,8 +129,13 @@ impl UndoStore {
     /// The journal of a folder; nothing is made.
     #[must_use]
     pub fn open(config: UndoConfig, environment: &Environment) -> Self {
-        let protected = Protected::new(environment, std::slice::from_ref(&config.folder));
-        Self { journal: Journal::new(config, protected) }
+        Self { config, environment: environment.clone() }
+    }
+
+    /// The journal for recording. Reading entries doesn't need it, and finding the protected places takes a while.
+    fn journal(&self) -> Journal {
+        let protected = Protected::new(&self.environment, std::slice::from_ref(&self.config.folder));
+        Journal::new(self.config.clone(), protected)
     }
 
     /// Every entry, newest first.
@@ -138,7 +144,7 @@ impl UndoStore {
     /// When the journal can't be read.
     pub fn entries(&self) -> Result<Vec<Entry>, UndoError> {
         let mut entries = Vec::new();
-        for id in journal::entry_names(&self.journal.config.folder)? {
+        for id in journal::entry_names(&self.config.folder)? {
             let acts: Vec<Ended> = self.acts(&id)?.into_iter().map(|(_, ended)| ended).collect();
             entries.extend(entry(id, &acts));
         }
@@ -154,7 +160,7 @@ impl UndoStore {
     /// Tasks that are no longer in the journal because of its limits.
     #[must_use]
     pub fn forgotten(&self) -> u64 {
-        journal::forgotten(&self.journal.config.folder).tasks
+        journal::forgotten(&self.config.folder).tasks
     }
 
     /// The entry of that name, or the only one that begins so.
@@ -202,7 +208,7 @@ impl UndoStore {
     /// # Errors
     /// When the entry is not there, was undone, or is still being written.
     pub fn undo(&self, id: &str) -> Result<Report, UndoError> {
-        let Ready { not_undoable, acts, resumed, limit, lock } = self.ready(id)?;
+        let Ready { not_undoable, acts, resumed, limit, journal, lock } = self.ready(id)?;
         let own = self.next_undo()?;
         let header = Header {
             version: VERSION,
@@ -212,10 +218,10 @@ impl UndoStore {
             not_undoable: None,
             undoes: Some(id.to_owned()),
         };
-        let entry = self.journal.config.folder.join(&own);
-        let mut act = self.journal.open(&entry, header, None, lock, &limit)?;
+        let entry = self.config.folder.join(&own);
+        let mut act = journal.open(&entry, header, None, lock, &limit)?;
         let mut told: Vec<Told> = Vec::new();
-        let mut undone = Undone { room: self.journal.config.max_bytes, ..Undone::default() };
+        let mut undone = Undone { room: self.config.max_bytes, ..Undone::default() };
         for (source, ended) in acts.iter().rev() {
             let mut restoring = Restoring::new(&mut act, source, &resumed, &limit, &mut undone);
             for done in ended.done.iter().rev() {
@@ -236,29 +242,24 @@ impl UndoStore {
         if entry.undone {
             return Err(UndoError::Undone { id: entry.id.clone() });
         }
-        let (lock, limit) = (self.lock()?, Limit::after(UNDO_TIMEOUT));
+        let journal = self.journal();
+        let (lock, limit) = (lock(&journal)?, Limit::after(UNDO_TIMEOUT));
         let undos = || entries.iter().filter(|undo| undo.undoes.as_deref() == Some(id));
         for entry in [entry].into_iter().chain(undos()) {
-            self.journal.reconcile_open(&self.journal.config.folder.join(&entry.id), &limit)?;
+            journal.reconcile_open(&self.config.folder.join(&entry.id), &limit)?;
         }
         let mut resumed = Resumed::default();
         for undo in undos().rev().filter(|undo| !undo.undone) {
             let cut_off = self.acts(&undo.id)?.into_iter().filter(|(_, ended)| ended.interrupted);
             cut_off.for_each(|(_, ended)| resumed.add(ended));
         }
-        Ok(Ready { not_undoable: entry.not_undoable.clone(), acts: self.acts(id)?, resumed, limit, lock })
-    }
-
-    fn lock(&self) -> Result<journal::Lock, UndoError> {
-        self.journal.lock(&Limit::after(WAIT)).map_err(|error| {
-            if error.kind() == io::ErrorKind::TimedOut { UndoError::Busy } else { UndoError::Io(error) }
-        })
+        Ok(Ready { not_undoable: entry.not_undoable.clone(), acts: self.acts(id)?, resumed, limit, journal, lock })
     }
 
     /// The acts of an entry. One that was cut off and is not reconciled yet has no changes.
     fn acts(&self, id: &str) -> io::Result<Vec<(BlobDir, Ended)>> {
         let mut all = Vec::new();
-        for (_, blobs) in journal::acts(&self.journal.config.folder.join(id))? {
+        for (_, blobs) in journal::acts(&self.config.folder.join(id))? {
             let begun = || blobs.begun().ok().flatten();
             let interrupted = |header| Ended { header, done: Vec::new(), interrupted: true, complete: false };
             let ended = blobs.ended()?.or_else(|| begun().map(|begun| interrupted(begun.header)));
@@ -268,7 +269,7 @@ impl UndoStore {
     }
 
     fn next_undo(&self) -> io::Result<String> {
-        let names = journal::entry_names(&self.journal.config.folder)?;
+        let names = journal::entry_names(&self.config.folder)?;
         let numbers = names.iter().filter_map(|name| name.strip_prefix(UNDO_PREFIX)?.parse::<u64>().ok());
         Ok(format!("{UNDO_PREFIX}{}", numbers.max().unwrap_or(0) + 1))
     }
@@ -280,7 +281,14 @@ struct Ready {
     acts: Vec<(BlobDir, Ended)>,
     resumed: Resumed,
     limit: Limit,
+    journal: Journal,
     lock: journal::Lock,
+}
+
+fn lock(journal: &Journal) -> Result<journal::Lock, UndoError> {
+    journal
+        .lock(&Limit::after(WAIT))
+        .map_err(|error| if error.kind() == io::ErrorKind::TimedOut { UndoError::Busy } else { UndoError::Io(error) })
 }
 
 fn entry(id: String, acts: &[Ended]) -> Option<Entry> {
