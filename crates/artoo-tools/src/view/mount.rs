@@ -4,6 +4,7 @@
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr;
+use std::time::Duration;
 
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, StatVfsMountFlags, fstatvfs, openat2};
 use rustix::io::Errno;
@@ -14,6 +15,9 @@ use rustix::mount::{
 use rustix::path::Arg;
 
 use super::problem::{NoView, Step};
+
+/// Number of attempts to make the mounts read-only, a millisecond apart.
+const READ_ONLY_TRIES: u32 = 50;
 
 /// Flags of `mount_setattr` for a mount and all below it.
 const WHOLE_TREE: libc::c_uint = libc::AT_EMPTY_PATH as libc::c_uint | libc::AT_RECURSIVE as libc::c_uint;
@@ -33,8 +37,21 @@ pub(super) fn make_private(root: BorrowedFd<'_>) -> io::Result<()> {
 }
 
 /// Makes all mounts read-only.
+///
+/// The kernel refuses while a mount is being written. Another process that looks at this one through `/proc` writes for a
+/// moment when an access time is recorded, so the call is made again.
 pub(super) fn make_read_only(root: BorrowedFd<'_>) -> io::Result<()> {
-    change(root, WHOLE_TREE, &libc::mount_attr { attr_set: libc::MOUNT_ATTR_RDONLY, ..UNCHANGED })
+    let mut left = READ_ONLY_TRIES;
+    loop {
+        let done = change(root, WHOLE_TREE, &libc::mount_attr { attr_set: libc::MOUNT_ATTR_RDONLY, ..UNCHANGED });
+        left -= 1;
+        match done {
+            Err(error) if left > 0 && error.raw_os_error() == Some(libc::EBUSY) => {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            other => return other,
+        }
+    }
 }
 
 /// Shows the files of a mount that lies nowhere yet with the owners that a user namespace gives them. Where it knows none
