@@ -50,7 +50,7 @@ impl Mounts {
     }
 }
 
-/// Whether a path is a folder or below it, compared as bytes: [`Path::starts_with`] is slow for many pairs.
+/// Whether `path` is `folder` or lies below it, compared by bytes because [`Path::starts_with`] is slow for many pairs.
 fn is_at_or_below(path: &Path, folder: &Path) -> bool {
     let (path, folder) = (path.as_os_str().as_bytes(), folder.as_os_str().as_bytes());
     path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/") || folder == b"/")

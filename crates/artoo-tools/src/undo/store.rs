@@ -132,7 +132,7 @@ impl UndoStore {
         Self { config, environment: environment.clone() }
     }
 
-    /// The journal for recording. Reading entries doesn't need it, and finding the protected places takes a while.
+    /// Opens the journal for recording. Listing entries does without, because finding the protected places is slow.
     fn journal(&self) -> Journal {
         let protected = Protected::new(&self.environment, std::slice::from_ref(&self.config.folder));
         Journal::new(self.config.clone(), protected)

@@ -38,20 +38,17 @@ pub(super) fn make_private(root: BorrowedFd<'_>) -> io::Result<()> {
 
 /// Makes all mounts read-only.
 ///
-/// The kernel refuses while a mount is being written. Another process that looks at this one through `/proc` writes for a
-/// moment when an access time is recorded, so the call is made again.
+/// The kernel refuses with `EBUSY` while another process writes through `/proc/PID/root` of this one. A short write is
+/// waited for.
 pub(super) fn make_read_only(root: BorrowedFd<'_>) -> io::Result<()> {
-    let mut left = READ_ONLY_TRIES;
-    loop {
-        let done = change(root, WHOLE_TREE, &libc::mount_attr { attr_set: libc::MOUNT_ATTR_RDONLY, ..UNCHANGED });
-        left -= 1;
-        match done {
-            Err(error) if left > 0 && error.raw_os_error() == Some(libc::EBUSY) => {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            other => return other,
+    let read_only = libc::mount_attr { attr_set: libc::MOUNT_ATTR_RDONLY, ..UNCHANGED };
+    for _ in 1..READ_ONLY_TRIES {
+        match change(root, WHOLE_TREE, &read_only) {
+            Err(error) if error.raw_os_error() == Some(libc::EBUSY) => std::thread::sleep(Duration::from_millis(1)),
+            done => return done,
         }
     }
+    change(root, WHOLE_TREE, &read_only)
 }
 
 /// Shows the files of a mount that lies nowhere yet with the owners that a user namespace gives them. Where it knows none
