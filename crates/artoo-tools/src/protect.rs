@@ -96,7 +96,7 @@ impl Protected {
         let mounts = mounts::Mounts::read();
         let mounted: Vec<PathBuf> = places.iter().flat_map(|place| mounts.aliases(place)).collect();
         places.extend(mounted);
-        // Sorted by bytes, because comparing paths by components is slow.
+        // Comparing paths component by component is slow, so they are sorted by bytes.
         places.sort_unstable_by(|one, two| one.as_os_str().cmp(two.as_os_str()));
         places.dedup();
         let folded = places.iter().map(|place| folded(place)).collect();

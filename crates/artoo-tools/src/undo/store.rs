@@ -132,7 +132,7 @@ impl UndoStore {
         Self { config, environment: environment.clone() }
     }
 
-    /// Opens the journal for recording. Listing entries does without, because finding the protected places is slow.
+    /// Opens the journal with the protected places, which are slow to find; listing entries opens no journal.
     fn journal(&self) -> Journal {
         let protected = Protected::new(&self.environment, std::slice::from_ref(&self.config.folder));
         Journal::new(self.config.clone(), protected)

@@ -38,8 +38,8 @@ pub(super) fn make_private(root: BorrowedFd<'_>) -> io::Result<()> {
 
 /// Makes all mounts read-only.
 ///
-/// The kernel refuses with `EBUSY` while another process writes through `/proc/PID/root` of this one. A short write is
-/// waited for.
+/// The kernel returns `EBUSY` while another process writes to a file through `/proc/PID/root` of this process, so the call
+/// is made up to [`READ_ONLY_TRIES`] times.
 pub(super) fn make_read_only(root: BorrowedFd<'_>) -> io::Result<()> {
     let read_only = libc::mount_attr { attr_set: libc::MOUNT_ATTR_RDONLY, ..UNCHANGED };
     for _ in 1..READ_ONLY_TRIES {

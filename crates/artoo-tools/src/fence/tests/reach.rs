@@ -191,7 +191,7 @@ fn grants_name_exactly_what_was_denied() {
     }
 }
 
-/// Held while a test fills the disk: what another one deletes meanwhile hides what a run uses.
+/// Serialises the tests that fill the disk, because files that one test deletes hide the space that another one uses.
 static DISK: Mutex<()> = Mutex::new(());
 
 /// The free space of a view's file system is checked; sparse files count by their blocks.
@@ -235,10 +235,10 @@ fn reserved_space_counts_at_the_end() {
     }
     let _alone = DISK.lock();
     let mut home = home();
-    // Far from the limit, since other processes write and delete files meanwhile.
+    // Both sizes are far from the limit, because the free space also changes with the files of other processes.
     home.config.limits.disk_bytes = 256 << 20;
     let work = home.config.environment.workspace.clone();
-    for (bytes, is_full) in [("16M", false), ("640M", true)] {
+    for (bytes, is_full) in [("128M", false), ("640M", true)] {
         let command = format!("cd {work}; : > reserved; fallocate -n -l {bytes} reserved");
         for ended in both(&home, &Reach::default(), &command) {
             assert_eq!(ended.is_full, is_full, "{bytes}: {}", ended.text(SHOWN_CHARS).0);
