@@ -17,6 +17,7 @@
 
 pub mod audit;
 pub mod check;
+pub mod coverage;
 pub mod directive;
 pub mod effect;
 pub mod envelope;
@@ -41,6 +42,9 @@ pub mod verdict;
 
 pub use audit::{AuditQuery, AuditReport, GapTrend, TaskTrend, ToolHealth, Trigger};
 pub use check::{Check, CheckOutcome, Criterion, Mode};
+pub use coverage::{
+    Clause, Coverage, CoverageState, Covered, Obligation, OfferedReading, ProposedReading, Reading, Unasked, Unread,
+};
 pub use directive::{
     AbandonReason, Basis, CriterionMark, CriterionReport, Ending, FailureMix, FinalResult, Loss, PlanDirective,
     PrevDirective, ReplanDirective, TerminalDirective, Urgency,

@@ -9,7 +9,7 @@ mod walk;
 
 use serde::{Deserialize, Serialize};
 
-pub use act::{Act, NameChange, Step, Target};
+pub use act::{Act, GitAction, ModeChange, NameChange, ProcessName, Step, Target};
 pub use fact::Fact;
 pub(crate) use fact::{Command, Source};
 pub use pred::{NameTest, Pred};

@@ -34,6 +34,7 @@
 pub mod algebra;
 mod calendar;
 mod concept;
+pub mod coverage;
 mod english;
 pub mod eval;
 mod lex;
@@ -46,7 +47,8 @@ mod suggest;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
+pub use coverage::Ledger;
 pub use english::{english, english_act, english_steps};
 pub use eval::{FileSystem, Verification, verify};
-pub use parse::{Parsed, parse};
+pub use parse::{Parsed, ReadClause, clauses, parse};
 pub use respond::respond;

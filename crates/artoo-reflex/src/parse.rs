@@ -11,7 +11,7 @@ mod refuse;
 mod rules;
 mod steps;
 
-use artoo_proto::{Abstention, Environment, Now, SessionTurn};
+use artoo_proto::{Abstention, CoverageState, Environment, Now, SessionTurn, Unread};
 
 use self::antecedent::Antecedent;
 use self::build::Built;
@@ -74,6 +74,30 @@ pub fn parse(
     let context = Context { environment, clock: Clock::new(now.wall, environment.utc_offset_s), fs, is_lost: false };
     let recent = session.get(session.len().saturating_sub(MAX_TURNS)..).unwrap_or_default();
     read(&context, request, recent)
+}
+
+/// A part of a request: the bytes it covers, and the steps it asks for or why it was not read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReadClause {
+    /// The bytes of the request that the clause covers, `[from, to)`.
+    pub span: (usize, usize),
+    /// The steps in order, each word of the clause being read; or why there are none.
+    pub read: Result<Vec<Step>, Unread>,
+}
+
+/// Reads each clause of a request by itself, in order; together the clauses hold every word.
+#[must_use]
+pub fn clauses(
+    request: &str,
+    session: &[SessionTurn],
+    environment: &Environment,
+    now: Now,
+    fs: &dyn FileSystem,
+) -> Vec<ReadClause> {
+    let read = parse(request, session, environment, now, fs)
+        .map(|parsed| parsed.steps)
+        .map_err(|abstention| Unread { state: CoverageState::NotRead, why: abstention.remedy });
+    vec![ReadClause { span: (0, request.len()), read }]
 }
 
 /// Parses a request in the context of the earlier requests of the session.

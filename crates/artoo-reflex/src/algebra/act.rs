@@ -81,6 +81,141 @@ pub enum Act {
         /// Absolute path of the new file to write.
         to: String,
     },
+    /// Writes the result of a question into a file: a new one, or the one it was computed from (an edit in place).
+    Save {
+        /// The question; its result is lines of text, or one number.
+        of: Query,
+        /// Absolute path of the file to write.
+        to: String,
+    },
+    /// Inserts lines at the start or the end of a text file, which is created if missing.
+    Insert {
+        /// Absolute path of the text file.
+        path: String,
+        /// The lines to insert; ends with a newline.
+        text: String,
+        /// Whether the lines go before the first line instead of after the last.
+        at_start: bool,
+    },
+    /// Sets the value of a key in a settings file (`.env`, ini, toml, yaml, json), keeping everything else as it is.
+    SetValue {
+        /// Absolute path of the settings file.
+        path: String,
+        /// The section that holds the key; `None` for a key that stands once in the file.
+        section: Option<String>,
+        /// The key, a dot between the levels of a nested one.
+        key: String,
+        /// The new value, as it was typed.
+        value: String,
+    },
+    /// Changes permission bits.
+    SetMode {
+        /// The files or folders whose bits change.
+        of: Query,
+        /// How the bits change.
+        mode: ModeChange,
+    },
+    /// Creates a symbolic link.
+    Link {
+        /// Absolute path that the link points to.
+        target: String,
+        /// Absolute path of the new link.
+        path: String,
+    },
+    /// Runs a command line, and nothing but that line.
+    Run {
+        /// The whole command line as the user or the project wrote it.
+        command: String,
+        /// Absolute path of the folder it runs in.
+        folder: String,
+        /// Absolute path of the file that its output is written to; `None` if it is only shown.
+        to: Option<String>,
+    },
+    /// Fetches what an address holds.
+    Fetch {
+        /// The whole address.
+        url: String,
+        /// Absolute path of the file to write; `None` if it is only shown.
+        to: Option<String>,
+    },
+    /// Changes a git repository.
+    Git {
+        /// Absolute path of the repository's folder.
+        folder: String,
+        /// What is done to it.
+        action: GitAction,
+    },
+    /// Ends a running process.
+    Stop {
+        /// Which process.
+        process: ProcessName,
+    },
+    /// Installs a program.
+    Install {
+        /// The program's name.
+        program: String,
+        /// The version that must be there; `None` for any.
+        version: Option<String>,
+    },
+    /// Leaves files or folders unchanged.
+    Keep {
+        /// Absolute paths that must not change.
+        paths: Vec<String>,
+    },
+}
+
+/// How permission bits change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ModeChange {
+    /// The bits become exactly these.
+    Bits(u32),
+    /// The file becomes executable for everybody who may read it.
+    Executable,
+    /// The file becomes executable for nobody.
+    NotExecutable,
+    /// The file becomes writable for nobody.
+    ReadOnly,
+}
+
+/// A change of a git repository.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GitAction {
+    /// Makes the folder a repository.
+    Init,
+    /// Commits every change with this message.
+    Commit {
+        /// The message, without a newline at its end.
+        message: String,
+    },
+    /// Creates a branch at the current commit.
+    Branch {
+        /// The branch's name.
+        name: String,
+        /// Whether it is checked out too.
+        switch: bool,
+    },
+    /// Checks out an existing branch.
+    Switch {
+        /// The branch's name.
+        name: String,
+    },
+    /// Tags the current commit.
+    Tag {
+        /// The tag's name.
+        name: String,
+    },
+}
+
+/// Which process is meant.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProcessName {
+    /// The process with this number.
+    Pid(u32),
+    /// The process that listens on this TCP port.
+    Port(u16),
 }
 
 /// The destination of a copy or a move.
@@ -126,8 +261,21 @@ impl Act {
     #[must_use]
     pub fn selection(&self) -> Option<&Query> {
         match self {
-            Self::CreateFolder { .. } | Self::CreateFile { .. } | Self::Replace { .. } => None,
-            Self::Copy { of, .. }
+            Self::CreateFolder { .. }
+            | Self::CreateFile { .. }
+            | Self::Replace { .. }
+            | Self::Save { .. }
+            | Self::Insert { .. }
+            | Self::SetValue { .. }
+            | Self::Link { .. }
+            | Self::Run { .. }
+            | Self::Fetch { .. }
+            | Self::Git { .. }
+            | Self::Stop { .. }
+            | Self::Install { .. }
+            | Self::Keep { .. } => None,
+            Self::SetMode { of, .. }
+            | Self::Copy { of, .. }
             | Self::Move { of, .. }
             | Self::Rename { of, .. }
             | Self::Archive { of, .. }
@@ -146,7 +294,9 @@ impl Act {
             Self::Archive { of, to } => Self::Archive { of: of.normalise(), to },
             Self::Extract { of, to } => Self::Extract { of: of.normalise(), to },
             Self::Delete { of } => Self::Delete { of: of.normalise() },
-            same @ (Self::CreateFolder { .. } | Self::CreateFile { .. } | Self::Replace { .. }) => same,
+            Self::Save { of, to } => Self::Save { of: of.normalise(), to },
+            Self::SetMode { of, mode } => Self::SetMode { of: of.normalise(), mode },
+            same => same,
         }
     }
 }

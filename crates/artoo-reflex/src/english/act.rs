@@ -1,7 +1,7 @@
 //! Renders changes of files in English.
 
 use super::{files, listed, quoted, quoted_path};
-use crate::algebra::{Act, Kind, NameChange, Query, Target};
+use crate::algebra::{Act, GitAction, Kind, ModeChange, NameChange, ProcessName, Query, Target};
 
 /// The English sentence of an act.
 pub(super) fn phrase(act: &Act) -> String {
@@ -26,6 +26,56 @@ pub(super) fn phrase(act: &Act) -> String {
             quoted_path(path),
             quoted_path(to)
         ),
+        Act::Save { of, to } => format!("{}, written to the file {}", super::english(of), quoted_path(to)),
+        Act::Insert { path, text, at_start } => {
+            let text = quoted(text.strip_suffix('\n').unwrap_or(text));
+            let place = if *at_start { "start" } else { "end" };
+            format!("add {text} at the {place} of the file {}", quoted_path(path))
+        }
+        Act::SetValue { path, section, key, value } => {
+            let section = section.as_ref().map(|section| format!(" of {}", quoted(section))).unwrap_or_default();
+            format!("set {}{section} to {} in the file {}", quoted(key), quoted(value), quoted_path(path))
+        }
+        Act::SetMode { of, mode } => format!("make {} {}", the(of), mode_change(*mode)),
+        Act::Link { target, path } => format!("link {} to {}", quoted_path(path), quoted_path(target)),
+        Act::Run { command, folder, to } => {
+            let to = to.as_ref().map(|to| format!(", its output written to the file {}", quoted_path(to)));
+            format!("run {} in the folder {}{}", quoted(command), quoted_path(folder), to.unwrap_or_default())
+        }
+        Act::Fetch { url, to } => {
+            let to = to.as_ref().map(|to| format!(" to the file {}", quoted_path(to)));
+            format!("download {}{}", quoted(url), to.unwrap_or_default())
+        }
+        Act::Git { folder, action } => format!("{} in the repository {}", git(action), quoted_path(folder)),
+        Act::Stop { process: ProcessName::Pid(pid) } => format!("stop the process {pid}"),
+        Act::Stop { process: ProcessName::Port(port) } => format!("stop the process on port {port}"),
+        Act::Install { program, version } => {
+            let version = version.as_ref().map(|version| format!(" in version {}", quoted(version)));
+            format!("install the program {}{}", quoted(program), version.unwrap_or_default())
+        }
+        Act::Keep { paths } => format!("leave {} unchanged", listed(paths)),
+    }
+}
+
+/// The English phrase for a change of permission bits.
+fn mode_change(mode: ModeChange) -> String {
+    match mode {
+        ModeChange::Bits(bits) => format!("have the permissions {bits:04o}"),
+        ModeChange::Executable => "executable".to_owned(),
+        ModeChange::NotExecutable => "not executable".to_owned(),
+        ModeChange::ReadOnly => "read-only".to_owned(),
+    }
+}
+
+/// The English phrase for a change of a git repository.
+fn git(action: &GitAction) -> String {
+    match action {
+        GitAction::Init => "create a git repository".to_owned(),
+        GitAction::Commit { message } => format!("commit all changes with the message {}", quoted(message)),
+        GitAction::Branch { name, switch: false } => format!("create the branch {}", quoted(name)),
+        GitAction::Branch { name, switch: true } => format!("create and check out the branch {}", quoted(name)),
+        GitAction::Switch { name } => format!("check out the branch {}", quoted(name)),
+        GitAction::Tag { name } => format!("create the tag {}", quoted(name)),
     }
 }
 

@@ -33,6 +33,7 @@ pub fn perform(act: &Act) -> Result<Vec<RecipeStep>, Unsupported> {
         Act::Archive { of, to } => over(of, json!({ "act": "archive", "to": to }), true),
         Act::Extract { of, to } => over(of, json!({ "act": "extract", "to": to }), false),
         Act::Delete { of } => over(of, json!({ "act": "delete" }), false),
+        _ => Err(Unsupported::Arrangement("this change needs a language model to carry it out")),
     }
 }
 

@@ -1,0 +1,180 @@
+//! Coverage: what the user's words ask for, as code reads them, and what shows each part to be done.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::EvidenceId;
+
+/// One thing that the user's words ask for, and that code can compare with what was done.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Obligation {
+    /// The question or change asked for; its structure belongs to `artoo-reflex`.
+    pub step: Value,
+    /// The obligation in English.
+    pub reading: String,
+}
+
+/// Why code takes no obligation from a part of the request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unread {
+    /// The state that this part keeps, unless the user confirms a reading of it.
+    pub state: CoverageState,
+    /// Why, in words for the user, with what to say instead if that is known.
+    pub why: String,
+}
+
+/// A part of the request: words that either ask for obligations, each of the words read, or are not read at all.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Clause {
+    /// Number of the clause, from 1.
+    pub number: u32,
+    /// The bytes of the request that the clause covers, `[from, to)`.
+    pub span: (usize, usize),
+    /// The words of the clause, verbatim.
+    pub words: String,
+    /// What the clause asks for; empty if it was not read or asks for nothing.
+    #[serde(default)]
+    pub obligations: Vec<Obligation>,
+    /// Why there are no obligations; `null` if there are.
+    #[serde(default)]
+    pub unread: Option<Unread>,
+}
+
+/// What a model says that a clause means, before code has looked at it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProposedReading {
+    /// Number of the clause.
+    pub clause: u32,
+    /// The typed checks that the clause is said to ask for: objects with a `kind`.
+    pub checks: Vec<Value>,
+}
+
+/// A reading of a clause that a model proposed and code understood. It counts only after the user's yes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OfferedReading {
+    /// Number of the clause.
+    pub clause: u32,
+    /// The words of the clause, verbatim.
+    pub words: String,
+    /// What the clause would ask for.
+    pub obligations: Vec<Obligation>,
+}
+
+/// The whole request as code reads it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reading {
+    /// The clauses in order; together they hold every word of the request.
+    pub clauses: Vec<Clause>,
+    /// Readings of unread clauses that a model proposed and code understood.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub offered: Vec<OfferedReading>,
+    /// What was wrong with the other proposals, one line each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<String>,
+}
+
+impl Reading {
+    /// The clauses without obligations that ask for something all the same.
+    pub fn unread(&self) -> impl Iterator<Item = (&Clause, &Unread)> {
+        let is_open = |unread: &&Unread| unread.state != CoverageState::Courtesy;
+        self.clauses.iter().filter_map(move |clause| Some((clause, clause.unread.as_ref().filter(is_open)?)))
+    }
+}
+
+/// What is known of a part of the request. The list is closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CoverageState {
+    /// Recorded facts show that it was done, and code computed them again.
+    Shown,
+    /// Recorded facts show that it was not done as asked.
+    Refuted,
+    /// No recorded fact shows it, and none contradicts it.
+    NotShown,
+    /// It has no bound that code could test, as "big" or "recent" without a number.
+    Vague,
+    /// It asks how something is done, so nothing is owed that code could test.
+    Described,
+    /// Code can't read these words.
+    NotRead,
+    /// Only a model or a person can judge it, as a summary.
+    Judged,
+    /// It asks for nothing, as "please".
+    Courtesy,
+}
+
+/// What is known of one obligation, or of one clause without obligations.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Covered {
+    /// The bytes of the request that are meant, `[from, to)`; empty for a check that a script required.
+    pub span: (usize, usize),
+    /// The words of the clause, or of the required check, verbatim.
+    pub words: String,
+    /// The obligation in English; `null` for a clause without one.
+    pub act: Option<String>,
+    /// What is known of it.
+    pub state: CoverageState,
+    /// The calls whose records support the state.
+    pub by: Vec<EvidenceId>,
+    /// What was found, or what is missing, in words for the user.
+    pub why: String,
+    /// Whether the obligation is a model's reading that the user confirmed.
+    #[serde(default)]
+    pub confirmed: bool,
+    /// Whether a script required the obligation (`--require`).
+    #[serde(default)]
+    pub required: bool,
+}
+
+/// A recorded change that no part of the request asks for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unasked {
+    /// The path that changed, escaped for display; empty if it is not known what changed.
+    pub path: String,
+    /// What happened to it, in words.
+    pub change: String,
+    /// The call that did it.
+    pub by: EvidenceId,
+}
+
+/// Which parts of the request are shown to be done, by what.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Coverage {
+    /// One row for each obligation and for each clause without one, in the order of the request; then the required
+    /// checks.
+    pub rows: Vec<Covered>,
+    /// Changes that nobody asked for.
+    pub unasked: Vec<Unasked>,
+    /// Changed files that other programs run by themselves, as paths escaped for display.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub run_by_others: Vec<String>,
+    /// The answers to the questions of the request, composed by code alone; `null` if there is none.
+    #[serde(default)]
+    pub answer: Option<String>,
+    /// Whether only the required checks and [`Coverage::unasked`] decide (`--exit-by-required`).
+    #[serde(default)]
+    pub by_required: bool,
+    /// Readings that would count if the user confirmed them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub offered: Vec<OfferedReading>,
+}
+
+impl Coverage {
+    /// The rows that decide: all, or only the required ones if the user chose so.
+    pub fn deciding(&self) -> impl Iterator<Item = &Covered> {
+        self.rows.iter().filter(|row| row.required || !self.by_required)
+    }
+
+    /// Whether everything that was asked for is shown to be done, and nothing else was changed.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        let is_met = |row: &Covered| matches!(row.state, CoverageState::Shown | CoverageState::Courtesy);
+        let is_shown = |row: &Covered| row.state == CoverageState::Shown;
+        self.unasked.is_empty() && self.deciding().all(is_met) && self.deciding().any(is_shown)
+    }
+
+    /// The parts of the request that are shown not to be done as asked.
+    pub fn refuted(&self) -> impl Iterator<Item = &Covered> {
+        self.deciding().filter(|row| row.state == CoverageState::Refuted)
+    }
+}
