@@ -114,11 +114,12 @@ impl AgentValidator {
         vec![Effect::RunChecks(id, order)]
     }
 
-    /// Asks a model about the open criteria, unless none is open or one has failed already.
+    /// Asks a model about the open criteria. If one has failed already, only the last attempt is judged.
     fn judge(&mut self, cx: &mut Context<'_>, assessment: Assessment) -> Vec<Effect> {
         let open = assessment.verdicts.open();
-        // A failed check already decides the attempt, so no model call is spent on the rest.
-        if open.is_empty() || assessment.verdicts.failed().next().is_some() {
+        // A failed check decides that there is another attempt. The last attempt is measured criterion by criterion.
+        let is_decided = !self.is_last() && assessment.verdicts.failed().next().is_some();
+        if open.is_empty() || is_decided {
             return self.conclude_or_correct(assessment, None, false);
         }
         // The calls of earlier attempts are evidence too, because a retry must not repeat them.
@@ -151,8 +152,11 @@ impl AgentValidator {
         self.conclude_or_correct(assessment, judgement.what_to_do, false)
     }
 
-    /// Concludes the subtask as failed because the judging model failed.
+    /// Concludes the subtask as failed because the judging model failed, unless a criterion had failed before.
     fn unjudged(&mut self, mut assessment: Assessment, failure: ModelFailure) -> Vec<Effect> {
+        if assessment.verdicts.failed().next().is_some() {
+            return self.conclude_or_correct(assessment, None, false);
+        }
         assessment.verdicts.fail_open(&failure);
         self.conclude(assessment, !failure.is_worth_asking_again(), Some(failure))
     }
@@ -168,7 +172,7 @@ impl AgentValidator {
         let failed = assessment.verdicts.failed().next().cloned();
         assessment.verdicts.leave_open();
         let Some(failed) = failed else { return self.conclude(assessment, false, None) };
-        if is_final || self.subtask.recipe.is_some() || self.attempt > RETRIES_MAX {
+        if is_final || self.subtask.recipe.is_some() || self.is_last() {
             let infrastructure = is_final && evidence::is_infrastructure(&assessment.result);
             let model_failure = assessment.result.model_failure.clone();
             return self.conclude(assessment, infrastructure, model_failure);
@@ -186,6 +190,11 @@ impl AgentValidator {
             what_to_do: evidence::what_to_do(&self.subtask, class, advice.as_deref()),
             avoid_calls: self.calls.iter().map(|call| format!("{} {}", call.tool, call.shown_input())).collect(),
         })]
+    }
+
+    /// Whether no attempt follows this one. The only attempt of a recipe doesn't count: code checks all of it.
+    fn is_last(&self) -> bool {
+        self.attempt > RETRIES_MAX
     }
 
     /// Adds the attempt's share of met criteria to the trajectory.

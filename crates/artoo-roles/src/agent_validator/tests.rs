@@ -6,7 +6,7 @@ mod verdicts;
 
 use artoo_proto::{
     CheckOutcome, CorrectionSignal, Criterion, ExecutionResult, ExecutionStatus, FailureClass, Message, OutcomeStatus,
-    RoleContext, SubTask, SubTaskOutcome, ToolCall, VerdictSource,
+    RoleContext, SubTask, SubTaskOutcome, ToolCall, Verdict, VerdictSource,
 };
 use serde_json::json;
 
@@ -119,17 +119,39 @@ fn a_retry_may_answer_from_what_an_earlier_attempt_measured() {
     assert_eq!((outcome.status, outcome.output.as_str()), (OutcomeStatus::Matched, "12"));
 }
 
-#[test]
-fn what_decided_the_attempt_is_named_and_what_was_left_open_is_nobodys_fault() {
+/// A subtask whose check fails in all three attempts, up to the question about its other criterion.
+fn failed_check_and_open_criterion() -> (Bench<Lifecycle<AgentValidator>>, Vec<RoleEffect>) {
     let write = contains("/ws/notes.txt");
-    let subtask = subtask(&["glob"], vec![prose("a greeting is shown"), write.clone()]);
-    let mut bench = assigned(subtask);
-    let effects = bench.step(Input::Reported(result(1, vec![look(1, "x")], "x")));
-    let signal = correction(&effects);
-    assert_eq!(signal.failed_criterion, write.claim());
-    assert_eq!(signal.what_was_wrong, "no successful call changed /ws/notes.txt");
-    bench.step(Input::Reported(result(2, vec![look(2, "x")], "x")));
-    let outcome = outcome(&bench.step(Input::Reported(result(3, vec![look(3, "x")], "x"))));
+    let mut bench = assigned(subtask(&["glob"], vec![prose("a greeting is shown"), write.clone()]));
+    for attempt in 1..=RETRIES_MAX {
+        let signal = correction(&bench.step(Input::Reported(result(attempt, vec![look(attempt, "x")], "x"))));
+        assert_eq!(signal.failed_criterion, write.claim());
+        assert_eq!(signal.what_was_wrong, "no successful call changed /ws/notes.txt");
+    }
+    let effects = bench.step(Input::Reported(result(3, vec![look(3, "x")], "x")));
+    (bench, effects)
+}
+
+#[doc = "holds: design G7, G18"]
+#[test]
+fn the_last_attempt_is_judged_whole_though_a_check_failed() {
+    let (mut bench, effects) = failed_check_and_open_criterion();
+    let (_, question) = asked(&effects);
+    let RoleContext::ValidateSubtask(context) = &question.context else { panic!() };
+    assert_eq!(context.open, [prose("a greeting is shown")], "only what code could not decide");
+    let outcome = outcome(&judged(&mut bench, &effects, &[(1, "pass", &["e3"])]));
+    assert_eq!(outcome.status, OutcomeStatus::Failed);
+    assert!(outcome.failure_reason.unwrap().contains("no successful call changed"));
+    let verdicts: Vec<_> = outcome.criteria_verdicts.iter().map(|v| (v.verdict, v.source)).collect();
+    assert_eq!(verdicts, [(Verdict::Pass, VerdictSource::Model), (Verdict::Fail, VerdictSource::Rule)]);
+}
+
+#[test]
+fn a_judge_that_fails_beside_a_failed_check_is_not_the_reason() {
+    let (mut bench, effects) = failed_check_and_open_criterion();
+    let (id, _) = asked(&effects);
+    let outcome = outcome(&bench.step(Input::Replied(id, Err(unreachable_model()))));
+    assert_eq!((outcome.infrastructure, outcome.model_failure), (false, None));
     assert!(outcome.failure_reason.unwrap().contains("no successful call changed"));
     let classes: Vec<_> = outcome.criteria_verdicts.iter().map(|v| (v.source, v.failure_class)).collect();
     assert_eq!(

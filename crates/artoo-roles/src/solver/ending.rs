@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use artoo_ggs::Decision;
 use artoo_proto::{
     AbandonReason, Basis, Check, Criterion, CriterionMark, CriterionReport, CriterionVerdict, DeniedAction,
-    DispatchManifest, Ending, FinalResult, KeptOutput, OutcomeSummary, PrevDirective, ReplanRequest, SubTaskOutcome,
+    DispatchManifest, Ending, FinalResult, KeptOutput, OutcomeStatus, OutcomeSummary, PrevDirective, ReplanRequest, SubTaskOutcome,
     TaskId, TaskSpec, UnverifiedOutput, Verdict, VerdictSource, escape,
 };
 
@@ -13,6 +13,9 @@ use super::translate;
 use super::wording::{next_steps, reason_words};
 use crate::grounding;
 use crate::limits::SUMMARY_CHARS;
+
+/// Why a task criterion has no verdict.
+const NOT_JUDGED: &str = "not judged: a subtask failed";
 
 /// What the Solver (R7) collects during a task for its final result.
 #[derive(Debug, Default)]
@@ -38,6 +41,8 @@ pub(super) struct Delivered {
     output: String,
     whole: Vec<KeptOutput>,
     unverified: Vec<UnverifiedOutput>,
+    /// What a success delivers: the parts that are close enough in `output`, the others in `unverified`.
+    close: (String, Vec<UnverifiedOutput>),
     criteria: Vec<CriterionReport>,
 }
 
@@ -63,7 +68,7 @@ impl Delivered {
         for criterion in declared.flat_map(|manifest| &manifest.task_criteria) {
             let claim = criterion.claim();
             if !criteria.iter().any(|report| report.claim == claim) {
-                let evidence = "not judged: a subtask failed".to_owned();
+                let evidence = NOT_JUDGED.to_owned();
                 criteria.push(CriterionReport { claim, mark: CriterionMark::Unmet, evidence });
             }
         }
@@ -72,6 +77,7 @@ impl Delivered {
             output: request.merged_output.clone(),
             whole: Vec::new(),
             unverified: request.unverified.clone(),
+            close: close_enough(request),
             criteria,
         }
     }
@@ -83,7 +89,16 @@ impl Delivered {
             output: summary.merged_output.clone(),
             whole: whole(&summary.outcomes),
             unverified: Vec::new(),
+            close: Default::default(),
             criteria: reports(&summary.outcomes, &summary.task_verdicts),
+        }
+    }
+
+    /// The output that this ending delivers, and the outputs that are reported apart from it.
+    fn told(&self, ending: &Ending) -> (String, Vec<UnverifiedOutput>) {
+        match ending {
+            Ending::Success { .. } => self.close.clone(),
+            Ending::Accept { .. } | Ending::Abandon { .. } => (self.output.clone(), self.unverified.clone()),
         }
     }
 
@@ -91,6 +106,29 @@ impl Delivered {
     fn unmet(&self) -> Vec<CriterionReport> {
         self.criteria.iter().filter(|report| report.mark == CriterionMark::Unmet).cloned().collect()
     }
+}
+
+/// The outputs of the parts of a round that are close enough, in order, and the outputs of the others.
+///
+/// A failed part is close enough if at least half of its criteria are met, or if it is the only part. Its output stands
+/// below its unmet criteria, unless it is the only part: then they are those of the result.
+fn close_enough(request: &ReplanRequest) -> (String, Vec<UnverifiedOutput>) {
+    let is_only = request.outcomes.len() == 1 && request.missing.is_empty();
+    let (mut parts, mut unverified) = (Vec::new(), request.unverified.clone());
+    for outcome in request.outcomes.iter().filter(|outcome| !outcome.output.trim().is_empty()) {
+        let unmet = || outcome.criteria_verdicts.iter().filter(|verdict| verdict.verdict == Verdict::Fail);
+        let is_matched = outcome.status == OutcomeStatus::Matched;
+        if !is_matched && !is_only {
+            if unmet().count() * 2 > outcome.criteria_verdicts.len() || unmet().next().is_none() {
+                continue;
+            }
+            let claims: Vec<String> = unmet().map(|verdict| escape::one_line(&verdict.criterion.claim())).collect();
+            parts.push(format!("(in this part unmet: {})", claims.join("; ")));
+        }
+        unverified.retain(|claimed| is_matched || claimed.output != outcome.output);
+        parts.push(outcome.output.trim_end_matches('\n').to_owned());
+    }
+    (parts.join("\n"), unverified)
 }
 
 /// The stored complete outputs behind the answers of all subtasks. Empty if no answer was truncated, or if one of the
@@ -232,12 +270,13 @@ pub(super) fn result(
         Ending::Accept { .. } | Ending::Success { .. } => account.rounds.last_key_value().map(|(_, round)| round),
         Ending::Abandon { .. } => best(account, decision),
     };
+    let (output, unverified) = delivered.map(|round| round.told(&ending)).unwrap_or_default();
     FinalResult {
         task_id,
         summary: summary(&ending, spec, delivered),
-        output: delivered.map(|round| round.output.clone()).unwrap_or_default(),
+        output,
         whole: delivered.map(|round| round.whole.clone()).unwrap_or_default(),
-        unverified: delivered.map(|round| round.unverified.clone()).unwrap_or_default(),
+        unverified,
         loss: decision.map_or_else(translate::nothing_achieved, translate::loss),
         grad_l: decision.map_or(0.0, |decision| decision.gradient.total),
         replans: decision.map_or(0, |decision| decision.replans),
@@ -269,7 +308,13 @@ fn summary(ending: &Ending, spec: Option<&TaskSpec>, delivered: Option<&Delivere
         Ending::Accept { basis: Basis::WordsOnly } => {
             format!("{intent} (words only: nothing on this machine was read or changed)")
         }
-        Ending::Success { unmet } => format!("delivered, with {} criteria unmet: {intent}", unmet.len()),
+        Ending::Success { unmet } => {
+            let open = match unmet.iter().filter(|report| report.evidence == NOT_JUDGED).count() {
+                0 => String::new(),
+                open => format!(" ({open} of them not judged)"),
+            };
+            format!("delivered, with {} criteria unmet{open}: {intent}", unmet.len())
+        }
         Ending::Abandon { reason, .. } => {
             let reason = escape::one_line(&reason_words(reason));
             format!("not achieved: {}", escape::shorten(&reason, SUMMARY_CHARS))

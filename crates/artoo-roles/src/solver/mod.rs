@@ -12,7 +12,7 @@ mod wording;
 
 use std::collections::BTreeSet;
 
-use artoo_ggs::{AvailableTool, BlockedTarget, Controller, Decision, Outcome, Profile};
+use artoo_ggs::{AvailableTool, BlockedTarget, Controller, Decision, Outcome, Profile, StopReason};
 use artoo_proto::{
     AbandonReason, Abort, CallStatus, ConsentHash, DispatchManifest, EffectId, Ending, FinalResult, MegramDraft,
     ModelFailure, OutcomeStatus, OutcomeSummary, PerceptionFailed, PerceptionFailure, PlanDirective, PlanRejected,
@@ -233,7 +233,7 @@ impl Solver {
                 let reason = match self.last.unusable.take() {
                     _ if !self.account.denied.is_empty() => AbandonReason::ConsentNeeded,
                     Some(failure) => AbandonReason::Provider { failure },
-                    None => translate::stop(*reason),
+                    None => self.stopped(*reason),
                 };
                 self.abandon(reason, Some(decision))
             }
@@ -241,6 +241,15 @@ impl Solver {
                 let detail = "a round that fell short was decided as an accept".to_owned();
                 self.abandon(AbandonReason::RoleFailed { detail }, None)
             }
+        }
+    }
+
+    /// Why a task was stopped. A recipe has no other way, so what failed in it is the reason.
+    fn stopped(&mut self, reason: StopReason) -> AbandonReason {
+        let is_recipe = self.manifest.iter().flat_map(|manifest| &manifest.subtasks).any(|subtask| subtask.recipe);
+        match self.last.failed.take().filter(|_| is_recipe) {
+            Some((failed, next_steps)) => AbandonReason::NoOtherWay { failed, next_steps },
+            None => translate::stop(reason),
         }
     }
 

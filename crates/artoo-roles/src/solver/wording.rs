@@ -52,7 +52,7 @@ pub(super) fn next_steps(ending: &Ending, account: &Account) -> Vec<String> {
         Ending::Abandon { reason, .. } => reason,
     };
     match reason {
-        AbandonReason::NoOtherWay { next_steps, .. } => next_steps.clone(),
+        AbandonReason::NoOtherWay { next_steps, .. } if !next_steps.is_empty() => next_steps.clone(),
         AbandonReason::NotUnderstood { failure: PerceptionFailure::Abstained { abstention } }
             if !abstention.remedy.trim().is_empty() =>
         {
@@ -71,11 +71,12 @@ pub(super) fn next_steps(ending: &Ending, account: &Account) -> Vec<String> {
         AbandonReason::Cancelled => step("run it again when you are ready"),
         AbandonReason::RoleFailed { .. } => step("run it again; if it happens twice, report it with the audit log"),
         AbandonReason::NoPlan { .. } => step("say it in other words, or name the folder or file you mean"),
-        AbandonReason::BudgetExhausted
+        AbandonReason::NoOtherWay { .. }
+        | AbandonReason::BudgetExhausted
         | AbandonReason::MaxReplans
         | AbandonReason::Diverging
         | AbandonReason::ToolsExhausted => {
-            step("look at what is unmet below; a smaller or more exact request may work")
+            step("look at what is unmet; a smaller or more exact request may work")
         }
     }
 }

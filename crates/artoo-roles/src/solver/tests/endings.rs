@@ -12,6 +12,7 @@ use super::{begun, directive, finished, megrams, met, missed, next, plan, reason
 use crate::testing::bench::{
     Bench, look, outcome, prose, said, spec, task_id, unreachable_model, unreadable, verdict, verifiable,
 };
+use crate::testing::world::config;
 
 fn rejected(model_failure: Option<ModelFailure>, abstention: Option<Abstention>) -> Input {
     let problems = vec!["the plan has no subtask".to_owned()];
@@ -138,10 +139,52 @@ fn a_success_names_every_unmet_criterion_also_those_nobody_judged() {
     let claims: Vec<&str> = unmet.iter().map(|report| report.claim.as_str()).collect();
     assert_eq!(claims, ["part 3 is shown", "the reports are counted"]);
     assert_eq!(unmet[1].evidence, "not judged: a subtask failed");
-    assert_eq!(result.summary, "delivered, with 2 criteria unmet: how many reports are there");
+    assert_eq!(result.summary, "delivered, with 2 criteria unmet (1 of them not judged): how many reports are there");
     let drafts = megrams(&effects);
     assert!(drafts[0].content.contains("part 3 is shown"), "and memory is told: {}", drafts[0].content);
     assert!(!result.next_steps.is_empty());
+}
+
+/// A part with this output, of whose criteria the first `unmet` of `all` are not met.
+fn part(number: u128, output: &str, unmet: usize, all: usize) -> SubTaskOutcome {
+    let verdicts = (0..all).map(|at| {
+        let claim = verifiable(&format!("claim {number}.{at}"));
+        verdict(&claim, if at < unmet { Verdict::Fail } else { Verdict::Pass }, VerdictSource::Model)
+    });
+    let criteria_verdicts = verdicts.collect();
+    SubTaskOutcome { criteria_verdicts, ..outcome(number, unmet == 0, output, vec![look(1, "x")]) }
+}
+
+#[doc = "holds: law 0.5; design G10"]
+#[test]
+fn a_success_delivers_the_parts_that_are_close_enough() {
+    let unverified = |request: &ReplanRequest| {
+        let failed = request.outcomes.iter().filter(|made| made.status == artoo_proto::OutcomeStatus::Failed);
+        failed.map(|made| UnverifiedOutput { intent: "part".to_owned(), output: made.output.clone() }).collect()
+    };
+    let delivered = |outcomes: Vec<SubTaskOutcome>| {
+        let mut request = short(0, outcomes);
+        request.unverified = unverified(&request);
+        let result = finished(&begun().step(Input::FellShort(request)));
+        assert!(matches!(result.ending, Ending::Success { .. }), "{result:#?}");
+        let apart: Vec<String> = result.unverified.into_iter().map(|claimed| claimed.output).collect();
+        (result.output, apart)
+    };
+    assert_eq!(delivered(vec![part(1, "a b c\n", 1, 4)]), ("a b c".to_owned(), Vec::new()), "the only part");
+    let several = delivered(vec![part(1, "one", 0, 6), part(2, "two", 1, 4), part(3, "three", 2, 3)]);
+    let near = "one\n(in this part unmet: claim 2.0)\ntwo".to_owned();
+    assert_eq!(several, (near, vec!["three".to_owned()]), "what is far from its goal stays apart");
+}
+
+#[test]
+fn an_abandon_keeps_what_failed_apart() {
+    let mut bench = begun();
+    let mut request = short(0, vec![part(1, "one", 1, 2), part(2, "two", 1, 2)]);
+    request.outcomes[0].criteria_verdicts[0].failure_class = Some(FailureClass::Environmental);
+    request.unverified = vec![UnverifiedOutput { intent: "part".to_owned(), output: "one".to_owned() }];
+    bench.step(Input::FellShort(request));
+    let result = finished(&bench.step(Input::Cancel));
+    assert_eq!((result.output.as_str(), result.unverified.len()), ("output of round 0", 1));
 }
 
 #[doc = "holds: design G10"]
@@ -342,6 +385,35 @@ fn a_recipe_that_failed_says_what_failed_and_what_is_near() {
     let (summary, _) = ended(wrong(0), &[]);
     let seen = wrong(0).outcomes[0].criteria_verdicts[0].evidence.clone();
     assert_eq!(summary, format!("not achieved: {seen}"));
+}
+
+#[test]
+fn a_recipe_that_used_up_its_tools_ends_with_what_failed() {
+    let ended = |recipe: bool, near: &[&str]| {
+        let tools: Vec<_> = config(1).tools.iter().filter(|tool| &*tool.name == "glob").cloned().collect();
+        let mut bench = Bench::new(Solver::new(artoo_ggs::Profile::default(), &tools, task_id()));
+        bench.step(Input::Task(spec("x")));
+        for round in 0..2 {
+            let mut manifest = plan(round);
+            manifest.subtasks.iter_mut().for_each(|entry| entry.recipe = recipe);
+            bench.step(Input::Manifest(manifest));
+            let mut request = wrong(round);
+            let mut failed = crate::testing::bench::failed(look(1, "no such folder: docs"), false);
+            failed.alternatives = near.iter().map(|path| (*path).to_owned()).collect();
+            request.outcomes[0].tool_calls = vec![failed];
+            let effects = bench.step(Input::FellShort(request));
+            if said(&effects).iter().any(|message| matches!(message, Message::FinalResult(_))) {
+                let result = finished(&effects);
+                return (result.summary, result.next_steps);
+            }
+        }
+        panic!("the tools never ran out")
+    };
+    let (summary, steps) = ended(true, &["/docs2"]);
+    assert_eq!((summary.as_str(), steps), ("not achieved: no such folder: docs", vec!["there is /docs2".to_owned()]));
+    let (summary, steps) = ended(true, &[]);
+    assert_eq!((summary.as_str(), steps.len()), ("not achieved: no such folder: docs", 1));
+    assert_eq!(ended(false, &[]).0, "not achieved: every tool was tried and failed");
 }
 
 #[test]
