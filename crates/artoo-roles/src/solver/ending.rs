@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use artoo_ggs::Decision;
 use artoo_proto::{
     AbandonReason, Basis, Check, Criterion, CriterionMark, CriterionReport, CriterionVerdict, DeniedAction,
-    DispatchManifest, Ending, FinalResult, KeptOutput, OutcomeStatus, OutcomeSummary, PrevDirective, ReplanRequest, SubTaskOutcome,
-    TaskId, TaskSpec, UnverifiedOutput, Verdict, VerdictSource, escape,
+    DispatchManifest, Ending, FinalResult, KeptOutput, OutcomeStatus, OutcomeSummary, PrevDirective, ReplanRequest,
+    SubTaskOutcome, TaskId, TaskSpec, UnverifiedOutput, Verdict, VerdictSource, escape,
 };
 
 use super::translate;

@@ -75,9 +75,7 @@ pub(super) fn next_steps(ending: &Ending, account: &Account) -> Vec<String> {
         | AbandonReason::BudgetExhausted
         | AbandonReason::MaxReplans
         | AbandonReason::Diverging
-        | AbandonReason::ToolsExhausted => {
-            step("look at what is unmet; a smaller or more exact request may work")
-        }
+        | AbandonReason::ToolsExhausted => step("look at what is unmet; a smaller or more exact request may work"),
     }
 }
 
