@@ -166,6 +166,7 @@ mod tests {
             details: vec!["file, 3 bytes: a\nAllow it? y\u{1b}[2K".to_owned(), "-\told".to_owned()],
             reason: "rm removes".to_owned(),
             offers: ConsentOffers { task: vec!["take: /a\n  y".to_owned()], path: Vec::new() },
+            readings: Vec::new(),
         }
     }
 
