@@ -1,21 +1,16 @@
-//! Rules in code for whether a text asks for, or claims, a change on this machine. No model's verdict can overrule
-//! them.
+//! Rules in code for what a text is about and what it claims, by tables of words. They send a model's reply back or keep
+//! a judge from poor evidence; whether a request is fulfilled is decided by facts.
 //!
-//! A request for a change can't be met by an answer in words, and a claim of a change needs a tool call that made it.
-//! The rules use word tables for ten languages and prefer to miss a case over a false alarm: a request whose verb they
-//! don't recognise still needs cited evidence, and its result says that a model judged it.
+//! A claim of a change needs a tool call that made it. The rules prefer to miss a case over a false alarm.
 
-mod acts;
 mod names;
 #[cfg(test)]
 mod tests;
 pub(crate) mod words;
 
-pub use acts::{asks_for_change, named_destinations};
-pub(crate) use names::{tokens, without_names};
+pub(crate) use names::tokens;
 use words::{
-    CJK_FOLDERS, CJK_NUMBERS, CJK_OBJECTS, CJK_QUANTIFIERS, CLAIMS, COMPOSITIONS, DEEDS, DEICTIC, FOLDERS, INDEFINITE,
-    NUMBERS, OBJECTS, POLITE, QUANTIFIERS, QUESTIONS,
+    CLAIMS, COMPOSITIONS, DEEDS, DEICTIC, INDEFINITE, OBJECTS, POLITE, QUANTIFIERS, QUESTIONS,
 };
 
 /// Whether a text mentions files, folders or paths.
@@ -24,18 +19,6 @@ pub fn mentions_machine(text: &str) -> bool {
     let lower = text.to_lowercase();
     bare_words(&lower).any(|word| OBJECTS.has(word))
         || lower.split_whitespace().any(looks_like_path)
-        || CJK_OBJECTS.iter().any(|object| lower.contains(object))
-}
-
-/// Whether a text mentions folders but no file, so that meeting the request may change no file.
-#[must_use]
-pub fn speaks_of_folders_only(text: &str) -> bool {
-    let lower = text.to_lowercase();
-    let folder =
-        bare_words(&lower).any(|word| FOLDERS.has(word)) || CJK_FOLDERS.iter().any(|folder| lower.contains(folder));
-    let file = bare_words(&lower).any(|word| OBJECTS.has(word) && !FOLDERS.has(word))
-        || lower.split_whitespace().any(|token| has_extension(unquoted(token).trim_end_matches('.')));
-    folder && !file
 }
 
 /// Whether a request is about the files of this machine, not about files in general.
@@ -51,36 +34,11 @@ pub fn is_about_this_machine(request: &str) -> bool {
     concrete || !is_general(&lower)
 }
 
-/// Whether a request may mean this full path: the request names the path or its last parts, or it names no path at all.
+/// Whether a part of a request opens as a question.
 #[must_use]
-pub fn may_mean(request: &str, path: &str) -> bool {
-    let lower = request.to_lowercase();
-    let path = path.to_lowercase();
-    if names::spaced_span(&lower, &path).is_some() {
-        return true;
-    }
-    let named = tokens(&lower).into_iter().filter(|token| looks_like_path(token) || token.contains('/'));
-    let mut named = named.map(|token| unquoted(token).trim_end_matches(['.', '/'])).peekable();
-    named.peek().is_none()
-        || named.any(|name| {
-            let name = name.strip_prefix("~/").or_else(|| name.strip_prefix("./")).unwrap_or(name);
-            path == name || path.strip_suffix(name).is_some_and(|folder| folder.ends_with('/'))
-        })
-}
-
-/// Whether a request opens as a question and does not ask for a change.
-#[must_use]
-pub fn is_question(request: &str) -> bool {
-    let lower = request.to_lowercase();
+pub fn is_question(part: &str) -> bool {
+    let lower = part.to_lowercase();
     bare_words(&lower).find(|word| !POLITE.has(word)).is_some_and(|word| QUESTIONS.has(word))
-        && !asks_for_change(request)
-}
-
-/// Whether a request asks how many or how much, anywhere in its text.
-#[must_use]
-pub fn asks_for_number(request: &str) -> bool {
-    let lower = request.to_lowercase();
-    bare_words(&lower).any(|word| NUMBERS.has(word)) || CJK_NUMBERS.iter().any(|word| lower.contains(word))
 }
 
 /// Whether an output claims that something on the machine was changed: in the first person, or at the start of a
@@ -100,7 +58,7 @@ pub fn claims_deed(output: &str) -> bool {
 #[must_use]
 pub fn needs_whole_output(claim: &str) -> bool {
     let lower = claim.to_lowercase();
-    bare_words(&lower).any(|word| QUANTIFIERS.has(word)) || CJK_QUANTIFIERS.iter().any(|word| lower.contains(word))
+    bare_words(&lower).any(|word| QUANTIFIERS.has(word))
 }
 
 /// Whether an output contains a claiming word within a few words after "I" or "we" or, if `may_open`, at the start of a

@@ -59,7 +59,7 @@ pub(super) fn objection(subtask: &SubTask, result: &ExecutionResult, calls: &[To
         let detail = format!("the primary call {} ended as {:?}, whatever followed it", call.tool, call.status);
         return object(class(call.environmental), detail, false);
     }
-    if let Some(act) = unrepaired_act(subtask, result, calls) {
+    if let Some(act) = unrepaired_act(result, calls) {
         let detail = format!("the act {} ended as {:?}; looking afterwards does not prove it", act.tool, act.status);
         return object(class(act.environmental), detail, false);
     }
@@ -82,14 +82,13 @@ fn primary(calls: &[ToolCall]) -> Option<&ToolCall> {
 }
 
 /// The last call that was not read-only, if it failed in an earlier attempt and this attempt made only read-only calls.
-fn unrepaired_act<'a>(subtask: &SubTask, result: &ExecutionResult, calls: &'a [ToolCall]) -> Option<&'a ToolCall> {
+fn unrepaired_act<'a>(result: &ExecutionResult, calls: &'a [ToolCall]) -> Option<&'a ToolCall> {
     if result.tool_calls.iter().any(|call| call.class != EffectClass::ReadOnly) {
         return None;
     }
-    let act = calls.iter().rev().find(|call| call.class != EffectClass::ReadOnly)?;
     // A command of which it is not known what it changed may have been a query, which a read-only call can replace.
-    let meant = act.class == EffectClass::Creating || grounding::asks_for_change(&subtask.intent);
-    (act.status != CallStatus::Ok && meant).then_some(act)
+    let act = calls.iter().rev().find(|call| call.class != EffectClass::ReadOnly)?;
+    (act.status != CallStatus::Ok && act.class == EffectClass::Creating).then_some(act)
 }
 
 /// Whether the call timed out or its end is unknown.
@@ -105,7 +104,7 @@ pub(crate) fn may_have_changed(call: &ToolCall) -> bool {
 }
 
 /// Whether the call is recorded to have left a file different from before.
-pub(crate) fn has_changed(call: &ToolCall) -> bool {
+fn has_changed(call: &ToolCall) -> bool {
     call.changed.iter().any(|change| change.before != change.after)
 }
 

@@ -1,8 +1,8 @@
 //! Fan-in: collects the outcomes of a round in any order, and releases the round when all have arrived.
 
 use artoo_proto::{
-    CriterionVerdict, DispatchManifest, MissingOutcome, OutcomeStatus, SubTaskMissing, SubTaskOutcome,
-    UnverifiedOutput, Verdict, escape,
+    Coverage, CriterionVerdict, DispatchManifest, MissingOutcome, MissingReason, OutcomeStatus, SubTaskMissing,
+    SubTaskOutcome, UnverifiedOutput, Verdict, escape,
 };
 
 /// Maximum length of the reason of one failed subtask in the gap summary, in characters.
@@ -27,6 +27,8 @@ pub(super) struct Gathered {
     pub(super) outcomes: Vec<SubTaskOutcome>,
     /// Notices of subtasks that will not report.
     missing: Vec<SubTaskMissing>,
+    /// Which parts of the request are shown to be done after this round.
+    pub(super) coverage: Coverage,
 }
 
 /// A part of a round, as it arrives on the bus.
@@ -80,7 +82,8 @@ impl FanIn {
             Some(arrived.swap_remove(at))
         });
         let outcomes = in_order.collect();
-        Some(Gathered { outcomes, missing: std::mem::take(&mut self.missing), manifest })
+        let (missing, coverage) = (std::mem::take(&mut self.missing), Coverage::default());
+        Some(Gathered { outcomes, missing, manifest, coverage })
     }
 }
 
@@ -93,6 +96,11 @@ impl Gathered {
             outcome.status == OutcomeStatus::Matched && outcome.criteria_verdicts.iter().all(passed)
         };
         !self.outcomes.is_empty() && self.missing.is_empty() && self.outcomes.iter().all(matched)
+    }
+
+    /// Whether a subtask ran without a report, so that its calls are not known.
+    pub(super) fn has_unknown_calls(&self) -> bool {
+        self.missing.iter().any(|missing| missing.reason != MissingReason::EarlierGroupFailed)
     }
 
     /// The outputs of the matched subtasks, joined unchanged in sequence order.

@@ -1,7 +1,7 @@
 //! R4b, the Meta-Validator: collects the outcomes of all subtasks of a round, joins their outputs, and decides whether
-//! the task's criteria are met.
+//! the task is done: by facts that cover the request, or else by the task's criteria.
 
-mod act;
+mod facts;
 mod fan_in;
 mod prompt;
 #[cfg(test)]
@@ -10,16 +10,15 @@ mod tests;
 use std::sync::Arc;
 
 use artoo_proto::{
-    CheckOutcome, Coverage, Criterion, CriterionVerdict, EffectId, ModelFailure, ModelReply, ModelRequest,
-    OutcomeSummary, ReplanRequest, Role, RoleContext, TaskSpec, ToolCall, ValidateTaskContext, Verdict, VerdictSource,
+    CheckOutcome, Coverage, Criterion, CriterionVerdict, EffectId, Mode, ModelFailure, ModelReply, ModelRequest,
+    OutcomeSummary, ReadingAnswer, ReadingRequest, ReplanRequest, Role, RoleContext, TaskSpec, ToolCall,
+    ValidateTaskContext, Verdict, VerdictSource,
 };
 
 use crate::agent_validator::{Grounds, Judgement, Verdicts, independent, judgement_schema, may_have_changed, no_judge};
 use crate::ask::{Answer, Ask};
-use crate::grounding;
 use crate::limits::REPLY_TOKENS;
-use crate::machine::{CheckOrder, Completion, Context, Machine, Start, adapters};
-use act::goal;
+use crate::machine::{CheckOrder, Completion, Context, CoverOrder, Machine, Start, adapters};
 pub use fan_in::Part;
 use fan_in::{FanIn, Gathered};
 
@@ -37,6 +36,10 @@ pub enum Input {
     Replied(EffectId, Result<ModelReply, ModelFailure>),
     /// The outcomes of the checks that R4b requested, with the id of the effect.
     Checked(EffectId, Vec<CheckOutcome>),
+    /// What of the request is shown to be done, with the id of the effect.
+    Covered(EffectId, Coverage),
+    /// The user's answer about readings of the request.
+    Answered(ReadingAnswer),
     /// The task has ended; nothing more is done for it.
     Abort,
 }
@@ -46,8 +49,12 @@ pub enum Input {
 pub enum Effect {
     /// Reports to R7 (the Solver) what is missing, so that it can ask for another plan.
     Replan(ReplanRequest),
-    /// Reports that all criteria of the task are met, with the joined output.
+    /// Reports that the request is covered or all criteria of the task are met, with the joined output.
     Summarise(OutcomeSummary),
+    /// Asks the user whether readings of the request say what was meant.
+    AskReading(ReadingRequest),
+    /// Compares the request with the recorded calls of the task.
+    Cover(EffectId, CoverOrder),
     /// Asks a model to judge the task's criteria that code can't decide.
     AskModel(EffectId, Arc<ModelRequest>),
     /// Runs the checks of the task's criteria.
@@ -59,6 +66,10 @@ pub enum Effect {
 enum Phase {
     /// Outcomes of subtasks of the round.
     Gathering,
+    /// The comparison of the request with the recorded calls.
+    Covering(EffectId, Gathered),
+    /// The user's answer about readings of the request.
+    Confirming(Gathered),
     /// The outcomes of checks.
     Checking(EffectId, Review),
     /// The reply of the model that judges.
@@ -83,35 +94,64 @@ struct Review {
 pub struct MetaValidator {
     spec: TaskSpec,
     fan_in: FanIn,
-    /// Calls of earlier rounds that may have changed something; this round may build on their results.
-    earlier_acts: Vec<ToolCall>,
+    /// Calls of earlier rounds, in order.
+    earlier: Vec<ToolCall>,
+    /// Whether the user was asked about readings of the request; that happens once.
+    has_asked: bool,
     phase: Phase,
 }
 
 impl MetaValidator {
-    /// Reviews the round if every subtask has an outcome or is known to have none.
+    /// Compares the request with all calls of the task, if every subtask has an outcome or is known to have none.
     fn gather(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
         self.phase = Phase::Gathering;
-        let Some(gathered) = self.fan_in.take_complete() else { return Vec::new() };
-        let objection = self.act_objection(&gathered);
-        if !gathered.all_matched() {
-            // No model is asked about a round in which a subtask failed. If no requested change was made, the round
-            // still gets a failed verdict, so that it does not count as nearly successful.
-            let unblamed =
-                |verdict| CriterionVerdict { failure_class: None, source: VerdictSource::Missing, ..verdict };
-            let verdicts = objection.map(unblamed);
-            return self.replan(gathered, verdicts.into_iter().collect(), None);
+        self.fan_in.take_complete().map_or_else(Vec::new, |gathered| self.cover(cx, gathered))
+    }
+
+    /// Starts the comparison of the request with all calls of the task.
+    fn cover(&mut self, cx: &mut Context<'_>, gathered: Gathered) -> Vec<Effect> {
+        let id = cx.ids.next_effect();
+        let calls = self.earlier.iter().cloned().chain(gathered.calls()).collect();
+        self.phase = Phase::Covering(id, gathered);
+        vec![Effect::Cover(id, CoverOrder { task_id: self.spec.task_id.clone(), calls })]
+    }
+
+    /// Decides by facts where they suffice: a covered request is done, and a refuted part of it is a gap, whatever the
+    /// criteria of the plan say. Otherwise those criteria decide.
+    fn covered(&mut self, cx: &mut Context<'_>, mut gathered: Gathered, coverage: Coverage) -> Vec<Effect> {
+        gathered.coverage = coverage;
+        let (coverage, round) = (&gathered.coverage, gathered.manifest.round);
+        // The calls of a subtask that sent no report are not known, so neither is what they changed.
+        if coverage.is_complete() && !gathered.has_unknown_calls() {
+            let verdicts = facts::verdicts(coverage, round);
+            return self.summarise(gathered, verdicts);
         }
-        self.review(cx, gathered, objection)
+        if coverage.refuted().next().is_some() {
+            let verdicts = facts::verdicts(coverage, round);
+            return self.replan(gathered, verdicts, None);
+        }
+        if !self.has_asked && facts::needs_only_a_yes(coverage) {
+            self.has_asked = true;
+            let readings = coverage.offered.clone();
+            self.phase = Phase::Confirming(gathered);
+            return vec![Effect::AskReading(ReadingRequest { task_id: self.spec.task_id.clone(), readings })];
+        }
+        self.by_criteria(cx, gathered)
+    }
+
+    /// Reviews the round by the criteria of its plan. No model is asked about a round in which a subtask failed.
+    fn by_criteria(&mut self, cx: &mut Context<'_>, gathered: Gathered) -> Vec<Effect> {
+        if gathered.all_matched() { self.review(cx, gathered) } else { self.replan(gathered, Vec::new(), None) }
     }
 
     /// The calls of earlier rounds that may have changed something, then all calls of this round.
     fn with_earlier_acts(&self, gathered: &Gathered) -> Vec<ToolCall> {
-        self.earlier_acts.iter().cloned().chain(gathered.calls()).collect()
+        let acts = self.earlier.iter().filter(|call| may_have_changed(call));
+        acts.cloned().chain(gathered.calls()).collect()
     }
 
     /// Starts the decision on a round whose subtasks all matched: rules in code first, then checks, then a model.
-    fn review(&mut self, cx: &mut Context<'_>, gathered: Gathered, objection: Option<CriterionVerdict>) -> Vec<Effect> {
+    fn review(&mut self, cx: &mut Context<'_>, gathered: Gathered) -> Vec<Effect> {
         let merged = gathered.merged_output();
         let mut criteria = gathered.manifest.task_criteria.clone();
         // A model's plan may omit or weaken what the user asked for, so the user's request is a criterion as well.
@@ -121,11 +161,8 @@ impl MetaValidator {
         }
         let calls = self.with_earlier_acts(&gathered);
         let mut verdicts = Verdicts::new(criteria);
-        match objection {
-            Some(objection) => verdicts
-                .decide_open(|criterion| Some(CriterionVerdict { criterion: criterion.clone(), ..objection.clone() })),
-            None if from_code => verdicts.decide_open(|criterion| already_checked(criterion, &gathered)),
-            None => {}
+        if from_code {
+            verdicts.decide_open(|criterion| already_checked(criterion, &gathered));
         }
         let checks = verdicts.rule(&merged, &calls);
         let review = Review { gathered, merged, verdicts };
@@ -172,7 +209,7 @@ impl MetaValidator {
     fn judged(&mut self, mut review: Review, judgement: &Judgement) -> Vec<Effect> {
         let all = review.gathered.calls();
         // A file that this task wrote is not evidence of a fact that the user asked about.
-        let calls = if grounding::is_question(&self.spec.raw_input) { independent(&all) } else { all };
+        let calls = if facts::only_asks(&self.spec) { independent(&all) } else { all };
         let words_only = review.gathered.outcomes.iter().all(|outcome| outcome.words_only);
         review.verdicts.apply_judgement(judgement, Grounds { calls: &calls, words_only, uncertain: false });
         self.decide(review, None)
@@ -188,15 +225,20 @@ impl MetaValidator {
         if verdicts.is_empty() || verdicts.iter().any(|verdict| verdict.verdict == Verdict::Fail) {
             return self.replan(review.gathered, verdicts, model_failure);
         }
+        self.summarise(review.gathered, verdicts)
+    }
+
+    /// Reports to R7 (the Solver) that the task is done, and why.
+    fn summarise(&mut self, gathered: Gathered, task_verdicts: Vec<CriterionVerdict>) -> Vec<Effect> {
         self.phase = Phase::Gathering;
         vec![Effect::Summarise(OutcomeSummary {
-            task_id: review.gathered.manifest.task_id,
-            round: review.gathered.manifest.round,
-            merged_output: review.merged,
+            merged_output: gathered.merged_output(),
+            task_id: gathered.manifest.task_id,
+            round: gathered.manifest.round,
             summary: self.spec.intent.clone(),
-            outcomes: review.gathered.outcomes,
-            task_verdicts: verdicts,
-            coverage: Coverage::default(),
+            outcomes: gathered.outcomes,
+            task_verdicts,
+            coverage: gathered.coverage,
         })]
     }
 
@@ -208,8 +250,7 @@ impl MetaValidator {
         model_failure: Option<ModelFailure>,
     ) -> Vec<Effect> {
         self.phase = Phase::Gathering;
-        let acts = gathered.calls().into_iter().filter(may_have_changed);
-        self.earlier_acts.extend(acts);
+        self.earlier.extend(gathered.calls());
         vec![Effect::Replan(ReplanRequest {
             task_id: gathered.manifest.task_id.clone(),
             round: gathered.manifest.round,
@@ -220,8 +261,22 @@ impl MetaValidator {
             outcomes: gathered.outcomes,
             task_verdicts,
             model_failure,
-            coverage: Coverage::default(),
+            coverage: gathered.coverage,
         })]
+    }
+}
+
+/// The user's request itself as a criterion, judged in addition to the criteria of the plan.
+fn goal(spec: &TaskSpec) -> Criterion {
+    let understood = if spec.intent.trim() == spec.raw_input.trim() {
+        String::new()
+    } else {
+        format!(" (understood as: {})", spec.intent)
+    };
+    Criterion::Prose {
+        text: format!("the evidence shows that the request is fulfilled: {}{understood}", spec.raw_input.trim()),
+        mode: Mode::Verifiable,
+        required: true,
     }
 }
 
@@ -254,8 +309,8 @@ impl Start for MetaValidator {
 
     fn start((): &(), _cx: &mut Context<'_>, first: Input) -> Result<(Self, Vec<Effect>), Input> {
         let Input::Task(spec) = first else { return Err(first) };
-        let (fan_in, earlier_acts) = (FanIn::default(), Vec::new());
-        Ok((Self { spec, fan_in, earlier_acts, phase: Phase::Gathering }, Vec::new()))
+        let (fan_in, earlier) = (FanIn::default(), Vec::new());
+        Ok((Self { spec, fan_in, earlier, has_asked: false, phase: Phase::Gathering }, Vec::new()))
     }
 }
 
@@ -272,6 +327,12 @@ impl Machine for MetaValidator {
                 self.phase = Phase::Gathering;
                 cx.ignore()
             }
+            (Phase::Covering(awaited, gathered), Input::Covered(id, coverage)) if awaited == id => {
+                self.covered(cx, gathered, coverage)
+            }
+            (Phase::Confirming(gathered), Input::Answered(answer)) => {
+                if answer.confirmed { self.cover(cx, gathered) } else { self.by_criteria(cx, gathered) }
+            }
             (Phase::Checking(awaited, mut review), Input::Checked(id, outcomes)) if awaited == id => {
                 review.verdicts.apply_checks(outcomes);
                 self.judge(cx, review)
@@ -286,7 +347,15 @@ impl Machine for MetaValidator {
                 Answer::Abstained(_) => self.decide(review, Some(no_judge())),
             },
             (_, Input::Abort) => Vec::new(),
-            (phase, Input::Task(_) | Input::Arrived(_) | Input::Replied(..) | Input::Checked(..)) => {
+            (
+                phase,
+                Input::Task(_)
+                | Input::Arrived(_)
+                | Input::Replied(..)
+                | Input::Checked(..)
+                | Input::Covered(..)
+                | Input::Answered(_),
+            ) => {
                 self.phase = phase;
                 cx.ignore()
             }
@@ -300,12 +369,14 @@ adapters! {
         DispatchManifest(manifest) => Input::Arrived(Part::Manifest(manifest.clone())),
         SubTaskOutcome(outcome) => Input::Arrived(Part::Outcome(outcome.clone())),
         SubTaskMissing(missing) => Input::Arrived(Part::Missing(missing.clone())),
+        ReadingAnswer(answer) => Input::Answered(answer.clone()),
         Abort(_) => Input::Abort,
     }
     completions {
         (id, Completion::Model(reply)) => Input::Replied(id, reply),
         (id, Completion::Checks(outcomes)) => Input::Checked(id, outcomes),
+        (id, Completion::Covered(coverage)) => Input::Covered(id, coverage),
     }
-    publishes { Replan, Summarise }
-    performs { AskModel, RunChecks }
+    publishes { Replan, Summarise, AskReading }
+    performs { AskModel, RunChecks, Cover }
 }

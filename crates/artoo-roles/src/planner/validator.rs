@@ -139,7 +139,7 @@ impl PlanRules<'_> {
         }
         if self.from_model
             && !plan.subtasks.is_empty()
-            && (grounding::is_about_this_machine(self.raw_input) || grounding::asks_for_change(self.intent))
+            && (grounding::is_about_this_machine(self.raw_input) || grounding::is_about_this_machine(self.intent))
             && plan.subtasks.iter().all(|subtask| subtask.tools.is_empty())
         {
             problems.push(Problem::WordsForAnAct);

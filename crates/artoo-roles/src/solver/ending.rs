@@ -4,18 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use artoo_ggs::Decision;
 use artoo_proto::{
-    AbandonReason, Basis, Check, Criterion, CriterionMark, CriterionReport, CriterionVerdict, DeniedAction,
+    AbandonReason, Basis, Coverage, CoverageState, Criterion, CriterionMark, CriterionReport, CriterionVerdict, DeniedAction,
     DispatchManifest, Ending, FinalResult, KeptOutput, OutcomeStatus, OutcomeSummary, PrevDirective, ReplanRequest,
     SubTaskOutcome, TaskId, TaskSpec, UnverifiedOutput, Verdict, VerdictSource, escape,
 };
 
 use super::translate;
 use super::wording::{next_steps, reason_words};
-use crate::grounding;
 use crate::limits::SUMMARY_CHARS;
-
-/// Why a task criterion has no verdict.
-const NOT_JUDGED: &str = "not judged: a subtask failed";
 
 /// What the Solver (R7) collects during a task for its final result.
 #[derive(Debug, Default)]
@@ -44,6 +40,7 @@ pub(super) struct Delivered {
     /// What a success delivers: the parts that are close enough in `output`, the others in `unverified`.
     close: (String, Vec<UnverifiedOutput>),
     criteria: Vec<CriterionReport>,
+    coverage: Coverage,
 }
 
 impl Delivered {
@@ -63,12 +60,14 @@ impl Delivered {
                 criteria.push(CriterionReport { claim, mark: CriterionMark::Unmet, evidence: reason.clone() });
             }
         }
-        // If a subtask failed, the task's own criteria were not judged; they count as unmet too.
+        // If a subtask failed or a part is refuted, the task's own criteria were not judged; they count as unmet too.
+        let is_refuted = request.coverage.refuted().next().is_some();
+        let open = if is_refuted { "not judged: not all of the request is done" } else { "not judged: a subtask failed" };
         let declared = manifest.filter(|manifest| manifest.round == request.round).into_iter();
         for criterion in declared.flat_map(|manifest| &manifest.task_criteria) {
             let claim = criterion.claim();
             if !criteria.iter().any(|report| report.claim == claim) {
-                let evidence = NOT_JUDGED.to_owned();
+                let evidence = open.to_owned();
                 criteria.push(CriterionReport { claim, mark: CriterionMark::Unmet, evidence });
             }
         }
@@ -79,19 +78,30 @@ impl Delivered {
             unverified: request.unverified.clone(),
             close: close_enough(request),
             criteria,
+            coverage: request.coverage.clone(),
         }
     }
 
-    /// The result of a round that met every criterion.
+    /// The result of a round whose request is covered, or that met every criterion. If the request is covered, the
+    /// answer is the one that code composed, and the criteria of the plan are left out.
     pub(super) fn of_summary(summary: &OutcomeSummary) -> Self {
+        let coverage = summary.coverage.clone();
+        let is_complete = coverage.is_complete();
+        let answer = coverage.answer.clone().filter(|_| is_complete);
         Self {
             round: summary.round,
-            output: summary.merged_output.clone(),
-            whole: whole(&summary.outcomes),
+            whole: if answer.is_some() { Vec::new() } else { whole(&summary.outcomes) },
+            output: answer.unwrap_or_else(|| summary.merged_output.clone()),
             unverified: Vec::new(),
             close: Default::default(),
-            criteria: reports(&summary.outcomes, &summary.task_verdicts),
+            criteria: reports(if is_complete { &[] } else { &summary.outcomes }, &summary.task_verdicts),
+            coverage,
         }
+    }
+
+    /// Which parts of the request are shown to be done; `None` if nothing was compared.
+    fn compared(&self) -> Option<&Coverage> {
+        Some(&self.coverage).filter(|coverage| **coverage != Coverage::default())
     }
 
     /// The output that this ending delivers, and the outputs that are reported apart from it.
@@ -175,45 +185,25 @@ fn mark(verdict: &CriterionVerdict) -> CriterionMark {
     }
 }
 
-/// The ending of a task whose criteria are all met, with its basis: checks in code, a model's judgement, both, or words
-/// only.
-///
-/// A check supports the answer only if it shows what was asked for: a count if the request asks for a number, a file's
-/// existence or content if it asks for a change. If the user named a path, the check must have looked at that path.
-pub(super) fn accept(summary: &OutcomeSummary, request: &str) -> Ending {
-    let of_subtasks = summary.outcomes.iter().flat_map(|outcome| &outcome.criteria_verdicts);
-    let verdicts: Vec<&CriterionVerdict> = of_subtasks.chain(&summary.task_verdicts).collect();
-    let substantive = |v: &CriterionVerdict| {
-        let concerns = |check: &Check| {
-            is_asked_for(check, request) && check.path().is_none_or(|path| grounding::may_mean(request, path))
-        };
-        v.source == VerdictSource::Check && v.criterion.check().is_some_and(|c| c.is_substantive() && concerns(c))
-    };
-    let supported = |outcome: &SubTaskOutcome| outcome.criteria_verdicts.iter().any(substantive);
-    let basis = if summary.outcomes.iter().all(|outcome| outcome.words_only) {
-        Basis::WordsOnly
-    } else if !summary.outcomes.iter().all(supported) {
-        // A check of one subtask doesn't support the answer of another.
-        Basis::Judged
-    } else if verdicts.iter().all(|v| v.source == VerdictSource::Check) {
+/// The ending of a task that is done: checked only if facts cover the whole request; mixed if they cover a part of it;
+/// otherwise it rests on a model's judgement, or on words alone.
+pub(super) fn accept(summary: &OutcomeSummary) -> Ending {
+    let coverage = &summary.coverage;
+    let basis = if coverage.is_complete() {
         Basis::Checked
-    } else {
+    } else if summary.outcomes.iter().all(|outcome| outcome.words_only) {
+        Basis::WordsOnly
+    } else if shown(coverage) > 0 {
         Basis::Mixed
+    } else {
+        Basis::Judged
     };
     Ending::Accept { basis }
 }
 
-/// Whether a check shows the kind of thing that the request asks for: a change, or a number.
-fn is_asked_for(check: &Check, request: &str) -> bool {
-    match check {
-        Check::FileExists { .. } | Check::FileContains { .. } | Check::FileEquals { .. } => {
-            grounding::asks_for_change(request)
-        }
-        Check::FileCount { .. } | Check::LineCount { .. } => grounding::asks_for_number(request),
-        // Only recipes have these checks, and code made them from the request.
-        Check::Recompute { .. } | Check::Performed { .. } => true,
-        Check::OutputNotEmpty {} | Check::OutputIsNumber {} | Check::ExitCode { .. } => false,
-    }
+/// The number of deciding parts of the request that are shown to be done.
+fn shown(coverage: &Coverage) -> usize {
+    coverage.deciding().filter(|row| row.state == CoverageState::Shown).count()
 }
 
 /// The ending of a task that is delivered although some criteria of the last round are unmet, with those criteria. If
@@ -270,10 +260,11 @@ pub(super) fn result(
         Ending::Accept { .. } | Ending::Success { .. } => account.rounds.last_key_value().map(|(_, round)| round),
         Ending::Abandon { .. } => best(account, decision),
     };
+    let coverage = delivered.and_then(Delivered::compared);
     let (output, unverified) = delivered.map(|round| round.told(&ending)).unwrap_or_default();
     FinalResult {
         task_id,
-        summary: summary(&ending, spec, delivered),
+        summary: summary(&ending, spec, coverage),
         output,
         whole: delivered.map(|round| round.whole.clone()).unwrap_or_default(),
         unverified,
@@ -286,22 +277,21 @@ pub(super) fn result(
         criteria: delivered.map(|round| round.criteria.clone()).unwrap_or_default(),
         denied: account.denied.clone(),
         assumptions: account.assumptions.clone(),
-        next_steps: next_steps(&ending, account),
-        coverage: None,
+        next_steps: next_steps(&ending, account, coverage),
+        coverage: coverage.cloned(),
         ending,
     }
 }
 
 /// One line for the user: the task's intent and what its ending rests on, or why the task was abandoned.
-fn summary(ending: &Ending, spec: Option<&TaskSpec>, delivered: Option<&Delivered>) -> String {
+fn summary(ending: &Ending, spec: Option<&TaskSpec>, coverage: Option<&Coverage>) -> String {
     let intent = spec.map(|spec| spec.intent.as_str()).unwrap_or_default();
     let intent = escape::shorten(&escape::one_line(intent), SUMMARY_CHARS);
     match ending {
         Ending::Accept { basis: Basis::Checked } => intent,
         Ending::Accept { basis: Basis::Mixed } => {
-            let judged = delivered
-                .map_or(0, |round| round.criteria.iter().filter(|report| report.mark == CriterionMark::Judged).count());
-            format!("{intent} ({judged} criteria rest on a model's judgement of the evidence)")
+            let (shown, all) = coverage.map_or((0, 0), |coverage| (shown(coverage), coverage.deciding().count()));
+            format!("{intent} ({shown} of {all} parts of the request are shown by facts)")
         }
         Ending::Accept { basis: Basis::Judged } => {
             format!("{intent} (on a model's judgement alone: no check in code supports it)")
@@ -310,7 +300,7 @@ fn summary(ending: &Ending, spec: Option<&TaskSpec>, delivered: Option<&Delivere
             format!("{intent} (words only: nothing on this machine was read or changed)")
         }
         Ending::Success { unmet } => {
-            let open = match unmet.iter().filter(|report| report.evidence == NOT_JUDGED).count() {
+            let open = match unmet.iter().filter(|report| report.evidence.starts_with("not judged")).count() {
                 0 => String::new(),
                 open => format!(" ({open} of them not judged)"),
             };

@@ -3,7 +3,7 @@
 
 use artoo_ggs::{Decision, FailureMix, Outcome, ReplanAction};
 use artoo_mkct::record::{intent_tag, path_tag, tool_tag, via_tag};
-use artoo_proto::{AbandonReason, Ending, FailureClass, MacroState, MegramDraft, TaskSpec, escape};
+use artoo_proto::{AbandonReason, Basis, Ending, FailureClass, MacroState, MegramDraft, TaskSpec, escape};
 
 use super::ending::Account;
 
@@ -42,7 +42,7 @@ pub(super) fn of_action(spec: &TaskSpec, decision: &Decision, account: &Account)
 
 /// The memory records that credit tools with breaking a deadlock: those of a round after `break_symmetry` that lowered
 /// D (the distance from the goal).
-pub(super) fn credit(spec: &TaskSpec, decision: &Decision) -> Vec<MegramDraft> {
+fn credit(spec: &TaskSpec, decision: &Decision) -> Vec<MegramDraft> {
     decision
         .credit
         .iter()
@@ -58,18 +58,16 @@ pub(super) fn credit(spec: &TaskSpec, decision: &Decision) -> Vec<MegramDraft> {
 }
 
 /// The memory records of an ended task: one for its intent and, if a plan was dispatched, one for the tools of that
-/// plan. Empty if the ending teaches nothing.
+/// plan; for a done task also the credit of tools. Empty unless facts cover the request, or a task that ran a tool was
+/// abandoned for a reason that teaches something.
 pub(super) fn of_ending(spec: &TaskSpec, decision: &Decision, ending: &Ending, account: &Account) -> Vec<MegramDraft> {
-    if !teaches(ending, account) {
-        return Vec::new();
-    }
     let (state, failure_class, word) = match ending {
-        Ending::Accept { .. } => (MacroState::Accept, None, "met every criterion".to_owned()),
-        Ending::Success { unmet } => {
-            let unmet: Vec<&str> = unmet.iter().map(|report| report.claim.as_str()).collect();
-            (MacroState::Success, None, format!("delivered with unmet: {}", unmet.join("; ")))
+        Ending::Accept { basis: Basis::Checked } if account.ran_tool => (MacroState::Accept, None, "was done"),
+        Ending::Abandon { reason, .. } if account.ran_tool && teaches(reason) => {
+            (MacroState::Abandon, class(decision.failure_mix), "was abandoned")
         }
-        Ending::Abandon { .. } => (MacroState::Abandon, class(decision.failure_mix), "was abandoned".to_owned()),
+        // What facts don't show to be done is no experience that it works.
+        Ending::Accept { .. } | Ending::Success { .. } | Ending::Abandon { .. } => return Vec::new(),
     };
     let record = |entity: String| MegramDraft {
         space: intent_tag(&spec.intent),
@@ -80,28 +78,27 @@ pub(super) fn of_ending(spec: &TaskSpec, decision: &Decision, ending: &Ending, a
         task_id: spec.task_id.clone(),
     };
     let approach = (!account.approach.is_empty()).then(|| record(via_tag(&account.approach)));
-    std::iter::once(record(ENVIRONMENT.to_owned())).chain(approach).collect()
+    let credit = if state == MacroState::Accept { credit(spec, decision) } else { Vec::new() };
+    credit.into_iter().chain(std::iter::once(record(ENVIRONMENT.to_owned()))).chain(approach).collect()
 }
 
-/// Whether an ending says something about the request or the approach. Outages, cancellations, denials and requests
-/// that were not understood do not, and neither does a task that ran no tool (decision M18).
-fn teaches(ending: &Ending, account: &Account) -> bool {
-    let Ending::Abandon { reason, .. } = ending else { return account.ran_tool };
-    account.ran_tool
-        && match reason {
-            AbandonReason::BudgetExhausted
-            | AbandonReason::MaxReplans
-            | AbandonReason::Diverging
-            | AbandonReason::ToolsExhausted
-            | AbandonReason::NoPlan { .. }
-            | AbandonReason::NoOtherWay { .. }
-            | AbandonReason::Deadline => true,
-            AbandonReason::NotUnderstood { .. }
-            | AbandonReason::ConsentNeeded
-            | AbandonReason::Provider { .. }
-            | AbandonReason::Cancelled
-            | AbandonReason::RoleFailed { .. } => false,
-        }
+/// Whether an abandoned task says something about the request or the approach. Outages, cancellations, denials and
+/// requests that were not understood do not (decision M18).
+fn teaches(reason: &AbandonReason) -> bool {
+    match reason {
+        AbandonReason::BudgetExhausted
+        | AbandonReason::MaxReplans
+        | AbandonReason::Diverging
+        | AbandonReason::ToolsExhausted
+        | AbandonReason::NoPlan { .. }
+        | AbandonReason::NoOtherWay { .. }
+        | AbandonReason::Deadline => true,
+        AbandonReason::NotUnderstood { .. }
+        | AbandonReason::ConsentNeeded
+        | AbandonReason::Provider { .. }
+        | AbandonReason::Cancelled
+        | AbandonReason::RoleFailed { .. } => false,
+    }
 }
 
 /// The task's intent on one line, shortened for a memory record.

@@ -253,17 +253,16 @@ impl Solver {
         }
     }
 
-    /// Ends the task as accepted if the verdicts show every criterion met; otherwise abandons it as an internal
-    /// failure.
+    /// Ends the task as accepted if facts cover the request, or if the verdicts show every criterion met and no fact
+    /// refutes a part of the request; otherwise abandons it as an internal failure.
     fn met(&mut self, cx: &mut Context<'_>, summary: &OutcomeSummary) -> Vec<Effect> {
         self.note_outcomes(&summary.outcomes);
         let round = observe::accepted(summary, self.manifest.as_ref(), &self.tools);
+        let refuted = summary.coverage.refuted().next();
         let refusal = match self.controller.observe(&(), &round, cx.now.uptime_ms) {
-            Ok(decision) if decision.outcome == Outcome::Accept => {
+            Ok(decision) if decision.outcome == Outcome::Accept && refuted.is_none() => {
                 self.account.rounds.insert(decision.round, Delivered::of_summary(summary));
-                let request = self.phase.spec().map(|spec| spec.raw_input.as_str()).unwrap_or_default();
-                let ending = ending::accept(summary, request);
-                return self.finish(ending, Some(decision));
+                return self.finish(ending::accept(summary), Some(decision));
             }
             Ok(decision) => format!("{:?} is not met", decision.primary_failed.unwrap_or_default()),
             Err(error) => error.to_string(),
@@ -320,7 +319,6 @@ impl Solver {
         let phase = std::mem::replace(&mut self.phase, Phase::Ended);
         let mut effects = Vec::new();
         if let (Some(decision), Some(spec)) = (&decision, phase.spec()) {
-            effects.extend(experience::credit(spec, decision).into_iter().map(Effect::Record));
             let ended = experience::of_ending(spec, decision, &ending, &self.account);
             effects.extend(ended.into_iter().map(Effect::Record));
         }
@@ -333,9 +331,7 @@ impl Solver {
     /// The memory records of a replan.
     fn record(&self, decision: &Decision) -> Vec<Effect> {
         let Some(spec) = self.phase.spec() else { return Vec::new() };
-        let mut drafts = experience::credit(spec, decision);
-        drafts.extend(experience::of_action(spec, decision, &self.account));
-        drafts.into_iter().map(Effect::Record).collect()
+        experience::of_action(spec, decision, &self.account).into_iter().map(Effect::Record).collect()
     }
 
     /// Abandons a task whose request was not understood.

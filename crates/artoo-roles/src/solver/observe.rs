@@ -18,13 +18,22 @@ pub(super) fn round(request: &ReplanRequest, manifest: Option<&DispatchManifest>
         .with_available_tools(tools.to_vec())
 }
 
-/// The measured round for an outcome summary, that is, one with every criterion met.
+/// The measured round for an outcome summary: one with every criterion met, or one that facts cover. In a covered round
+/// the criteria of the plan are left out.
 pub(super) fn accepted(
     summary: &OutcomeSummary,
     manifest: Option<&DispatchManifest>,
     tools: &[AvailableTool],
 ) -> Round {
-    Round::new(summary.outcomes.iter().map(|outcome| subtask(outcome, manifest)).collect())
+    let is_complete = summary.coverage.is_complete();
+    let covered = |outcome: &SubTaskOutcome| SubTaskOutcome {
+        status: OutcomeStatus::Matched,
+        criteria_verdicts: Vec::new(),
+        infrastructure: false,
+        ..outcome.clone()
+    };
+    let measure = |outcome| if is_complete { subtask(&covered(outcome), manifest) } else { subtask(outcome, manifest) };
+    Round::new(summary.outcomes.iter().map(measure).collect())
         .with_task_criteria(summary.task_verdicts.iter().map(task_criterion).collect())
         .with_available_tools(tools.to_vec())
 }

@@ -3,10 +3,12 @@
 use artoo_ggs::{
     Decision, FailureMix, Hyperparameters, PreviousAction, Replan, ReplanAction, StopReason, Unit, Urgency,
 };
-use artoo_proto::{AbandonReason, Loss, PlanDirective, PrevDirective, ReplanDirective, ReplanRequest};
+use artoo_proto::{AbandonReason, Covered, Loss, PlanDirective, PrevDirective, ReplanDirective, ReplanRequest, escape};
 
 /// Maximum number of similar existing paths that a replan directive suggests.
 const ALTERNATIVES_MAX: usize = 8;
+/// Maximum length of what a directive says about refuted parts of the request, in characters.
+const REFUTED_CHARS: usize = 1_000;
 
 /// The message that tells the planner what must change in the next plan.
 pub(super) fn directive(request: &ReplanRequest, decision: &Decision, replan: &Replan) -> PlanDirective {
@@ -24,7 +26,9 @@ pub(super) fn directive(request: &ReplanRequest, decision: &Decision, replan: &R
         blocked_tools: replan.blocked_tools.clone(),
         blocked_targets: replan.blocked_targets.iter().map(ToString::to_string).collect(),
         released_tools: replan.released_tools.clone(),
-        failed_criterion: decision.primary_failed.clone().unwrap_or_else(|| request.gap_summary.clone()),
+        failed_criterion: refuted(request)
+            .or_else(|| decision.primary_failed.clone())
+            .unwrap_or_else(|| request.gap_summary.clone()),
         failure_class: mix(decision.failure_mix),
         budget_pressure: decision.loss.omega.value(),
         grad_l: decision.gradient.total,
@@ -32,6 +36,13 @@ pub(super) fn directive(request: &ReplanRequest, decision: &Decision, replan: &R
         suggested_alternatives: alternatives,
         rationale: decision.to_string(),
     }
+}
+
+/// The parts of the request that facts refute, with what was found; `None` if there are none.
+fn refuted(request: &ReplanRequest) -> Option<String> {
+    let of_row = |row: &Covered| format!("{}: {}", row.act.as_ref().unwrap_or(&row.words), row.why);
+    let parts: Vec<String> = request.coverage.refuted().map(of_row).collect();
+    (!parts.is_empty()).then(|| escape::shorten(&parts.join("; "), REFUTED_CHARS))
 }
 
 /// The loss of the round that a decision was made on.

@@ -1,8 +1,11 @@
 //! The texts of an ending: its reason, and what the user can do next.
 
-use artoo_proto::{AbandonReason, Basis, Ending, ModelFailure, PerceptionFailure};
+use artoo_proto::{AbandonReason, Basis, Coverage, CoverageState, Ending, ModelFailure, PerceptionFailure, escape};
 
 use super::ending::Account;
+
+/// Maximum length of a text that a next step quotes, in characters.
+const STEP_CHARS: usize = 200;
 
 /// Why a task was abandoned, as text for the user.
 pub(super) fn reason_words(reason: &AbandonReason) -> String {
@@ -40,12 +43,13 @@ fn not_understood(abstention: &artoo_proto::Abstention) -> String {
 }
 
 /// What the user can do next: empty for a checked accept, at least one step for every other ending.
-pub(super) fn next_steps(ending: &Ending, account: &Account) -> Vec<String> {
+pub(super) fn next_steps(ending: &Ending, account: &Account, coverage: Option<&Coverage>) -> Vec<String> {
     let step = |text: &str| vec![text.to_owned()];
     let reason = match ending {
         Ending::Accept { basis: Basis::Checked } => return Vec::new(),
         Ending::Accept { basis: Basis::Mixed | Basis::Judged } => {
-            return step("look at the evidence before you rely on it");
+            let general = || "look at the evidence before you rely on it".to_owned();
+            return vec![coverage.and_then(uncovered).unwrap_or_else(general)];
         }
         Ending::Accept { basis: Basis::WordsOnly } => return step("check the answer elsewhere: nothing verified it"),
         Ending::Success { .. } => return step("look at what is unmet; ask for just that part"),
@@ -77,6 +81,17 @@ pub(super) fn next_steps(ending: &Ending, account: &Account) -> Vec<String> {
         | AbandonReason::Diverging
         | AbandonReason::ToolsExhausted => step("look at what is unmet; a smaller or more exact request may work"),
     }
+}
+
+/// The first words of the request that no fact shows, with what to say instead, or else the first change that nobody
+/// asked for; `None` if there is neither.
+fn uncovered(coverage: &Coverage) -> Option<String> {
+    let is_open = |state| !matches!(state, CoverageState::Shown | CoverageState::Courtesy);
+    let short = |text: &str| escape::shorten(&escape::one_line(text), STEP_CHARS);
+    let words = coverage.deciding().find(|row| is_open(row.state));
+    let words = words.map(|row| format!("{:?} is not shown: {}", short(&row.words), short(&row.why)));
+    let unasked = || coverage.unasked.first().map(|made| format!("look at {}: {}, and nobody asked for it", short(&made.path), short(&made.change)));
+    words.or_else(unasked)
 }
 
 /// What the user can do about a failure of the model's provider.

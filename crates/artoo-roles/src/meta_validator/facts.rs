@@ -1,0 +1,47 @@
+//! What the coverage of the request decides for R4b, and what the words of the request decide about evidence.
+
+use artoo_proto::{Coverage, CoverageState, Covered, Criterion, CriterionVerdict, Mode, TaskSpec, Verdict, VerdictSource};
+
+use crate::grounding;
+
+/// The parts of the request that code decided, as verdicts on the task: shown ones as passed, refuted ones as failed.
+///
+/// A part that is refuted in the first round is required, so that another round follows; later its share in D decides.
+pub(super) fn verdicts(coverage: &Coverage, round: u32) -> Vec<CriterionVerdict> {
+    let decided = |row: &Covered| {
+        let verdict = match row.state {
+            CoverageState::Shown => Verdict::Pass,
+            CoverageState::Refuted => Verdict::Fail,
+            CoverageState::NotShown
+            | CoverageState::Vague
+            | CoverageState::Described
+            | CoverageState::NotRead
+            | CoverageState::Judged
+            | CoverageState::Courtesy => return None,
+        };
+        let text = row.act.clone().unwrap_or_else(|| row.words.clone());
+        let criterion = Criterion::Prose { text, mode: Mode::Verifiable, required: round == 0 };
+        let (evidence, cites) = (row.why.clone(), row.by.clone());
+        Some(CriterionVerdict { criterion, verdict, source: VerdictSource::Check, failure_class: None, evidence, cites })
+    };
+    coverage.deciding().filter_map(decided).collect()
+}
+
+/// Whether readings are on offer, and everything without one is done or can only be judged.
+///
+/// Changes that nobody asked for don't count: an offered reading may ask for them.
+pub(super) fn needs_only_a_yes(coverage: &Coverage) -> bool {
+    let is_offered = |row: &Covered| coverage.offered.iter().any(|reading| reading.words == row.words);
+    let is_fine = |row: &Covered| {
+        is_offered(row)
+            || matches!(row.state, CoverageState::Shown | CoverageState::Courtesy | CoverageState::Judged)
+    };
+    !coverage.offered.is_empty() && coverage.deciding().all(is_fine)
+}
+
+/// Whether every part of a request opens as a question, so that what the task wrote itself is no evidence for it.
+pub(super) fn only_asks(spec: &TaskSpec) -> bool {
+    let parts: Vec<&str> = spec.reading.clauses.iter().map(|clause| clause.words.as_str()).collect();
+    let parts = if parts.is_empty() { vec![spec.raw_input.as_str()] } else { parts };
+    parts.into_iter().all(grounding::is_question)
+}
