@@ -9,16 +9,13 @@ mod tests;
 pub(crate) mod words;
 
 pub(crate) use names::tokens;
-use words::{
-    CLAIMS, COMPOSITIONS, DEEDS, DEICTIC, INDEFINITE, OBJECTS, POLITE, QUANTIFIERS, QUESTIONS,
-};
+use words::{CLAIMS, COMPOSITIONS, DEEDS, DEICTIC, INDEFINITE, OBJECTS, POLITE, QUANTIFIERS, QUESTIONS};
 
 /// Whether a text mentions files, folders or paths.
 #[must_use]
 pub fn mentions_machine(text: &str) -> bool {
     let lower = text.to_lowercase();
-    bare_words(&lower).any(|word| OBJECTS.has(word))
-        || lower.split_whitespace().any(looks_like_path)
+    bare_words(&lower).any(|word| OBJECTS.has(word)) || lower.split_whitespace().any(looks_like_path)
 }
 
 /// Whether a request is about the files of this machine, not about files in general.

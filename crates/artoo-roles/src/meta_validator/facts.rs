@@ -1,6 +1,8 @@
 //! What the coverage of the request decides for R4b, and what the words of the request decide about evidence.
 
-use artoo_proto::{Coverage, CoverageState, Covered, Criterion, CriterionVerdict, Mode, TaskSpec, Verdict, VerdictSource};
+use artoo_proto::{
+    Coverage, CoverageState, Covered, Criterion, CriterionVerdict, Mode, TaskSpec, Verdict, VerdictSource,
+};
 
 use crate::grounding;
 
@@ -22,7 +24,14 @@ pub(super) fn verdicts(coverage: &Coverage, round: u32) -> Vec<CriterionVerdict>
         let text = row.act.clone().unwrap_or_else(|| row.words.clone());
         let criterion = Criterion::Prose { text, mode: Mode::Verifiable, required: round == 0 };
         let (evidence, cites) = (row.why.clone(), row.by.clone());
-        Some(CriterionVerdict { criterion, verdict, source: VerdictSource::Check, failure_class: None, evidence, cites })
+        Some(CriterionVerdict {
+            criterion,
+            verdict,
+            source: VerdictSource::Check,
+            failure_class: None,
+            evidence,
+            cites,
+        })
     };
     coverage.deciding().filter_map(decided).collect()
 }
@@ -33,8 +42,7 @@ pub(super) fn verdicts(coverage: &Coverage, round: u32) -> Vec<CriterionVerdict>
 pub(super) fn needs_only_a_yes(coverage: &Coverage) -> bool {
     let is_offered = |row: &Covered| coverage.offered.iter().any(|reading| reading.words == row.words);
     let is_fine = |row: &Covered| {
-        is_offered(row)
-            || matches!(row.state, CoverageState::Shown | CoverageState::Courtesy | CoverageState::Judged)
+        is_offered(row) || matches!(row.state, CoverageState::Shown | CoverageState::Courtesy | CoverageState::Judged)
     };
     !coverage.offered.is_empty() && coverage.deciding().all(is_fine)
 }

@@ -331,7 +331,11 @@ impl Machine for MetaValidator {
                 self.covered(cx, gathered, coverage)
             }
             (Phase::Confirming(gathered), Input::Answered(answer)) => {
-                if answer.confirmed { self.cover(cx, gathered) } else { self.by_criteria(cx, gathered) }
+                if answer.confirmed {
+                    self.cover(cx, gathered)
+                } else {
+                    self.by_criteria(cx, gathered)
+                }
             }
             (Phase::Checking(awaited, mut review), Input::Checked(id, outcomes)) if awaited == id => {
                 review.verdicts.apply_checks(outcomes);

@@ -1,9 +1,10 @@
-//! Tests of R4b: complete rounds, the joined output, the act rule, and that only evidence leads to success.
+//! Tests of R4b: complete rounds, the joined output, and that only facts and evidence lead to success.
 
+mod facts;
 mod fan_in;
 
 use artoo_proto::{
-    CheckOutcome, Criterion, CriterionVerdict, DispatchManifest, EffectClass, FailureClass, ManifestEntry, Message,
+    CheckOutcome, Coverage, Criterion, CriterionVerdict, DispatchManifest, FailureClass, ManifestEntry, Message,
     ModelFailure, OutcomeSummary, ReplanRequest, RoleContext, SubTaskOutcome, TaskSpec, ToolCall, Verdict,
     VerdictSource,
 };
@@ -11,8 +12,8 @@ use artoo_proto::{
 use super::{Input, MetaValidator, Part, prompt};
 use crate::machine::{Lifecycle, RoleEffect};
 use crate::testing::bench::{
-    Bench, HOSTILE, asked, assert_tame, body, checking, contains, count_of, judgement, look, manifest, only, outcome,
-    prose, said, spec, unreachable_model, unreadable, verdict, written,
+    Bench, HOSTILE, asked, assert_tame, body, checking, contains, count_of, covering, judgement, look, manifest, only,
+    outcome, prose, said, spec, unreachable_model, unreadable, verdict, written,
 };
 
 const QUESTION: &str = "how many reports are there";
@@ -24,7 +25,24 @@ fn bench(raw_input: &str) -> Bench<Lifecycle<MetaValidator>> {
     bench
 }
 
+/// A whole round, of whose request nothing was compared.
 fn gather(
+    bench: &mut Bench<Lifecycle<MetaValidator>>,
+    manifest: DispatchManifest,
+    outcomes: Vec<SubTaskOutcome>,
+) -> Vec<RoleEffect> {
+    let effects = arrive(bench, manifest, outcomes);
+    covered(bench, &effects, Coverage::default())
+}
+
+/// Answers the comparison that R4b asked for.
+fn covered(bench: &mut Bench<Lifecycle<MetaValidator>>, effects: &[RoleEffect], coverage: Coverage) -> Vec<RoleEffect> {
+    let (id, _) = covering(effects);
+    bench.step(Input::Covered(id, coverage))
+}
+
+/// A whole round, up to the comparison of the request with the calls.
+fn arrive(
     bench: &mut Bench<Lifecycle<MetaValidator>>,
     manifest: DispatchManifest,
     outcomes: Vec<SubTaskOutcome>,
@@ -139,89 +157,6 @@ fn an_outcome_that_contradicts_its_own_verdicts_shuts_the_gate() {
     replan(&gather(&mut bench(QUESTION), manifest(0, 1, declared()), vec![given_up]));
     let empty = gather(&mut bench(QUESTION), manifest(0, 0, declared()), Vec::new());
     replan(&empty);
-}
-
-#[doc = "holds: law 1.2"]
-#[test]
-fn a_request_for_a_change_is_not_met_by_a_look() {
-    let refused = |calls: Vec<ToolCall>| {
-        let mut bench = bench(ACT);
-        let effects = gather(&mut bench, manifest(0, 1, declared()), vec![outcome(1, true, "done", calls)]);
-        if effects.iter().any(|effect| matches!(effect, RoleEffect::Perform(..))) {
-            return None;
-        }
-        let request = replan(&effects);
-        assert!(request.task_verdicts.iter().all(|v| v.verdict == Verdict::Fail && v.source == VerdictSource::Rule));
-        Some(request.task_verdicts[0].evidence.clone())
-    };
-    let nothing = "the request asks for a change on this machine, and no call changed anything";
-    assert_eq!(refused(vec![look(1, "x")]).as_deref(), Some(nothing));
-    assert_eq!(refused(Vec::new()).as_deref(), Some(nothing));
-    let may_create = ToolCall { class: EffectClass::Creating, ..look(1, "") };
-    assert_eq!(refused(vec![may_create]).as_deref(), Some(nothing), "a call that could have, and did not");
-    assert_eq!(refused(vec![written(1, "/ws/notes.txt")]), None);
-    assert_eq!(refused(vec![written(1, "/ws/NOTES.TXT")]), None);
-    let other = "the request names \"notes.txt\" for its result, and no call changed a file of that name";
-    assert_eq!(refused(vec![written(1, "/ws/scratch.txt")]).as_deref(), Some(other));
-    let allowed = ToolCall { class: EffectClass::Unproven, ..look(1, "") };
-    assert_eq!(refused(vec![allowed.clone()]), None, "what a person allowed leaves no record");
-    assert_eq!(refused(vec![written(1, "/ws/scratch.txt"), allowed.clone()]), None);
-    // If everything that the call could change was compared, no record means no change.
-    let watched = ToolCall { changes_known: true, ..allowed };
-    assert_eq!(refused(vec![watched.clone()]).as_deref(), Some(nothing));
-    let elsewhere = ToolCall { changed: written(1, "/ws/scratch.txt").changed, ..watched.clone() };
-    assert_eq!(refused(vec![elsewhere]).as_deref(), Some(other));
-    let it = ToolCall { changed: written(1, "/ws/notes.txt").changed, ..watched };
-    assert_eq!(refused(vec![it]), None);
-
-    let elsewhere = |calls: Vec<ToolCall>| {
-        let mut bench = bench("write a report to ~/docs/report.md");
-        let outcomes = vec![outcome(1, true, "done", calls)];
-        matches!(said(&gather(&mut bench, manifest(0, 1, declared()), outcomes))[..], [Message::ReplanRequest(_)])
-    };
-    assert!(elsewhere(vec![written(1, "/home/u/artoo_workspace/report.md")]), "another folder than the user named");
-    assert!(!elsewhere(vec![written(1, "/home/u/docs/report.md")]));
-
-    let mut folder = bench("create a folder called x");
-    let made = ToolCall { class: EffectClass::Creating, ..look(1, "") };
-    let effects = gather(&mut folder, manifest(0, 1, declared()), vec![outcome(1, true, "", vec![made.clone()])]);
-    asked(&effects);
-    let mut none = bench("create a folder called x");
-    let watched = ToolCall { changes_known: true, ..made };
-    replan(&gather(&mut none, manifest(0, 1, declared()), vec![outcome(1, true, "", vec![watched])]));
-}
-
-#[test]
-fn a_right_act_on_a_name_with_spaces_is_no_failure() {
-    let refused = |request: &str, path: &str| {
-        let mut bench = bench(request);
-        let outcomes = vec![outcome(1, true, "done", vec![written(1, path)])];
-        matches!(said(&gather(&mut bench, manifest(0, 1, declared()), outcomes))[..], [Message::ReplanRequest(_)])
-    };
-    let path = "/home/u/Desktop/run me.sh";
-    for request in [
-        "make 'Desktop/run me.sh' executable",
-        "make Desktop/run me.sh executable",
-        "save the commands to \"run me.sh\" on my desktop",
-    ] {
-        assert!(!refused(request, path), "{request}");
-        assert!(refused(request, "/home/u/Desktop/other.sh"), "{request}, another file");
-    }
-    assert!(refused("save it to a.txt and copy it to b.txt", "/home/u/a.txt and copy it to b.txt"));
-}
-
-#[test]
-fn an_act_that_never_happened_keeps_a_round_from_being_close_enough() {
-    let mut bench = bench(ACT);
-    let outcomes = vec![outcome(1, true, "x", vec![look(1, "x")]), outcome(2, false, "", vec![look(2, "x")])];
-    let request = replan(&gather(&mut bench, manifest(0, 2, declared()), outcomes));
-    let [verdict] = &request.task_verdicts[..] else { panic!() };
-    assert_eq!(
-        (verdict.source, verdict.failure_class),
-        (VerdictSource::Missing, None),
-        "in D, and in P nobody's fault"
-    );
-    assert!(verdict.criterion.required());
 }
 
 #[test]

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use artoo_ggs::Decision;
 use artoo_proto::{
-    AbandonReason, Basis, Coverage, CoverageState, Criterion, CriterionMark, CriterionReport, CriterionVerdict, DeniedAction,
-    DispatchManifest, Ending, FinalResult, KeptOutput, OutcomeStatus, OutcomeSummary, PrevDirective, ReplanRequest,
-    SubTaskOutcome, TaskId, TaskSpec, UnverifiedOutput, Verdict, VerdictSource, escape,
+    AbandonReason, Basis, Coverage, CoverageState, Criterion, CriterionMark, CriterionReport, CriterionVerdict,
+    DeniedAction, DispatchManifest, Ending, FinalResult, KeptOutput, OutcomeStatus, OutcomeSummary, PrevDirective,
+    ReplanRequest, SubTaskOutcome, TaskId, TaskSpec, UnverifiedOutput, Verdict, VerdictSource, escape,
 };
 
 use super::translate;
@@ -62,7 +62,8 @@ impl Delivered {
         }
         // If a subtask failed or a part is refuted, the task's own criteria were not judged; they count as unmet too.
         let is_refuted = request.coverage.refuted().next().is_some();
-        let open = if is_refuted { "not judged: not all of the request is done" } else { "not judged: a subtask failed" };
+        let open =
+            if is_refuted { "not judged: not all of the request is done" } else { "not judged: a subtask failed" };
         let declared = manifest.filter(|manifest| manifest.round == request.round).into_iter();
         for criterion in declared.flat_map(|manifest| &manifest.task_criteria) {
             let claim = criterion.claim();

@@ -1,11 +1,12 @@
 //! R7: what follows from a round, how a task ends, what is remembered of it.
 
+mod coverage;
 mod endings;
 mod experience;
 
 use artoo_ggs::Profile;
 use artoo_proto::{
-    AbandonReason, Basis, ConsentHash, CriterionVerdict, DispatchManifest, Ending, FailureClass, FinalResult,
+    AbandonReason, Basis, ConsentHash, Coverage, CriterionVerdict, DispatchManifest, Ending, FailureClass, FinalResult,
     MegramDraft, Message, OutcomeStatus, OutcomeSummary, PlanDirective, PrevDirective, ReplanDirective, ReplanRequest,
     SubTaskOutcome, ToolCall, UserRequest, Verdict, VerdictSource,
 };
@@ -90,6 +91,11 @@ fn met(round: u32) -> OutcomeSummary {
         task_verdicts: vec![verdict(&criterion, Verdict::Pass, VerdictSource::Model)],
         coverage: artoo_proto::Coverage::default(),
     }
+}
+
+/// A round whose request these facts cover, or do not cover.
+fn covered(round: u32, coverage: Coverage) -> OutcomeSummary {
+    OutcomeSummary { coverage, ..met(round) }
 }
 
 fn directive(effects: &[RoleEffect]) -> PlanDirective {

@@ -90,7 +90,12 @@ fn uncovered(coverage: &Coverage) -> Option<String> {
     let short = |text: &str| escape::shorten(&escape::one_line(text), STEP_CHARS);
     let words = coverage.deciding().find(|row| is_open(row.state));
     let words = words.map(|row| format!("{:?} is not shown: {}", short(&row.words), short(&row.why)));
-    let unasked = || coverage.unasked.first().map(|made| format!("look at {}: {}, and nobody asked for it", short(&made.path), short(&made.change)));
+    let unasked = || {
+        coverage
+            .unasked
+            .first()
+            .map(|made| format!("look at {}: {}, and nobody asked for it", short(&made.path), short(&made.change)))
+    };
     words.or_else(unasked)
 }
 

@@ -4,9 +4,9 @@
 use artoo_proto::{
     CallStatus, Check, Coverage, CoverageState, Covered, Criterion, CriterionVerdict, DispatchManifest, EffectClass,
     EffectId, EvidenceId, ExecutionResult, ExecutionStatus, FileChange, ManifestEntry, Message, Mode, ModelFailure,
-    ModelReply, ModelRequest, Now, OutcomeStatus, PerceiveContext, Plan, PlannedSubtask, Prompt, Reading, ReplyBody,
-    Role, RoleContext, SubTask, SubTaskId, SubTaskOutcome, TaskId, TaskSpec, Timestamp, ToolCall, ToolOrder,
-    ToolRequest, Usage, Verdict, VerdictSource,
+    ModelReply, ModelRequest, Now, Obligation, OfferedReading, OutcomeStatus, PerceiveContext, Plan, PlannedSubtask,
+    Prompt, Reading, ReplyBody, Role, RoleContext, SubTask, SubTaskId, SubTaskOutcome, TaskId, TaskSpec, Timestamp,
+    ToolCall, ToolOrder, ToolRequest, Usage, Verdict, VerdictSource,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -129,6 +129,12 @@ pub fn coverage(state: CoverageState) -> Coverage {
 /// A coverage that shows everything to be done.
 pub fn complete_coverage() -> Coverage {
     coverage(CoverageState::Shown)
+}
+
+/// A reading of these words that is on offer.
+pub fn offered(words: &str) -> OfferedReading {
+    let obligations = vec![Obligation { step: json!({"ask": words}), reading: format!("do {words}") }];
+    OfferedReading { clause: 1, words: words.to_owned(), obligations }
 }
 
 /// The timers that a role started, with their delays in milliseconds.

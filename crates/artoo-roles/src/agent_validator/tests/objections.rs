@@ -123,17 +123,16 @@ fn words_alone_may_not_claim_a_deed() {
 #[doc = "holds: law 0.2"]
 #[test]
 fn a_look_in_a_later_attempt_does_not_prove_an_earlier_failed_act() {
-    let second = |intent: &str, act: ToolCall, then: Vec<ToolCall>| {
-        let mut bench = assigned(SubTask { intent: intent.to_owned(), ..step() });
+    let second = |act: ToolCall, then: Vec<ToolCall>| {
+        let mut bench = assigned(step());
         correction(&bench.step(Input::Reported(result(1, vec![act], "there"))));
         let effects = bench.step(Input::Reported(result(2, then, "there")));
         effects.iter().any(|effect| matches!(effect, crate::machine::RoleEffect::Perform(..)))
     };
     let act = |class| failed(ToolCall { class, ..look(1, "disk full") }, true);
-    assert!(!second("look", act(EffectClass::Creating), vec![look(2, "old")]));
-    assert!(!second("delete the file a.txt", act(EffectClass::Unproven), vec![look(2, "gone")]));
-    assert!(second("count the files", act(EffectClass::Unproven), vec![look(2, "12")]), "that one was a look as well");
-    assert!(second("look", act(EffectClass::Creating), vec![written(2, "/ws/a.txt")]), "the act was repaired");
+    assert!(!second(act(EffectClass::Creating), vec![look(2, "old")]));
+    assert!(second(act(EffectClass::Unproven), vec![look(2, "12")]), "that one was a look as well");
+    assert!(second(act(EffectClass::Creating), vec![written(2, "/ws/a.txt")]), "the act was repaired");
 }
 
 #[doc = "holds: design D7"]

@@ -1,11 +1,11 @@
 //! Tests of fan-in in every order of arrival, with duplicates, unknown subtasks and late outcomes.
 
-use artoo_proto::{Message, MissingReason, SubTaskMissing, SubTaskOutcome};
+use artoo_proto::{Coverage, Message, MissingReason, SubTaskMissing, SubTaskOutcome};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
 use super::super::{Input, MetaValidator, Part};
-use super::{QUESTION, declared, replan, summary};
+use super::{QUESTION, covered, declared, replan, summary};
 use crate::machine::{Lifecycle, RoleEffect, Work};
 use crate::testing::bench::{Bench, judgement, look, manifest, outcome, said, spec, subtask_id, task_id};
 
@@ -24,7 +24,7 @@ fn matched(number: u128, round: u32) -> Input {
     Input::Arrived(Part::Outcome(SubTaskOutcome { round, ..outcome(number, true, &format!("output {number}"), calls) }))
 }
 
-/// Feeds all inputs, answers every request to judge with passes, and returns the published messages.
+/// Feeds all inputs, answers every comparison with nothing and every request to judge with passes, and returns the published messages.
 fn run(inputs: Vec<Input>) -> Vec<Message> {
     let mut bench = Bench::new(Lifecycle::<MetaValidator>::new(()));
     let mut messages = Vec::new();
@@ -36,6 +36,9 @@ fn run(inputs: Vec<Input>) -> Vec<Message> {
             if let RoleEffect::Perform(id, Work::Model { .. }) = effect {
                 let yes: &[(u32, &str, &[&str])] = &[(1, "pass", &["e1"]), (2, "pass", &["e1"])];
                 queue.push_front(Input::Replied(*id, judgement(yes)));
+            }
+            if let RoleEffect::Perform(id, Work::Cover { .. }) = effect {
+                queue.push_front(Input::Covered(*id, Coverage::default()));
             }
         }
     }
@@ -110,12 +113,14 @@ fn stragglers_of_an_older_round_do_not_complete_a_newer_one() {
     let mut bench = Bench::new(Lifecycle::<MetaValidator>::new(()));
     bench.step(Input::Task(spec(QUESTION)));
     bench.step(Input::Arrived(Part::Manifest(manifest(0, 1, declared()))));
-    replan(&bench.step(missing(1, 0)));
+    let effects = bench.step(missing(1, 0));
+    replan(&covered(&mut bench, &effects, Coverage::default()));
     // The same ids again, as if a plan had been dispatched twice: only parts of round 1 count.
     assert!(bench.step(Input::Arrived(Part::Manifest(manifest(1, 2, declared())))).is_empty());
     assert!(bench.step(matched(1, 0)).is_empty());
     assert!(bench.step(matched(1, 1)).is_empty());
     let effects = bench.step(matched(2, 1));
+    let effects = covered(&mut bench, &effects, Coverage::default());
     let (id, _) = crate::testing::bench::asked(&effects);
     let yes: &[(u32, &str, &[&str])] = &[(1, "pass", &["e1"]), (2, "pass", &["e2"])];
     let summary = summary(&bench.step(Input::Replied(id, judgement(yes))));

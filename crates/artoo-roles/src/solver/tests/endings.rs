@@ -1,8 +1,8 @@
 //! Endings: nothing claims more than it is, and nobody is left without a next step.
 
 use artoo_proto::{
-    AbandonReason, Abstention, Basis, Check, Criterion, CriterionMark, Ending, FailureClass, KeptOutput, Message,
-    ModelFailure, PerceptionFailed, PerceptionFailure, PlanRejected, ReplanRequest, Role, RoleFailed, SubTaskOutcome,
+    AbandonReason, Abstention, Criterion, CriterionMark, Ending, FailureClass, KeptOutput, Message, ModelFailure,
+    PerceptionFailed, PerceptionFailure, PlanRejected, ReplanRequest, Role, RoleFailed, SubTaskOutcome,
     UnverifiedOutput, Verdict, VerdictSource,
 };
 use proptest::prelude::*;
@@ -140,8 +140,6 @@ fn a_success_names_every_unmet_criterion_also_those_nobody_judged() {
     assert_eq!(claims, ["part 3 is shown", "the reports are counted"]);
     assert_eq!(unmet[1].evidence, "not judged: a subtask failed");
     assert_eq!(result.summary, "delivered, with 2 criteria unmet (1 of them not judged): how many reports are there");
-    let drafts = megrams(&effects);
-    assert!(drafts[0].content.contains("part 3 is shown"), "and memory is told: {}", drafts[0].content);
     assert!(!result.next_steps.is_empty());
 }
 
@@ -213,68 +211,6 @@ fn an_abandon_tells_what_there_is_and_what_is_not() {
     let Ending::Abandon { unmet, .. } = &result.ending else { panic!() };
     assert!(unmet.iter().any(|report| report.claim == "part 1 is shown"));
     assert!(!result.next_steps.is_empty());
-}
-
-fn basis(outcomes: Vec<SubTaskOutcome>, verdicts: Vec<(Criterion, VerdictSource)>) -> Basis {
-    basis_of("count the lines of /a", outcomes, verdicts)
-}
-
-fn basis_of(request: &str, outcomes: Vec<SubTaskOutcome>, verdicts: Vec<(Criterion, VerdictSource)>) -> Basis {
-    let mut summary = met(0);
-    summary.outcomes = outcomes;
-    summary.task_verdicts = verdicts.into_iter().map(|(c, source)| verdict(&c, Verdict::Pass, source)).collect();
-    let Ending::Accept { basis } = ending::accept(&summary, request) else { panic!() };
-    basis
-}
-
-#[doc = "holds: law 0.1; design G19"]
-#[test]
-fn an_accept_says_what_it_rests_on() {
-    let line_count = || Criterion::checked(Check::LineCount { path: "/a".to_owned() });
-    let form = || Criterion::checked(Check::OutputNotEmpty {});
-    let by = |criterion: Criterion, source: VerdictSource| {
-        let mut made = outcome(1, true, "12", vec![look(1, "12")]);
-        made.criteria_verdicts = vec![verdict(&criterion, Verdict::Pass, source)];
-        vec![made]
-    };
-    let (check, model) = (VerdictSource::Check, VerdictSource::Model);
-    assert_eq!(basis(by(line_count(), check), vec![(line_count(), check)]), Basis::Checked);
-    assert_eq!(basis(by(line_count(), check), vec![(prose("x"), model)]), Basis::Mixed);
-    let beside = [by(line_count(), check), by(prose("y"), model)].concat();
-    assert_eq!(basis(beside, vec![(prose("x"), model)]), Basis::Judged, "a check beside a claim supports only itself");
-    assert_eq!(basis(by(form(), check), vec![(form(), check)]), Basis::Judged, "form alone shows nothing");
-    assert_eq!(basis(by(prose("x"), model), vec![(line_count(), check)]), Basis::Judged);
-    let mut words = outcome(1, true, "rain", Vec::new());
-    words.words_only = true;
-    assert_eq!(basis(vec![words.clone()], vec![(prose("x"), model)]), Basis::WordsOnly);
-    let mixed = vec![words, outcome(2, true, "12", vec![look(1, "12")])];
-    assert_eq!(basis(mixed, vec![(prose("x"), model)]), Basis::Judged);
-}
-
-#[doc = "holds: law 0.18; design G19"]
-#[test]
-fn a_true_check_of_what_nobody_asked_for_supports_nothing() {
-    let count = || Check::FileCount { path: "/a".to_owned(), pattern: String::new(), recursive: false };
-    let lines = || Check::LineCount { path: "/a/b.txt".to_owned() };
-    let file = || Check::FileContains { path: "/a/b.txt".to_owned(), text: "hello".to_owned() };
-    for (request, check, expected) in [
-        ("how many reports are there", count(), Basis::Mixed),
-        ("Wie viele Dateien sind hier", count(), Basis::Mixed),
-        ("有多少个文件", count(), Basis::Mixed),
-        ("are my backups in order", count(), Basis::Judged),
-        ("which report is the newest", count(), Basis::Judged),
-        ("what does the contract say about rent", lines(), Basis::Judged),
-        ("summarise /a/b.txt", lines(), Basis::Judged),
-        ("what does the contract say about rent", file(), Basis::Judged),
-        ("write hello to b.txt", file(), Basis::Mixed),
-        ("write hello to c.txt", file(), Basis::Judged),
-    ] {
-        let criterion = Criterion::checked(check);
-        let mut made = outcome(1, true, "12", vec![look(1, "12")]);
-        made.criteria_verdicts = vec![verdict(&criterion, Verdict::Pass, VerdictSource::Check)];
-        let judged = vec![(prose("x"), VerdictSource::Model)];
-        assert_eq!(basis_of(request, vec![made], judged), expected, "{request}: {criterion:?}");
-    }
 }
 
 #[test]

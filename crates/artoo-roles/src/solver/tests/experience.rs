@@ -6,8 +6,8 @@ use artoo_proto::{
 };
 
 use super::super::Input;
-use super::{begun, directive, finished, megrams, met, missed, next, one_failed, plan, reason, short, wrong};
-use crate::testing::bench::{failed, look, outcome};
+use super::{begun, covered, directive, finished, megrams, met, missed, next, one_failed, plan, reason, short, wrong};
+use crate::testing::bench::{complete_coverage, failed, look, outcome};
 
 fn tags(drafts: &[MegramDraft]) -> Vec<(String, String, MacroState)> {
     drafts.iter().map(|draft| (draft.space.clone(), draft.entity.clone(), draft.state)).collect()
@@ -66,7 +66,7 @@ fn break_symmetry_writes_nothing_of_its_own_and_is_credited_to_what_came_after()
     assert_eq!(directive(&effects).directive, ReplanDirective::BreakSymmetry);
     assert!(megrams(&effects).is_empty());
     next(&mut bench, 1);
-    let mut summary = met(1);
+    let mut summary = covered(1, complete_coverage());
     for made in &mut summary.outcomes {
         for call in &mut made.tool_calls {
             call.tool = "shell".to_owned();
@@ -96,7 +96,7 @@ fn a_terminal_state_writes_the_intent_and_the_approach_of_the_last_plan() {
     second.subtasks[0].tools = vec!["shell".to_owned(), "read_file".to_owned()];
     second.subtasks[1].tools = vec!["shell".to_owned()];
     bench.step(Input::Manifest(second));
-    let drafts = megrams(&bench.step(Input::Met(met(1))));
+    let drafts = megrams(&bench.step(Input::Met(covered(1, complete_coverage()))));
     let terminal: Vec<_> = tags(&drafts).into_iter().filter(|(_, _, state)| *state == MacroState::Accept).collect();
     assert_eq!(
         terminal,
@@ -110,9 +110,8 @@ fn a_terminal_state_writes_the_intent_and_the_approach_of_the_last_plan() {
 
 #[test]
 fn terminal_states_are_told_apart() {
-    let success = (1..=6).map(|n| outcome(n, n != 3, "x", vec![look(1, "x")])).collect();
-    let drafts = megrams(&begun().step(Input::FellShort(short(0, success))));
-    assert!(drafts.iter().all(|draft| draft.state == MacroState::Success) && drafts.len() == 2);
+    let drafts = megrams(&begun().step(Input::Met(covered(0, complete_coverage()))));
+    assert!(drafts.iter().all(|draft| draft.state == MacroState::Accept) && drafts.len() == 2);
 
     let mut bench = begun();
     for round in 0..3 {
@@ -182,7 +181,7 @@ fn refusals_cancels_and_words_teach_nothing() {
 #[doc = "holds: invariant 17"]
 #[test]
 fn memory_writes_never_wait_for_an_answer() {
-    let effects = begun().step(Input::Met(met(0)));
+    let effects = begun().step(Input::Met(covered(0, complete_coverage())));
     assert!(!megrams(&effects).is_empty());
     let works = effects.iter().filter(|effect| matches!(effect, crate::machine::RoleEffect::Perform(..))).count();
     assert_eq!(works, 0, "the solver hands its records over and ends");

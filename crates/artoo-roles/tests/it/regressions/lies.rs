@@ -131,9 +131,7 @@ fn a_check_on_another_folder_shows_which_and_leaves_the_request_judged() {
 
 #[test]
 fn an_act_in_words_no_table_knows_is_never_checked() {
-    // No verb of change is seen in it, so only citation and a judge stand between a lie and an accept.
     let unusual = "notes.txt with a greeting would be lovely";
-    assert!(!artoo_roles::grounding::asks_for_change(unusual));
     only_judged(&world(honest).run(unusual));
     let mut words = world(|request| match request.role {
         Role::Planner => plan_with(&[], json!(["the greeting is polite"]), json!(["a greeting is given"])),

@@ -1,0 +1,199 @@
+//! Tests of the coverage: facts decide before the criteria of a plan, and a person may confirm what code can't read.
+
+use artoo_proto::{
+    Check, CheckOutcome, Coverage, CoverageState, Covered, Criterion, EvidenceId, Message, MissingReason,
+    ReadingAnswer, ReadingRequest, SubTaskMissing, SubTaskOutcome, Unasked, Verdict, VerdictSource,
+};
+
+use super::super::{Input, MetaValidator, Part};
+use super::{ACT, QUESTION, arrive, bench, covered, declared, judged, replan, summary};
+use crate::machine::{Lifecycle, RoleEffect};
+use crate::testing::bench::{
+    Bench, asked, checking, complete_coverage, coverage, covering, look, manifest, offered, only, outcome, subtask_id,
+    task_id, written,
+};
+
+/// A row of this state for these words.
+fn row(words: &str, state: CoverageState) -> Covered {
+    let row = coverage(state).rows.remove(0);
+    Covered { words: words.to_owned(), act: Some(format!("do {words}")), ..row }
+}
+
+fn rows(rows: &[(&str, CoverageState)]) -> Coverage {
+    Coverage { rows: rows.iter().map(|(words, state)| row(words, *state)).collect(), ..Coverage::default() }
+}
+
+/// A round with one matched and one failed subtask, after this comparison.
+fn half_failed(coverage: Coverage) -> (Bench<Lifecycle<MetaValidator>>, Vec<RoleEffect>) {
+    let mut bench = bench(ACT);
+    let outcomes = vec![outcome(1, true, "one", vec![look(1, "1")]), outcome(2, false, "two", vec![look(2, "2")])];
+    let effects = arrive(&mut bench, manifest(0, 2, declared()), outcomes);
+    let effects = covered(&mut bench, &effects, coverage);
+    (bench, effects)
+}
+
+/// A round with one matched subtask, after this comparison.
+fn matched(coverage: Coverage) -> (Bench<Lifecycle<MetaValidator>>, Vec<RoleEffect>) {
+    let mut bench = bench(ACT);
+    let effects =
+        arrive(&mut bench, manifest(0, 1, declared()), vec![outcome(1, true, "12", vec![written(1, "/ws/notes.txt")])]);
+    let effects = covered(&mut bench, &effects, coverage);
+    (bench, effects)
+}
+
+#[test]
+fn a_covered_request_is_done_without_a_judge_whatever_a_plan_says() {
+    for (_, effects) in [matched(complete_coverage()), half_failed(complete_coverage())] {
+        let summary = summary(&effects);
+        assert_eq!(summary.coverage, complete_coverage());
+        let verdicts: Vec<_> =
+            summary.task_verdicts.iter().map(|v| (v.criterion.claim(), v.verdict, v.source)).collect();
+        assert_eq!(verdicts, [("count the reports".to_owned(), Verdict::Pass, VerdictSource::Check)]);
+        assert_eq!(summary.task_verdicts[0].cites, [EvidenceId("e1".to_owned())]);
+    }
+}
+
+#[test]
+fn calls_that_nobody_reported_are_not_covered() {
+    for (reason, is_done) in
+        [(MissingReason::EarlierGroupFailed, true), (MissingReason::NoReport, false), (MissingReason::Deadline, false)]
+    {
+        let mut bench = bench(ACT);
+        bench.step(Input::Arrived(Part::Manifest(manifest(0, 2, declared()))));
+        bench.step(Input::Arrived(Part::Outcome(outcome(1, true, "one", vec![look(1, "1")]))));
+        let missing = SubTaskMissing { parent_task_id: task_id(), subtask_id: subtask_id(2), round: 0, reason };
+        let effects = bench.step(Input::Arrived(Part::Missing(missing)));
+        let effects = covered(&mut bench, &effects, complete_coverage());
+        assert_eq!(matches!(only(&effects), Message::OutcomeSummary(_)), is_done, "{reason:?}");
+    }
+}
+
+#[test]
+fn a_refuted_part_is_a_gap_though_every_subtask_matched() {
+    use CoverageState::{Judged, NotRead, Refuted, Shown, Vague};
+    let mixed = rows(&[("a", Shown), ("b", Refuted), ("c", NotRead), ("d", Judged), ("e", Vague), ("f", Shown)]);
+    for (_, effects) in [matched(mixed.clone()), half_failed(mixed.clone())] {
+        let request = replan(&effects);
+        let verdicts: Vec<_> =
+            request.task_verdicts.iter().map(|v| (v.criterion.claim(), v.verdict, v.source, v.failure_class)).collect();
+        let check = VerdictSource::Check;
+        assert_eq!(
+            verdicts,
+            [
+                ("do a".to_owned(), Verdict::Pass, check, None),
+                ("do b".to_owned(), Verdict::Fail, check, None),
+                ("do f".to_owned(), Verdict::Pass, check, None)
+            ],
+            "only what code decided"
+        );
+        assert!(request.task_verdicts[1].criterion.required(), "one more round follows");
+        assert!(request.gap_summary.ends_with("do b: seen"), "{}", request.gap_summary);
+        assert_eq!(request.coverage, mixed);
+    }
+}
+
+#[test]
+fn in_later_rounds_the_share_of_what_is_refuted_decides() {
+    let refuted = || rows(&[("a", CoverageState::Refuted)]);
+    let (mut bench, effects) = matched(refuted());
+    replan(&effects);
+    let mut second = manifest(1, 2, declared());
+    second.subtasks.remove(0);
+    let again = SubTaskOutcome { round: 1, ..outcome(2, true, "", vec![look(2, "x")]) };
+    let effects = arrive(&mut bench, second, vec![again]);
+    let calls: Vec<String> = covering(&effects).1.calls.into_iter().map(|call| call.evidence_id.0).collect();
+    assert_eq!(calls, ["e1", "e2"], "the calls of all rounds, in order");
+    let request = replan(&covered(&mut bench, &effects, refuted()));
+    assert!(!request.task_verdicts[0].criterion.required());
+}
+
+#[test]
+fn what_is_not_shown_fails_nothing_and_goes_to_the_judge() {
+    use CoverageState::{Described, Judged, NotRead, NotShown, Shown, Vague};
+    for state in [NotShown, Vague, Described, NotRead, Judged] {
+        let partly = rows(&[("a", Shown), ("b", state)]);
+        let (mut bench, effects) = matched(partly.clone());
+        asked(&effects);
+        let summary = summary(&judged(&mut bench, &effects, &[(1, "pass", &["e1"]), (2, "pass", &["e1"])]));
+        assert_eq!(summary.coverage, partly, "{state:?}");
+        let (_, effects) = half_failed(partly.clone());
+        let request = replan(&effects);
+        assert_eq!((request.task_verdicts, request.coverage), (Vec::new(), partly), "the gate");
+    }
+}
+
+#[test]
+fn a_change_that_nobody_asked_for_keeps_the_criteria_deciding() {
+    let change = Unasked { path: "/x".to_owned(), change: "made".to_owned(), by: EvidenceId("e1".to_owned()) };
+    let (_, effects) = matched(Coverage { unasked: vec![change], ..complete_coverage() });
+    asked(&effects);
+}
+
+#[test]
+fn a_plans_failed_check_fails_what_facts_do_not_cover() {
+    let mut bench = bench(QUESTION);
+    let there = Criterion::checked(Check::FileExists { path: "/home/u/x".to_owned() });
+    let outcomes = vec![outcome(1, true, "12", vec![written(1, "/home/u/x")])];
+    let effects = arrive(&mut bench, manifest(0, 1, vec![there]), outcomes);
+    let effects = covered(&mut bench, &effects, coverage(CoverageState::NotRead));
+    let (id, _) = checking(&effects);
+    let gone = CheckOutcome { pass: false, evidence: "gone".to_owned(), environmental: false };
+    replan(&bench.step(Input::Checked(id, vec![gone])));
+}
+
+fn question(effects: &[RoleEffect]) -> ReadingRequest {
+    let Message::ReadingRequest(request) = only(effects) else { panic!("{effects:#?}") };
+    request.clone()
+}
+
+fn answer(confirmed: bool) -> Input {
+    Input::Answered(ReadingAnswer { task_id: task_id(), confirmed })
+}
+
+/// A coverage in which only a reading of "b" is missing, with a change that no part asks for yet.
+fn to_confirm() -> Coverage {
+    let change = Unasked { path: "/x".to_owned(), change: "made".to_owned(), by: EvidenceId("e1".to_owned()) };
+    let rows = rows(&[("a", CoverageState::Shown), ("b", CoverageState::NotRead), ("c", CoverageState::Judged)]);
+    Coverage { offered: vec![offered("b")], unasked: vec![change], ..rows }
+}
+
+#[test]
+fn a_confirmed_reading_is_compared_again() {
+    for (_, round) in [(0, matched(to_confirm())), (1, half_failed(to_confirm()))] {
+        let (mut bench, effects) = round;
+        assert_eq!(question(&effects).readings, [offered("b")]);
+        let effects = bench.step(answer(true));
+        let (id, order) = covering(&effects);
+        assert!(!order.calls.is_empty());
+        assert_eq!(summary(&bench.step(Input::Covered(id, complete_coverage()))).coverage, complete_coverage());
+    }
+    let (mut bench, _) = matched(to_confirm());
+    let effects = bench.step(answer(true));
+    replan(&covered(&mut bench, &effects, coverage(CoverageState::Refuted)));
+}
+
+#[test]
+fn a_no_to_a_reading_leaves_it_uncovered_and_nobody_is_asked_twice() {
+    let (mut bench, _) = matched(to_confirm());
+    let effects = bench.step(answer(false));
+    asked(&effects);
+    let accepted = judged(&mut bench, &effects, &[(1, "pass", &["e1"]), (2, "pass", &["e1"])]);
+    assert_eq!(summary(&accepted).coverage, to_confirm());
+    assert!(bench.step(answer(true)).is_empty(), "a late answer");
+
+    let (mut bench, _) = matched(to_confirm());
+    let effects = bench.step(answer(true));
+    asked(&covered(&mut bench, &effects, to_confirm()));
+}
+
+#[test]
+fn nobody_is_asked_about_a_reading_that_would_not_suffice() {
+    for state in [CoverageState::NotRead, CoverageState::NotShown, CoverageState::Vague] {
+        let mut more = to_confirm();
+        more.rows.push(row("d", state));
+        asked(&matched(more).1);
+    }
+    let mut refuted = to_confirm();
+    refuted.rows.push(row("d", CoverageState::Refuted));
+    replan(&matched(refuted).1);
+}

@@ -1,0 +1,198 @@
+//! Endings by facts: what is covered is checked, what is refuted is never accepted, the rest is named.
+
+use artoo_proto::{
+    AbandonReason, Basis, Coverage, CoverageState, Covered, Criterion, CriterionMark, Ending, EvidenceId, KeptOutput,
+    Mode, ReplanRequest, SubTaskOutcome, Unasked, Verdict, VerdictSource,
+};
+
+use super::super::{Input, ending};
+use super::{begun, covered, directive, finished, megrams, met, next, reason, short};
+use crate::testing::bench::{complete_coverage, coverage, look, outcome, verdict};
+
+use CoverageState::{Courtesy, Described, Judged, NotRead, NotShown, Refuted, Shown, Vague};
+
+const OPEN: [CoverageState; 5] = [NotShown, Vague, Described, NotRead, Judged];
+
+/// A coverage with one row for each state.
+fn rows(states: &[CoverageState]) -> Coverage {
+    let of = |(at, state): (usize, &CoverageState)| Covered {
+        words: format!("part {at}"),
+        act: Some(format!("do {at}")),
+        why: format!("why {at}"),
+        ..coverage(*state).rows.remove(0)
+    };
+    Coverage { rows: states.iter().enumerate().map(of).collect(), ..Coverage::default() }
+}
+
+fn unasked() -> Unasked {
+    Unasked { path: "/ws/.envrc".to_owned(), change: "made".to_owned(), by: EvidenceId("e1".to_owned()) }
+}
+
+fn basis(coverage: Coverage) -> Basis {
+    let Ending::Accept { basis } = ending::accept(&covered(0, coverage)) else { panic!() };
+    basis
+}
+
+#[doc = "holds: law 0.1, 0.18; design G19"]
+#[test]
+fn an_accept_says_what_it_rests_on() {
+    assert_eq!(basis(rows(&[Shown, Courtesy, Shown])), Basis::Checked);
+    assert_eq!(basis(Coverage { unasked: vec![unasked()], ..complete_coverage() }), Basis::Mixed);
+    for open in OPEN {
+        assert_eq!(basis(rows(&[Shown, open])), Basis::Mixed, "{open:?}");
+        assert_eq!(basis(rows(&[Courtesy, open])), Basis::Judged, "{open:?}");
+    }
+    assert_eq!(basis(rows(&[Courtesy])), Basis::Judged, "who asks for nothing is shown nothing");
+    assert_eq!(basis(Coverage::default()), Basis::Judged);
+    let words = |coverage| {
+        let mut summary = covered(0, coverage);
+        summary.outcomes.iter_mut().for_each(|outcome| outcome.words_only = true);
+        ending::accept(&summary)
+    };
+    assert_eq!(words(Coverage::default()), Ending::Accept { basis: Basis::WordsOnly });
+    // Checks of a plan cover nothing, however many there are.
+    let mut checked = met(0);
+    let of_outcomes = checked.outcomes.iter_mut().flat_map(|outcome| &mut outcome.criteria_verdicts);
+    of_outcomes.chain(&mut checked.task_verdicts).for_each(|verdict| verdict.source = VerdictSource::Check);
+    assert_eq!(ending::accept(&checked), Ending::Accept { basis: Basis::Judged });
+}
+
+#[test]
+fn with_required_checks_deciding_the_words_do_not() {
+    let mut by_required = rows(&[NotRead, Shown]);
+    by_required.by_required = true;
+    assert_eq!(basis(by_required.clone()), Basis::Judged);
+    by_required.rows[1].required = true;
+    assert_eq!(basis(by_required), Basis::Checked);
+}
+
+#[test]
+fn a_covered_request_is_accepted_though_a_plans_criterion_failed() {
+    let mut summary = covered(0, Coverage { answer: Some("3 files\n".to_owned()), ..complete_coverage() });
+    let failed = outcome(2, false, "it failed, I think", vec![look(2, "x")]);
+    summary.outcomes[1] = SubTaskOutcome { infrastructure: true, ..failed };
+    let row = Criterion::Prose { text: "count the reports".to_owned(), mode: Mode::Verifiable, required: true };
+    summary.task_verdicts = vec![verdict(&row, Verdict::Pass, VerdictSource::Check)];
+    let result = finished(&begun().step(Input::Met(summary)));
+    assert_eq!(result.ending, Ending::Accept { basis: Basis::Checked }, "{result:#?}");
+    assert_eq!(result.output, "3 files\n", "the answer that code composed");
+    assert_eq!(result.coverage.map(|coverage| coverage.rows), Some(complete_coverage().rows));
+    let reports: Vec<_> = result.criteria.iter().map(|report| (report.claim.as_str(), report.mark)).collect();
+    assert_eq!(reports, [("count the reports", CriterionMark::Checked)], "the plan's own criteria are left out");
+    assert!(result.next_steps.is_empty() && result.loss.d.abs() < 1e-9);
+}
+
+#[test]
+fn an_answer_by_code_is_delivered_only_for_a_covered_request() {
+    let told = |coverage: Coverage| {
+        let mut summary = covered(0, Coverage { answer: Some("3".to_owned()), ..coverage });
+        let kept = KeptOutput { stream: "output".to_owned(), sha256: "ab".repeat(32), bytes: 9, left_out: 0 };
+        for call in summary.outcomes.iter_mut().flat_map(|outcome| &mut outcome.tool_calls) {
+            (call.truncated, call.kept) = (true, vec![kept.clone()]);
+        }
+        let result = finished(&begun().step(Input::Met(summary)));
+        (result.output, result.whole.len())
+    };
+    assert_eq!(told(complete_coverage()), ("3".to_owned(), 0));
+    assert_eq!(told(rows(&[Shown, NotRead])), ("12".to_owned(), 2));
+    let done = finished(&begun().step(Input::Met(covered(0, complete_coverage()))));
+    assert_eq!(done.output, "12", "without a question there is no answer by code");
+}
+
+#[doc = "holds: design D8"]
+#[test]
+fn a_refuted_part_is_never_accepted() {
+    for states in [&[Refuted][..], &[Shown, Refuted], &[Refuted, Judged]] {
+        let result = finished(&begun().step(Input::Met(covered(0, rows(states)))));
+        assert!(matches!(reason(&result), AbandonReason::RoleFailed { .. }), "{result:#?}");
+    }
+}
+
+/// A round of matched subtasks in which facts refute one of `all` parts of the request.
+fn refuted(round: u32, all: usize) -> ReplanRequest {
+    let states: Vec<CoverageState> = (0..all).map(|at| if at == 0 { Refuted } else { Shown }).collect();
+    let coverage = rows(&states);
+    let verdict_of = |row: &Covered| {
+        let text = row.act.clone().unwrap();
+        let criterion = Criterion::Prose { text, mode: Mode::Verifiable, required: round == 0 };
+        let found = if row.state == Shown { Verdict::Pass } else { Verdict::Fail };
+        verdict(&criterion, found, VerdictSource::Check)
+    };
+    let task_verdicts = coverage.rows.iter().map(verdict_of).collect();
+    ReplanRequest { task_verdicts, coverage, ..short(round, met(round).outcomes) }
+}
+
+#[test]
+fn a_refuted_part_is_tried_again_and_then_delivered_as_unmet_or_not_at_all() {
+    let mut bench = begun();
+    let told = directive(&bench.step(Input::FellShort(refuted(0, 4))));
+    assert!((told.loss.d - 0.25).abs() < 1e-9, "its share: {:?}", told.loss);
+    assert_eq!(told.failed_criterion, "do 0: why 0", "the planner is told what was found");
+    next(&mut bench, 1);
+    let effects = bench.step(Input::FellShort(refuted(1, 4)));
+    let result = finished(&effects);
+    let Ending::Success { unmet } = &result.ending else { panic!("{:#?}", result.ending) };
+    assert_eq!(unmet[0].claim, "do 0");
+    assert_eq!(unmet[1].evidence, "not judged: not all of the request is done");
+    assert_eq!(result.coverage, Some(refuted(1, 4).coverage));
+    assert!(megrams(&effects).is_empty(), "and memory learns no success");
+
+    let mut bench = begun();
+    for round in 0..3 {
+        directive(&bench.step(Input::FellShort(refuted(round, 2))));
+        next(&mut bench, round + 1);
+    }
+    let result = finished(&bench.step(Input::FellShort(refuted(3, 2))));
+    let Ending::Abandon { unmet, .. } = &result.ending else { panic!("{:#?}", result.ending) };
+    assert_eq!((unmet[0].claim.as_str(), result.coverage.is_some()), ("do 0", true));
+}
+
+#[test]
+fn a_second_round_may_finish_what_the_first_left() {
+    let mut bench = begun();
+    directive(&bench.step(Input::FellShort(refuted(0, 2))));
+    next(&mut bench, 1);
+    let result = finished(&bench.step(Input::Met(covered(1, complete_coverage()))));
+    assert_eq!((result.ending, result.replans), (Ending::Accept { basis: Basis::Checked }, 1));
+}
+
+#[test]
+fn the_next_step_names_the_first_words_that_are_not_shown() {
+    let step = |coverage: Coverage| finished(&begun().step(Input::Met(covered(0, coverage)))).next_steps;
+    for open in OPEN {
+        assert_eq!(step(rows(&[Shown, open, NotRead])), ["\"part 1\" is not shown: why 1"], "{open:?}");
+    }
+    let also = Coverage { unasked: vec![unasked()], ..complete_coverage() };
+    assert_eq!(step(also), ["look at /ws/.envrc: made, and nobody asked for it"]);
+    assert_eq!(step(Coverage::default()), ["look at the evidence before you rely on it"]);
+    let mut hostile = rows(&[NotRead]);
+    hostile.rows[0].words = format!("a\n\u{1b}[2J{}", "x".repeat(1_000));
+    let [step] = &step(hostile)[..] else { panic!() };
+    assert!(!step.chars().any(char::is_control) && step.chars().count() < 500, "{step}");
+}
+
+#[test]
+fn a_partly_shown_result_says_how_much_is_shown() {
+    let result = finished(&begun().step(Input::Met(covered(0, rows(&[Shown, NotRead, Judged])))));
+    assert_eq!(result.summary, "how many reports are there (1 of 3 parts of the request are shown by facts)");
+    assert_eq!(result.coverage, Some(rows(&[Shown, NotRead, Judged])));
+    assert_eq!(finished(&begun().step(Input::Met(met(0)))).coverage, None, "nothing was compared");
+}
+
+#[doc = "holds: law 3.2"]
+#[test]
+fn only_covered_work_teaches_that_it_worked() {
+    let taught = |coverage: Coverage| megrams(&begun().step(Input::Met(covered(0, coverage)))).len();
+    assert_eq!(taught(complete_coverage()), 2);
+    for open in OPEN {
+        assert_eq!(taught(rows(&[Shown, open])), 0, "{open:?}");
+    }
+    assert_eq!(taught(Coverage { unasked: vec![unasked()], ..complete_coverage() }), 0);
+    assert_eq!(taught(Coverage::default()), 0);
+    let near = (1..=6).map(|n| outcome(n, n != 3, "x", vec![look(1, "x")])).collect();
+    let effects = begun().step(Input::FellShort(short(0, near)));
+    assert!(matches!(finished(&effects).ending, Ending::Success { .. }) && megrams(&effects).is_empty());
+    let mut words = covered(0, complete_coverage());
+    words.outcomes.iter_mut().for_each(|outcome| outcome.tool_calls.clear());
+    assert!(megrams(&begun().step(Input::Met(words))).is_empty(), "no tool ran");
+}
