@@ -1,6 +1,8 @@
 //! The prompt of R2 (the Planner) and the schema of its model's reply.
 
-use artoo_proto::{Constraints, PlanContext, PlanDirective, Prompt, Reading, ReplanDirective, ToolSpec, escape};
+use artoo_proto::{
+    Constraints, CoverageState, PlanContext, PlanDirective, Prompt, Reading, ReplanDirective, ToolSpec, escape,
+};
 use serde_json::{Map, Value, json};
 
 use crate::blocked;
@@ -78,7 +80,8 @@ fn parts(reading: &Reading) -> String {
         (clause.number, line(format!("{}: {}", clause.number, meaning.join("; ")) + COMPARED))
     });
     let unread = reading.unread().map(|(clause, unread)| {
-        (clause.number, line(format!("{}: NOT READ: {} ({})", clause.number, clause.words, unread.why)))
+        let state = if unread.state == CoverageState::Judged { "FOR JUDGEMENT" } else { "NOT READ" };
+        (clause.number, line(format!("{}: {state}: {} ({})", clause.number, clause.words, unread.why)))
     });
     let mut lines: Vec<(u32, String)> = read.chain(unread).collect();
     lines.sort_by_key(|(number, _)| *number);
