@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 use crate::{Criterion, ModelFailure, ProposedReading, Recipe, SubTaskId, TaskId, Timestamp};
 
@@ -15,7 +17,7 @@ pub struct PlanDraft {
     /// The steps of the plan.
     pub subtasks: Vec<SubtaskDraft>,
     /// What the model says that parts of the request mean which code can't read.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "usable")]
     pub readings: Vec<ProposedReading>,
 }
 
@@ -37,8 +39,14 @@ pub struct SubtaskDraft {
     #[serde(default)]
     pub success_criteria: Vec<Criterion>,
     /// Numbers of the parts of the request that the step is meant for; nothing is trusted from it.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "usable")]
     pub meets: Vec<u32>,
+}
+
+/// The usable entries of a list: since nothing is trusted from it, a plan is not refused for the others.
+fn usable<'de, D: Deserializer<'de>, T: DeserializeOwned>(list: D) -> Result<Vec<T>, D::Error> {
+    let Value::Array(entries) = Value::deserialize(list)? else { return Ok(Vec::new()) };
+    Ok(entries.into_iter().filter_map(|entry| serde_json::from_value(entry).ok()).collect())
 }
 
 /// A step of a validated plan.

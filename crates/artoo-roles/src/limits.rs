@@ -76,6 +76,10 @@ pub const REPLY_CITES: usize = 8;
 pub const REPLY_SUBTASKS: usize = 12;
 /// Maximum number of success criteria in a model's plan for the task, and for each subtask; more repeat each other.
 pub const REPLY_CRITERIA: usize = 6;
+/// Maximum number of readings of the request in a model's plan, and of checks in one reading: a person confirms them.
+pub const REPLY_READINGS: usize = 8;
+/// Largest number of a part of the request in a model's plan, far above the parts that a model is shown.
+pub const REPLY_PARTS: u32 = 9_999;
 /// Maximum number of entries of any list inside a tool call's input; for more, a model can use a pattern or a command.
 pub const REPLY_ITEMS: usize = 16;
 /// Number of ended tasks whose ids a process remembers, to tell a late message from the first message of a new task.

@@ -48,7 +48,7 @@ fn each_role_publishes_only_its_own_kinds() {
     check(Role::Dispatcher, &[M::DispatchManifest, M::SubTask, M::SubTaskMissing]);
     check(Role::Executor, &[M::ConsentRequest, M::ExecutionResult]);
     check(Role::AgentValidator, &[M::CorrectionSignal, M::SubTaskOutcome]);
-    check(Role::MetaValidator, &[M::ReplanRequest, M::OutcomeSummary]);
+    check(Role::MetaValidator, &[M::ReadingRequest, M::ReplanRequest, M::OutcomeSummary]);
     check(Role::Memory, &[M::MemoryRecall]);
     check(Role::Solver, &[M::PlanDirective, M::Megram, M::FinalResult, M::Abort]);
     check(Role::Runtime, &[M::RoleFailed]);
@@ -63,7 +63,7 @@ fn separated_roles_have_no_route() {
         assert_eq!(reaches(role), others.iter().copied().collect(), "{role}");
     };
     // R4b goes through R7, never to R2; R3 and R4a never see memory.
-    check(Role::MetaValidator, &[Role::Solver]);
+    check(Role::MetaValidator, &[Role::Operator, Role::Solver]);
     check(Role::Executor, &[Role::AgentValidator, Role::Operator, Role::Solver]);
     check(Role::AgentValidator, &[Role::Executor, Role::Dispatcher, Role::MetaValidator]);
     check(Role::Memory, &[Role::Planner]);
@@ -88,6 +88,7 @@ fn memory_auditor_and_operator_receive_only_their_kinds() {
         &[
             (Role::Perceiver, M::ClarificationRequest),
             (Role::Executor, M::ConsentRequest),
+            (Role::MetaValidator, M::ReadingRequest),
             (Role::Solver, M::FinalResult),
         ],
     );

@@ -11,14 +11,14 @@ use std::sync::Arc;
 
 use artoo_proto::{
     ClarificationAnswer, ClarificationRequest, Constraints, EffectId, Environment, ModelFailure, ModelReply,
-    ModelRequest, PerceiveContext, PerceptionFailed, PerceptionFailure, Role, RoleContext, SessionTurn, TaskSpec,
-    Timestamp, UserRequest, escape,
+    ModelRequest, PerceiveContext, PerceptionFailed, PerceptionFailure, Reading, Role, RoleContext, SessionTurn,
+    TaskSpec, Timestamp, UserRequest, escape,
 };
 use serde::Deserialize;
 
 use crate::ask::{Answer, Ask, Reply};
 use crate::limits::{CLARIFICATION_ROUNDS, LABEL_CHARS, REPLY_TOKENS, REQUEST_MAX_BYTES, SESSION_TURNS};
-use crate::machine::{Completion, Context, Machine, Start, adapters};
+use crate::machine::{Completion, Context, Machine, ReadOrder, Start, adapters};
 
 /// The inputs of R1 (the Perceiver).
 #[derive(Debug)]
@@ -29,6 +29,8 @@ pub enum Input {
     Clarified(ClarificationAnswer),
     /// The reply of the model, or why there is none, with the id of the effect.
     Replied(EffectId, Result<ModelReply, ModelFailure>),
+    /// The request as code reads it, or why a required check can't be read, with the id of the effect.
+    Read(EffectId, Result<Reading, String>),
     /// The task has ended; nothing more is done for it.
     Abort,
 }
@@ -44,6 +46,8 @@ pub enum Effect {
     Clarify(ClarificationRequest),
     /// Asks the model to read the request.
     AskModel(EffectId, Arc<ModelRequest>),
+    /// Has code read the request, before anything changes.
+    Read(EffectId, ReadOrder),
 }
 
 /// The reply R1 wants from a model. It has no field for criteria or tools.
@@ -82,6 +86,8 @@ enum Phase {
     Asking(Ask<Draft>),
     /// The user's answer to this question.
     AwaitingUser(String),
+    /// The request as code reads it; the model has answered.
+    AwaitingReading(Draft),
     /// Nothing: the task was published, failed or was aborted.
     #[default]
     Done,
@@ -96,6 +102,8 @@ pub struct Perceiver {
     clarifications: Vec<(String, String)>,
     /// Whether the user's last answer was empty, after which no more questions are asked.
     questions_over: bool,
+    /// The request as code reads it, once it is there.
+    reading: Option<Reading>,
     phase: Phase,
 }
 
@@ -136,7 +144,7 @@ impl Perceiver {
         vec![Effect::AskModel(id, request)]
     }
 
-    /// Rejects an empty or too long request; otherwise asks the model.
+    /// Rejects an empty or too long request; otherwise has code read it, and asks the model.
     fn begin(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
         let problem = if self.request.raw_input.trim().is_empty() {
             "the request is empty; say what you want done".to_owned()
@@ -145,7 +153,18 @@ impl Perceiver {
                 "the request is longer than {REQUEST_MAX_BYTES} bytes; put long material into a file and name the file"
             )
         } else {
-            return self.ask(cx);
+            let order = ReadOrder {
+                task_id: self.request.task_id.clone(),
+                request: self.request.raw_input.clone(),
+                session: recent(&self.request),
+                now: cx.now,
+                required: self.request.required.clone(),
+                by_required: self.request.by_required,
+                proposals: Vec::new(),
+            };
+            let mut effects = vec![Effect::Read(cx.ids.next_effect(), order)];
+            effects.extend(self.ask(cx));
+            return effects;
         };
         self.fail(PerceptionFailure::BadInput { detail: problem })
     }
@@ -158,15 +177,19 @@ impl Perceiver {
         })]
     }
 
-    /// Asks the user the model's question if that is allowed; otherwise publishes the task.
+    /// Asks the user the model's question if that is allowed; otherwise publishes the task, once code has read it.
     fn understood(&mut self, cx: &mut Context<'_>, draft: Draft) -> Vec<Effect> {
         let task_id = self.request.task_id.clone();
-        let question = draft.question.filter(|question| !question.trim().is_empty() && self.may_ask());
-        if let Some(question) = question {
+        let question = draft.question.as_ref().filter(|question| !question.trim().is_empty() && self.may_ask());
+        if let Some(question) = question.cloned() {
             self.phase = Phase::AwaitingUser(question.clone());
             let round = self.questions_asked() + 1;
             return vec![Effect::Clarify(ClarificationRequest { task_id, round, question })];
         }
+        let Some(reading) = self.reading.take() else {
+            self.phase = Phase::AwaitingReading(draft);
+            return Vec::new();
+        };
         let raw_input = self.request.raw_input.clone();
         // A deadline from a model counts only if it is in the future.
         let deadline = draft.constraints.deadline.and_then(|text| Timestamp::parse(&text).ok());
@@ -180,7 +203,7 @@ impl Perceiver {
             },
             raw_input,
             session: recent(&self.request),
-            reading: artoo_proto::Reading::default(),
+            reading,
         })]
     }
 }
@@ -202,6 +225,7 @@ impl Start for Perceiver {
             request,
             clarifications: Vec::new(),
             questions_over: false,
+            reading: None,
             phase: Phase::Done,
         };
         let effects = perceiver.begin(cx);
@@ -230,6 +254,19 @@ impl Machine for Perceiver {
                 self.ask(cx)
             }
             (_, Input::Abort) => Vec::new(),
+            // The model failed, or the task was aborted, before code had read the request.
+            (Phase::Done, Input::Read(..)) => Vec::new(),
+            (_, Input::Read(_, Err(detail))) => self.fail(PerceptionFailure::BadInput { detail }),
+            (phase, Input::Read(_, Ok(reading))) => {
+                self.reading = Some(reading);
+                match phase {
+                    Phase::AwaitingReading(draft) => self.understood(cx, draft),
+                    Phase::Asking(_) | Phase::AwaitingUser(_) | Phase::Done => {
+                        self.phase = phase;
+                        Vec::new()
+                    }
+                }
+            }
             (phase, Input::Request(_) | Input::Replied(..) | Input::Clarified(_)) => {
                 self.phase = phase;
                 cx.ignore()
@@ -244,7 +281,10 @@ adapters! {
         ClarificationAnswer(answer) => Input::Clarified(answer.clone()),
         Abort(_) => Input::Abort,
     }
-    completions { (id, Completion::Model(reply)) => Input::Replied(id, reply), }
+    completions {
+        (id, Completion::Model(reply)) => Input::Replied(id, reply),
+        (id, Completion::Read(reading)) => Input::Read(id, reading),
+    }
     publishes { Understood, Failed, Clarify }
-    performs { AskModel }
+    performs { AskModel, Read }
 }

@@ -2,16 +2,16 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "a test looks for the few things it knows")]
 
 use artoo_proto::{
-    Abstention, ClarificationAnswer, Message, PerceptionFailure, ReplyBody, RoleContext, SessionTurn, TaskSpec,
-    UserRequest,
+    Abstention, ClarificationAnswer, Clause, EffectId, Message, ModelRequest, PerceptionFailure, Reading, ReplyBody,
+    RoleContext, SessionTurn, TaskSpec, UserRequest,
 };
 use serde_json::{Value, json};
 
 use super::{Input, Perceiver, prompt};
 use crate::limits::{LABEL_CHARS, REQUEST_MAX_BYTES, SESSION_TURNS};
-use crate::machine::{Lifecycle, RoleEffect};
+use crate::machine::{Lifecycle, ReadOrder, RoleEffect};
 use crate::testing::bench::{
-    Bench, HOSTILE, asked, assert_tame, body, only, reply, task_id, unreachable_model, unreadable,
+    Bench, HOSTILE, asked, assert_tame, body, only, reading, reply, start, task_id, unreachable_model, unreadable,
 };
 use crate::testing::world::environment;
 
@@ -29,6 +29,13 @@ fn request(raw_input: &str, interactive: bool) -> UserRequest {
 
 fn bench() -> Bench<Lifecycle<Perceiver>> {
     Bench::new(Lifecycle::new(environment()))
+}
+
+/// Begins a request, lets code read it as nothing, and returns what the model is asked.
+fn begun(bench: &mut Bench<Lifecycle<Perceiver>>, request: UserRequest) -> (EffectId, ModelRequest) {
+    let effects = bench.step(Input::Request(request));
+    assert!(bench.step(Input::Read(reading(&effects).0, Ok(Reading::default()))).is_empty());
+    asked(&effects)
 }
 
 fn draft(intent: &str, question: Option<&str>, deadline: Option<&str>) -> Value {
@@ -50,7 +57,7 @@ fn failure(effects: &[RoleEffect]) -> PerceptionFailure {
 #[test]
 fn a_task_spec_carries_no_criteria_and_the_runtimes_id() {
     let mut bench = bench();
-    let (id, _) = asked(&bench.step(Input::Request(request("how many files", false))));
+    let (id, _) = begun(&mut bench, request("how many files", false));
     let spec = understood(&bench.step(Input::Replied(id, reply(draft("count the files", None, None)))));
     assert_eq!((spec.task_id.clone(), spec.label.as_str()), (task_id(), "count_files"));
     assert_eq!((spec.intent.as_str(), spec.raw_input.as_str()), ("count the files", "how many files"));
@@ -63,7 +70,7 @@ fn a_task_spec_carries_no_criteria_and_the_runtimes_id() {
 #[test]
 fn a_task_id_from_a_model_is_only_a_label() {
     let mut bench = bench();
-    let (id, _) = asked(&bench.step(Input::Request(request("count", false))));
+    let (id, _) = begun(&mut bench, request("count", false));
     let hostile = format!("../../x\u{1b}[2J\n{}", "y".repeat(500));
     let reply = reply(json!({"task_id": hostile, "intent": "count", "constraints": {}, "question": null}));
     let spec = understood(&bench.step(Input::Replied(id, reply)));
@@ -90,20 +97,20 @@ fn an_empty_or_huge_request_never_reaches_a_model() {
 fn it_asks_at_most_twice_only_a_person_and_goes_on_after_an_empty_answer() {
     let ask = |answers: &[&str], interactive: bool| -> (usize, TaskSpec) {
         let mut bench = bench();
-        let mut effects = bench.step(Input::Request(request("delete it", interactive)));
+        let (mut id, mut question) = begun(&mut bench, request("delete it", interactive));
         let mut asked_user = 0;
         loop {
-            let (id, question) = asked(&effects);
             let RoleContext::Perceive(context) = &question.context else { panic!() };
             assert_eq!(context.clarifications.len(), asked_user);
-            effects = bench.step(Input::Replied(id, reply(draft("", Some("which one?"), None))));
+            let effects = bench.step(Input::Replied(id, reply(draft("", Some("which one?"), None))));
             match only(&effects) {
                 Message::ClarificationRequest(request) => {
                     assert!(context.may_ask, "asked although it may not");
                     asked_user += 1;
                     assert_eq!(request.round as usize, asked_user);
                     let answer = answers[asked_user - 1].to_owned();
-                    effects = bench.step(Input::Clarified(ClarificationAnswer { task_id: task_id(), answer }));
+                    let answered = Input::Clarified(ClarificationAnswer { task_id: task_id(), answer });
+                    (id, question) = asked(&bench.step(answered));
                 }
                 Message::TaskSpec(spec) => {
                     assert!(!context.may_ask, "it could have asked");
@@ -136,7 +143,7 @@ fn it_resolves_against_the_last_five_turns_oldest_first() {
 fn a_model_may_only_set_a_deadline_that_lies_ahead() {
     let deadline = |text: Option<&str>| {
         let mut bench = bench();
-        let (id, _) = asked(&bench.step(Input::Request(request("count", false))));
+        let (id, _) = begun(&mut bench, request("count", false));
         understood(&bench.step(Input::Replied(id, reply(draft("count", None, text))))).constraints.deadline
     };
     assert!(deadline(Some("2099-01-01T00:00:00Z")).is_some());
@@ -150,7 +157,7 @@ fn a_model_may_only_set_a_deadline_that_lies_ahead() {
 fn a_request_that_cannot_be_read_is_said_to_the_solver() {
     let run = |first, second: Option<_>| {
         let mut bench = bench();
-        let (id, _) = asked(&bench.step(Input::Request(request("count", false))));
+        let (id, _) = begun(&mut bench, request("count", false));
         let effects = bench.step(Input::Replied(id, first));
         match second {
             Some(second) => {
@@ -168,11 +175,73 @@ fn a_request_that_cannot_be_read_is_said_to_the_solver() {
     assert_eq!(abstained, PerceptionFailure::Abstained { abstention });
 }
 
+fn read_as(words: &str) -> Reading {
+    let clause =
+        Clause { number: 1, span: (0, words.len()), words: words.to_owned(), obligations: vec![], unread: None };
+    Reading { clauses: vec![clause], ..Reading::default() }
+}
+
+#[doc = "holds: law 0"]
+#[test]
+fn a_task_begins_only_with_the_reading_of_code_which_sees_the_users_own_words() {
+    let turn = SessionTurn { input: "list them".to_owned(), summary: "done".to_owned() };
+    let asked_for = UserRequest {
+        session: vec![turn.clone()],
+        required: vec!["ran: make check".to_owned()],
+        by_required: true,
+        ..request("count", false)
+    };
+    for model_first in [true, false] {
+        let mut bench = bench();
+        let effects = bench.step(Input::Request(asked_for.clone()));
+        let ((model, _), (code, order)) = (asked(&effects), reading(&effects));
+        let expected = ReadOrder {
+            task_id: task_id(),
+            request: "count".to_owned(),
+            session: vec![turn.clone()],
+            now: start(),
+            required: asked_for.required.clone(),
+            by_required: true,
+            proposals: Vec::new(),
+        };
+        assert_eq!(order, expected);
+        let replied = Input::Replied(model, reply(draft("count the files", None, None)));
+        let read = Input::Read(code, Ok(read_as("count")));
+        let (first, second) = if model_first { (replied, read) } else { (read, replied) };
+        assert!(bench.step(first).is_empty());
+        let spec = understood(&bench.step(second));
+        assert_eq!((spec.intent.as_str(), spec.reading), ("count the files", read_as("count")));
+    }
+}
+
+#[doc = "holds: law 0"]
+#[test]
+fn a_required_check_that_cannot_be_read_ends_the_task_whatever_it_waits_for() {
+    let why = || Err("no such kind of check".to_owned());
+    let expected = PerceptionFailure::BadInput { detail: "no such kind of check".to_owned() };
+    let question = reply(draft("count", Some("which?"), None));
+    for answer in [None, Some(reply(draft("count", None, None))), Some(question)] {
+        let mut bench = bench();
+        let effects = bench.step(Input::Request(request("count", true)));
+        let ((model, _), (code, _)) = (asked(&effects), reading(&effects));
+        if let Some(answer) = answer.clone() {
+            bench.step(Input::Replied(model, answer));
+        }
+        assert_eq!(failure(&bench.step(Input::Read(code, why()))), expected);
+        assert!(bench.step(Input::Replied(model, reply(draft("count", None, None)))).is_empty());
+    }
+    // After the task has failed or was aborted, the reading says nothing.
+    let mut bench = bench();
+    let effects = bench.step(Input::Request(request("count", true)));
+    bench.step(Input::Abort);
+    assert!(bench.step(Input::Read(reading(&effects).0, why())).is_empty());
+}
+
 #[doc = "holds: fault L38"]
 #[test]
 fn after_an_abort_nothing_is_said_any_more() {
     let mut bench = bench();
-    let (id, _) = asked(&bench.step(Input::Request(request("count", true))));
+    let (id, _) = begun(&mut bench, request("count", true));
     assert!(bench.step(Input::Abort).is_empty());
     assert!(bench.step(Input::Replied(id, reply(draft("count", None, None)))).is_empty());
     assert!(

@@ -1,7 +1,7 @@
 //! Tests that the schema of R2's reply and the type that reads it agree.
 
 use artoo_llm::schema::fit;
-use artoo_proto::{Check, Criterion, Mode, PlanDraft, SubtaskDraft};
+use artoo_proto::{Check, Criterion, Mode, PlanDraft, ProposedReading, SubtaskDraft};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use super::prompt;
 use crate::agreement::{every_length_is_bounded, text, whatever_fits_is_read, whatever_is_written_fits};
 use crate::limits::{
-    REPLY_CRITERIA, REPLY_GOAL_CHARS, REPLY_PATH_CHARS, REPLY_REMARK_CHARS, REPLY_SUBTASKS, REPLY_TEXT_CHARS,
+    REPLY_CRITERIA, REPLY_GOAL_CHARS, REPLY_ITEMS, REPLY_PARTS, REPLY_PATH_CHARS, REPLY_READINGS, REPLY_REMARK_CHARS,
+    REPLY_SUBTASKS, REPLY_TEXT_CHARS,
 };
 use crate::testing::world::config;
 
@@ -45,6 +46,22 @@ fn criteria() -> BoxedStrategy<Vec<Criterion>> {
     vec(prop_oneof![prose, checked], 1..=REPLY_CRITERIA).boxed()
 }
 
+/// Generates readings of parts of the request.
+fn readings() -> BoxedStrategy<ProposedReading> {
+    let check = proptest::sample::select(vec![
+        json!({"kind": "removed", "place": "~/x", "glob": "*.log", "older_days": 30, "min_bytes": 1, "recursive": true}),
+        json!({"kind": "renamed", "from": "a", "to": "b"}),
+        json!({"kind": "edited", "path": "a", "op": "set_key", "key": "k", "value": "v", "section": "s"}),
+        json!({"kind": "edited", "path": "a", "op": "delete_lines", "blank": true}),
+        json!({"kind": "git", "action": "commit", "message": "m", "folder": "~/x"}),
+        json!({"kind": "mode_set", "path": "a", "bits": "755"}),
+        json!({"kind": "process_gone", "port": 80}),
+    ]);
+    (1..=REPLY_PARTS, vec(check, 1..=REPLY_READINGS))
+        .prop_map(|(clause, checks)| ProposedReading { clause, checks })
+        .boxed()
+}
+
 /// A criterion as a model writes it; a check is written without a description.
 fn written(criterion: &Criterion) -> Value {
     match criterion {
@@ -68,21 +85,19 @@ fn the_schema_of_the_planners_reply_is_its_type() {
     let names: Vec<String> = tools.iter().map(|tool| tool.name.clone()).collect();
     let most = i64::try_from(REPLY_SUBTASKS).unwrap();
     let tools = proptest::sample::subsequence(names.clone(), 0..=names.len());
-    let subtask = (text(REPLY_GOAL_CHARS), text(REPLY_TEXT_CHARS), 1..=most, tools, criteria()).prop_map(
-        |(intent, context, sequence, tools, success_criteria)| SubtaskDraft {
+    let meets = vec(1..=REPLY_PARTS, 0..=REPLY_ITEMS);
+    let subtask = (text(REPLY_GOAL_CHARS), text(REPLY_TEXT_CHARS), 1..=most, tools, criteria(), meets).prop_map(
+        |(intent, context, sequence, tools, success_criteria, meets)| SubtaskDraft {
             intent,
             context,
             sequence,
             tools,
             success_criteria,
-            meets: Vec::new(),
+            meets,
         },
     );
-    let plans = (criteria(), vec(subtask, 1..=REPLY_SUBTASKS)).prop_map(|(task_criteria, subtasks)| PlanDraft {
-        task_criteria,
-        subtasks,
-        readings: Vec::new(),
-    });
+    let plans = (criteria(), vec(subtask, 1..=REPLY_SUBTASKS), vec(readings(), 0..=REPLY_READINGS))
+        .prop_map(|(task_criteria, subtasks, readings)| PlanDraft { task_criteria, subtasks, readings });
     whatever_is_written_fits(&schema, plans, |plan| {
         let mut value = serde_json::to_value(plan).unwrap();
         value["task_criteria"] = json!(written_all(&plan.task_criteria));

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use artoo_proto::{Check, Criterion, Environment, PlannedSubtask, RecipeSubtask, SubtaskDraft};
+use artoo_proto::{Check, Criterion, Environment, PlannedSubtask, Reading, RecipeSubtask, SubtaskDraft};
+
+use crate::limits::REPLY_ITEMS;
+use crate::prompt::bullets;
 
 /// Converts a model's draft of a subtask to a planned subtask, without validation.
 pub(super) fn planned(draft: SubtaskDraft, environment: &Environment) -> PlannedSubtask {
@@ -92,5 +95,14 @@ pub(super) fn from_recipe(subtask: RecipeSubtask) -> PlannedSubtask {
         success_criteria: subtask.success_criteria,
         confirm: false,
         recipe: Some(subtask.recipe),
+    }
+}
+
+/// Adds the user's own words to a subtask's context: those of the parts of the request that it is meant for.
+pub(super) fn add_parts(subtask: &mut PlannedSubtask, meets: &[u32], reading: &Reading) {
+    let parts = reading.clauses.iter().filter(|clause| meets.contains(&clause.number));
+    let words: Vec<&str> = parts.map(|clause| clause.words.as_str()).take(REPLY_ITEMS).collect();
+    if !words.is_empty() {
+        subtask.context.push_str(&format!("\nIn the user's own words:\n{}", bullets(&words)));
     }
 }

@@ -15,13 +15,14 @@ use std::sync::Arc;
 
 use artoo_proto::{
     Abstention, EffectId, Environment, MemoryQuery, MemoryRecall, ModelFailure, ModelReply, ModelRequest, Plan,
-    PlanContext, PlanDirective, PlanDraft, PlanRejected, RecipePlan, Role, RoleContext, TaskSpec, ToolSpec,
+    PlanContext, PlanDirective, PlanDraft, PlanRejected, ProposedReading, RecipePlan, Role, RoleContext, TaskSpec,
+    ToolSpec,
 };
 use serde::Deserialize;
 
 use crate::ask::{Answer, Ask, Reply};
-use crate::limits::{PLAN_DRAFTS_MAX, RECALL_WAIT_MS, REPLY_TOKENS};
-use crate::machine::{Completion, Context, Machine, Start, adapters};
+use crate::limits::{PLAN_DRAFTS_MAX, RECALL_WAIT_MS, REPLY_READINGS, REPLY_TOKENS};
+use crate::machine::{Completion, Context, Machine, ReadOrder, Start, adapters};
 use crate::memory;
 use calibration::Advised;
 use validator::{PlanRules, Problem, Signature};
@@ -39,6 +40,8 @@ pub enum Input {
     Replied(EffectId, Result<ModelReply, ModelFailure>),
     /// The timer that limits the wait for memory fired.
     TimerFired(EffectId),
+    /// Code has looked at the readings that the model proposed, with the id of the effect.
+    Looked(EffectId),
     /// The task has ended; nothing more is done for it.
     Abort,
 }
@@ -56,6 +59,8 @@ pub enum Effect {
     AskModel(EffectId, Arc<ModelRequest>),
     /// Starts a timer of this many milliseconds.
     Wait(EffectId, u64),
+    /// Has code look at the readings that the model proposed for the parts of the request that code can't read.
+    Read(EffectId, ReadOrder),
 }
 
 /// What the Planner waits for.
@@ -65,6 +70,8 @@ enum Phase {
     Recalling(EffectId),
     /// The model's reply.
     Asking(Ask<Proposal>),
+    /// That code has looked at the proposed readings; then this plan is published.
+    Proposing(EffectId, Plan),
     /// A request for a new plan, if there is one.
     #[default]
     Done,
@@ -92,6 +99,16 @@ impl Reply for Proposal {
     }
 }
 
+/// A plan as drafted, with what the draft says about the parts of the request. Nothing is trusted from either.
+#[derive(Debug)]
+struct Drafted {
+    plan: Plan,
+    /// For each subtask, the numbers of the parts that it is meant for.
+    meets: Vec<Vec<u32>>,
+    /// What the parts that code can't read are said to mean.
+    readings: Vec<ProposedReading>,
+}
+
 /// What the Planner knows about the round that it plans.
 #[derive(Debug, Default)]
 struct Round {
@@ -107,7 +124,7 @@ struct Round {
     problems: Vec<String>,
     /// The best draft to which only memory objects, with its M_decision (memory's decision value, negative for what
     /// failed before). Of several drafts it is the one whose value is nearest to 0.
-    avoided: Option<(f64, Plan)>,
+    avoided: Option<(f64, Drafted)>,
 }
 
 /// R2, the Planner of one task.
@@ -185,7 +202,7 @@ impl Planner {
     /// Validates a proposal: publishes it, asks for another draft, or gives up.
     fn consider(&mut self, cx: &mut Context<'_>, proposal: Proposal) -> Vec<Effect> {
         let from_model = matches!(proposal, Proposal::Draft(_));
-        let plan = self.plan_of(proposal);
+        let drafted = self.drafted(proposal);
         let advised = self.advised();
         let rules = PlanRules {
             raw_input: &self.spec.raw_input,
@@ -197,9 +214,9 @@ impl Planner {
             failed: &self.failed,
             from_model,
         };
-        let problems = rules.problems(&plan);
+        let problems = rules.problems(&drafted.plan);
         if problems.is_empty() {
-            return self.issue(plan, &advised);
+            return self.issue(cx, drafted, &advised);
         }
         // Memory may be wrong about all approaches. The plan with its mildest objection is stored, and used if no other
         // draft is valid (decision D4).
@@ -207,7 +224,7 @@ impl Planner {
         if let Some(objections) = objections {
             let worst = objections.into_iter().fold(0.0, f64::min);
             if self.round.avoided.as_ref().is_none_or(|(known, _)| worst > *known) {
-                self.round.avoided = Some((worst, plan));
+                self.round.avoided = Some((worst, drafted));
             }
         }
         self.round.problems.extend(problems.iter().map(ToString::to_string));
@@ -215,23 +232,47 @@ impl Planner {
             return self.ask(cx);
         }
         match self.round.avoided.take() {
-            Some((_, mut plan)) => {
-                plan.assumptions.push("memory advised against this approach; no other was found".to_owned());
-                self.issue(plan, &advised)
+            Some((_, mut drafted)) => {
+                let assumption = "memory advised against this approach; no other was found".to_owned();
+                drafted.plan.assumptions.push(assumption);
+                self.issue(cx, drafted, &advised)
             }
             None => self.reject(None, None),
         }
     }
 
-    /// Publishes a plan, after adding memory's advice to its subtasks.
-    fn issue(&mut self, mut plan: Plan, advised: &Advised) -> Vec<Effect> {
+    /// Publishes a plan, after adding memory's advice and the user's words to its subtasks. In the first round, code looks
+    /// at the proposed readings first, while nothing has changed.
+    fn issue(&mut self, cx: &mut Context<'_>, drafted: Drafted, advised: &Advised) -> Vec<Effect> {
+        let Drafted { mut plan, meets, mut readings } = drafted;
         let confirm = advised.is_caution(&validator::approach(&plan));
-        for subtask in &mut plan.subtasks {
+        for (number, subtask) in plan.subtasks.iter_mut().enumerate() {
             subtask.confirm = confirm;
             advised.add_to_context(subtask);
+            draft::add_parts(subtask, meets.get(number).map_or(&[], Vec::as_slice), &self.spec.reading);
         }
         self.issued = Some(Signature::of(&plan));
-        vec![Effect::Planned(plan)]
+        let is_unread = |reading: &ProposedReading| {
+            !reading.checks.is_empty() && self.spec.reading.unread().any(|(clause, _)| clause.number == reading.clause)
+        };
+        readings.retain(is_unread);
+        readings.truncate(REPLY_READINGS);
+        readings.iter_mut().for_each(|reading| reading.checks.truncate(REPLY_READINGS));
+        if self.round.number > 0 || readings.is_empty() {
+            return vec![Effect::Planned(plan)];
+        }
+        let order = ReadOrder {
+            task_id: self.spec.task_id.clone(),
+            request: self.spec.raw_input.clone(),
+            session: self.spec.session.clone(),
+            now: cx.now,
+            required: Vec::new(),
+            by_required: false,
+            proposals: readings,
+        };
+        let id = cx.ids.next_effect();
+        self.phase = Phase::Proposing(id, plan);
+        vec![Effect::Read(id, order)]
     }
 
     /// Memory's advice for this round; empty if memory did not answer.
@@ -240,13 +281,18 @@ impl Planner {
     }
 
     /// Converts a proposal to a plan, which is not validated yet.
-    fn plan_of(&self, proposal: Proposal) -> Plan {
+    fn drafted(&self, proposal: Proposal) -> Drafted {
+        let (mut meets, mut readings) = (Vec::new(), Vec::new());
         let (subtasks, task_criteria, assumptions) = match proposal {
-            Proposal::Draft(draft) => (
-                draft.subtasks.into_iter().map(|subtask| draft::planned(subtask, &self.environment)).collect(),
-                draft::criteria(draft.task_criteria, &self.environment),
-                Vec::new(),
-            ),
+            Proposal::Draft(mut draft) => {
+                meets.extend(draft.subtasks.iter_mut().map(|subtask| std::mem::take(&mut subtask.meets)));
+                readings = draft.readings;
+                (
+                    draft.subtasks.into_iter().map(|subtask| draft::planned(subtask, &self.environment)).collect(),
+                    draft::criteria(draft.task_criteria, &self.environment),
+                    Vec::new(),
+                )
+            }
             Proposal::Recipes(recipes) => (
                 recipes.subtasks.into_iter().map(draft::from_recipe).collect(),
                 recipes.task_criteria,
@@ -254,7 +300,7 @@ impl Planner {
             ),
         };
         let blocks = self.round.directive.as_ref();
-        Plan {
+        let plan = Plan {
             task_id: self.spec.task_id.clone(),
             round: self.round.number,
             subtasks,
@@ -262,7 +308,8 @@ impl Planner {
             assumptions,
             blocked_tools: blocks.map(|directive| directive.blocked_tools.clone()).unwrap_or_default(),
             blocked_targets: blocks.map(|directive| directive.blocked_targets.clone()).unwrap_or_default(),
-        }
+        };
+        Drafted { plan, meets, readings }
     }
 }
 
@@ -315,13 +362,17 @@ impl Machine for Planner {
                 Answer::Abstained(abstention) => self.reject(None, Some(abstention)),
                 Answer::Failed(failure) => self.reject(Some(failure), None),
             },
+            (Phase::Proposing(awaited, plan), Input::Looked(id)) if awaited == id => vec![Effect::Planned(plan)],
             (_, Input::Abort) => Vec::new(),
             // Memory answered before its timer fired.
             (phase, Input::TimerFired(_)) => {
                 self.phase = phase;
                 Vec::new()
             }
-            (phase, Input::Task(_) | Input::Directed(_) | Input::Recalled(_) | Input::Replied(..)) => {
+            (
+                phase,
+                Input::Task(_) | Input::Directed(_) | Input::Recalled(_) | Input::Replied(..) | Input::Looked(_),
+            ) => {
                 self.phase = phase;
                 cx.ignore()
             }
@@ -339,7 +390,8 @@ adapters! {
     completions {
         (id, Completion::Model(reply)) => Input::Replied(id, reply),
         (id, Completion::Timer) => Input::TimerFired(id),
+        (id, Completion::Read(_)) => Input::Looked(id),
     }
     publishes { Query, Planned, Rejected }
-    performs { AskModel, Wait }
+    performs { AskModel, Wait, Read }
 }

@@ -1,11 +1,14 @@
 //! The prompt of R2 (the Planner) and the schema of its model's reply.
 
-use artoo_proto::{Constraints, PlanContext, PlanDirective, Prompt, ReplanDirective, ToolSpec, escape};
+use artoo_proto::{
+    Constraints, CoverageState, PlanContext, PlanDirective, Prompt, Reading, ReplanDirective, ToolSpec, escape,
+};
 use serde_json::{Map, Value, json};
 
 use crate::blocked;
 use crate::limits::{
-    REPLY_CRITERIA, REPLY_GOAL_CHARS, REPLY_PATH_CHARS, REPLY_REMARK_CHARS, REPLY_SUBTASKS, REPLY_TEXT_CHARS,
+    ENTRY_CHARS, REPLY_CRITERIA, REPLY_GOAL_CHARS, REPLY_ITEMS, REPLY_PARTS, REPLY_PATH_CHARS, REPLY_READINGS,
+    REPLY_REMARK_CHARS, REPLY_SUBTASKS, REPLY_TEXT_CHARS,
 };
 use crate::prompt::{Fenced, bullets, fenced_bullets, render_embedded};
 
@@ -13,6 +16,9 @@ use crate::prompt::{Fenced, bullets, fenced_bullets, render_embedded};
 const SYSTEM: &str = include_str!("../../../../prompts/planner.md");
 /// Template of the user part of the prompt of R2 (the Planner).
 const USER: &str = include_str!("../../../../prompts/planner.user.md");
+
+/// What is said of a part of the request that code reads.
+const COMPARED: &str = " — code compares it by itself";
 
 /// Largest exit code of a process.
 const EXIT_CODE_MAX: u8 = 255;
@@ -42,6 +48,7 @@ pub(super) fn render(context: &PlanContext) -> Prompt {
             ("problems", bullets(&context.problems)),
             ("scope", scope(&context.spec.constraints)),
             ("intent", Fenced::new(&context.spec.intent).as_str().to_owned()),
+            ("parts", parts(&context.spec.reading)),
             ("raw_input", Fenced::new(&context.spec.raw_input).as_str().to_owned()),
         ],
     );
@@ -65,6 +72,23 @@ fn directive(directive: &PlanDirective) -> String {
     )
 }
 
+/// The parts of the request, numbered: what code reads, and what it can't read; `(none)` if nothing was read.
+fn parts(reading: &Reading) -> String {
+    let line = |text: String| escape::shorten(&escape::one_line(&text), ENTRY_CHARS);
+    let read = reading.clauses.iter().filter(|clause| !clause.obligations.is_empty()).map(|clause| {
+        let meaning: Vec<&str> = clause.obligations.iter().map(|obligation| obligation.reading.as_str()).collect();
+        (clause.number, line(format!("{}: {}", clause.number, meaning.join("; ")) + COMPARED))
+    });
+    let unread = reading.unread().map(|(clause, unread)| {
+        let state = if unread.state == CoverageState::Judged { "FOR JUDGEMENT" } else { "NOT READ" };
+        (clause.number, line(format!("{}: {state}: {} ({})", clause.number, clause.words, unread.why)))
+    });
+    let mut lines: Vec<(u32, String)> = read.chain(unread).collect();
+    lines.sort_by_key(|(number, _)| *number);
+    let lines: Vec<String> = lines.into_iter().map(|(_, line)| line).collect();
+    if lines.is_empty() { "(none)".to_owned() } else { Fenced::new(&lines.join("\n")).as_str().to_owned() }
+}
+
 /// Where the task may look or act; `(none)` without a restriction.
 fn scope(constraints: &Constraints) -> String {
     constraints.scope.as_ref().map_or_else(|| "(none)".to_owned(), |scope| Fenced::new(scope).as_str().to_owned())
@@ -73,6 +97,7 @@ fn scope(constraints: &Constraints) -> String {
 /// The JSON schema of a plan that may use these tools.
 pub(super) fn schema(tools: &[ToolSpec]) -> Value {
     let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+    let part = json!({"type": "integer", "minimum": 1, "maximum": REPLY_PARTS});
     let criteria = json!({"type": "array", "minItems": 1, "maxItems": REPLY_CRITERIA, "items": criterion()});
     json!({
         "type": "object",
@@ -93,7 +118,21 @@ pub(super) fn schema(tools: &[ToolSpec]) -> Value {
                         "context": {"type": "string", "maxLength": REPLY_TEXT_CHARS},
                         "sequence": {"type": "integer", "minimum": 1, "maximum": REPLY_SUBTASKS},
                         "tools": {"type": "array", "maxItems": names.len(), "items": {"type": "string", "enum": names}},
-                        "success_criteria": criteria
+                        "success_criteria": criteria,
+                        "meets": {"type": "array", "maxItems": REPLY_ITEMS, "items": part}
+                    }
+                }
+            },
+            "readings": {
+                "type": "array",
+                "maxItems": REPLY_READINGS,
+                "items": {
+                    "type": "object",
+                    "additionalProperties": false,
+                    "required": ["clause", "checks"],
+                    "properties": {
+                        "clause": part,
+                        "checks": {"type": "array", "minItems": 1, "maxItems": REPLY_READINGS, "items": typed_check()}
                     }
                 }
             }
@@ -143,4 +182,53 @@ fn check() -> Value {
         of(&["output_not_empty", "output_is_number"], &[], &[]),
         of(&["exit_code"], &[("code", &code)], &[])
     ]})
+}
+
+/// The JSON schema of the checks that say what a part of the request means. Which fields a kind has is told in the
+/// prompt, and looked at by code.
+fn typed_check() -> Value {
+    let kinds = [
+        "removed",
+        "renamed",
+        "moved",
+        "copied",
+        "text_is",
+        "made_from",
+        "edited",
+        "folder_made",
+        "mode_set",
+        "measured",
+        "ran",
+        "fetched",
+        "git",
+        "process_gone",
+        "installed",
+        "unchanged",
+        "linked",
+        "archived",
+        "unpacked",
+    ];
+    let ops = ["append", "prepend", "replace", "set_key", "delete_lines", "sort", "unique", "upper", "lower"];
+    let path = json!({"type": "string", "maxLength": REPLY_PATH_CHARS});
+    let paths = json!({"type": "array", "maxItems": REPLY_ITEMS, "items": path});
+    let line = json!({"type": "string", "maxLength": REPLY_GOAL_CHARS});
+    let text = json!({"type": "string", "maxLength": REPLY_TEXT_CHARS});
+    let number = json!({"type": "integer", "minimum": 0});
+    let flag = json!({"type": "boolean"});
+    let mut properties = Map::new();
+    properties.insert("kind".to_owned(), json!({"enum": kinds}));
+    properties.insert("op".to_owned(), json!({"enum": ops}));
+    properties.insert("action".to_owned(), json!({"enum": ["init", "commit", "branch", "switch", "tag"]}));
+    for (fields, schema) in [
+        (&["paths", "ext"][..], paths),
+        (&["path", "place", "glob", "from", "to", "folder", "target"], path),
+        (&["text", "find", "with", "value", "message"], text),
+        (&["question", "command", "url", "key", "section", "containing", "name"], line.clone()),
+        (&["bits", "program", "version", "extension"], line),
+        (&["older_days", "min_bytes", "pid", "port"], number),
+        (&["empty", "recursive", "blank", "executable"], flag),
+    ] {
+        properties.extend(fields.iter().map(|field| ((*field).to_owned(), schema.clone())));
+    }
+    json!({"type": "object", "additionalProperties": false, "required": ["kind"], "properties": properties})
 }

@@ -2,6 +2,7 @@
 
 mod drafts;
 mod memory;
+mod readings;
 
 use artoo_proto::{
     Abstention, Criterion, FailureMix, Loss, MemoryRecall, Message, Plan, PlanDirective, PlanRejected, PrevDirective,
@@ -9,6 +10,7 @@ use artoo_proto::{
 };
 use serde_json::{Value, json};
 
+use self::readings::in_parts;
 use super::{Input, Planner, prompt};
 use crate::limits::{PLAN_DRAFTS_MAX, RECALL_WAIT_MS};
 use crate::machine::{Lifecycle, RoleEffect};
@@ -222,6 +224,7 @@ fn the_prompt_with_hostile_material_inside() {
     directive.suggested_alternatives = vec![HOSTILE.to_owned()];
     let mut spec = spec(HOSTILE);
     spec.constraints.scope = Some(HOSTILE.to_owned());
+    spec.reading = in_parts(HOSTILE);
     let list = || vec![HOSTILE.to_owned()];
     let context = artoo_proto::PlanContext {
         spec,

@@ -1,0 +1,149 @@
+//! Tests of what R2 makes of the parts of a request: what the model is shown, and what becomes of its readings of them.
+
+use artoo_proto::{Clause, CoverageState, Message, Obligation, ProposedReading, Reading, TaskSpec, Unread};
+use serde_json::{Value, json};
+
+use super::super::prompt;
+use super::{Input, Lifecycle, Planner, ReplanDirective, asked, bench, directive, good, plan_of, recall};
+use crate::limits::REPLY_READINGS;
+use crate::machine::ReadOrder;
+use crate::testing::bench::{Bench, only, reading, reply, said, spec, start, task_id};
+use crate::testing::world::config;
+
+/// A request of four parts with these words: one that code reads, one that it can't read, one for judgement, and a
+/// courtesy.
+pub(super) fn in_parts(words: &str) -> Reading {
+    let clause = |number: u32, state: Option<CoverageState>| Clause {
+        number,
+        span: (0, words.len()),
+        words: format!("{words} {number}"),
+        obligations: match state {
+            Some(_) => Vec::new(),
+            None => vec![Obligation { step: json!({}), reading: format!("count {words}") }],
+        },
+        unread: state.map(|state| Unread { state, why: format!("{words} is not read") }),
+    };
+    let states = [None, Some(CoverageState::NotRead), Some(CoverageState::Judged), Some(CoverageState::Courtesy)];
+    let clauses = (1..).zip(states).map(|(number, state)| clause(number, state)).collect();
+    Reading { clauses, ..Reading::default() }
+}
+
+fn begun(reading: Reading) -> Bench<Lifecycle<Planner>> {
+    let mut bench = bench();
+    bench.step(Input::Task(TaskSpec { reading, ..spec("tidy up") }));
+    bench
+}
+
+fn check(number: usize) -> Value {
+    json!({"kind": "removed", "paths": [format!("~/{number}")]})
+}
+
+#[doc = "holds: law 0"]
+#[test]
+fn the_model_is_shown_each_part_and_whether_code_reads_it() {
+    let mut bench = begun(in_parts("the logs"));
+    let (_, asked) = asked(&bench.step(Input::Recalled(recall(0))));
+    let expected = "part by part, as code reads it:\n<<DATA-0\n1: count the logs — code compares it by itself\n\
+                    2: NOT READ: the logs 2 (the logs is not read)\n\
+                    3: FOR JUDGEMENT: the logs 3 (the logs is not read)\nDATA-0>>";
+    assert!(asked.prompt.user.contains(expected), "{}", asked.prompt.user);
+    let mut unread = begun(Reading::default());
+    let (_, asked) = super::asked(&unread.step(Input::Recalled(recall(0))));
+    assert!(!asked.prompt.user.contains("part by part"), "{}", asked.prompt.user);
+}
+
+#[doc = "holds: law 0"]
+#[test]
+fn code_looks_at_readings_of_unread_parts_once_and_before_the_plan_is_published() {
+    let mut draft = good();
+    let many: Vec<Value> = (0..REPLY_READINGS + 3).map(check).collect();
+    let of = |clause: Value| json!({"clause": clause, "checks": [check(0)]});
+    draft["readings"] = json!([of(json!(1)), of(json!(99)), of(json!("2")), null, {"clause": 2, "checks": []}, {"clause": 2, "checks": many}]);
+    let mut bench = begun(in_parts("the logs"));
+    let (id, _) = asked(&bench.step(Input::Recalled(recall(0))));
+    let effects = bench.step(Input::Replied(id, reply(draft.clone())));
+    assert!(said(&effects).is_empty() && effects.len() == 1, "{effects:#?}");
+    let (looking, order) = reading(&effects);
+    let proposals = vec![ProposedReading { clause: 2, checks: (0..REPLY_READINGS).map(check).collect() }];
+    let expected = ReadOrder {
+        task_id: task_id(),
+        request: "tidy up".to_owned(),
+        session: Vec::new(),
+        now: start(),
+        required: Vec::new(),
+        by_required: false,
+        proposals,
+    };
+    assert_eq!(order, expected);
+    assert!(bench.step(Input::Looked(id)).is_empty(), "another effect");
+    let Message::Plan(plan) = only(&bench.step(Input::Looked(looking))).clone() else { panic!() };
+    assert_eq!((plan.round, plan.subtasks.len()), (0, 1));
+
+    // What the task changed since is no longer what the user spoke of.
+    bench.step(Input::Directed(directive(1, ReplanDirective::Refine)));
+    let (id, _) = asked(&bench.step(Input::Recalled(recall(1))));
+    draft["subtasks"][0]["intent"] = json!("look at the reports again, with other eyes");
+    let effects = bench.step(Input::Replied(id, reply(draft)));
+    assert!(matches!(only(&effects), Message::Plan(plan) if plan.round == 1));
+}
+
+#[test]
+fn readings_that_are_no_list_cost_nothing_and_an_aborted_look_publishes_nothing() {
+    for readings in [json!(null), json!("none"), json!([]), json!([7])] {
+        let mut draft = good();
+        draft["readings"] = readings;
+        let mut bench = begun(in_parts("the logs"));
+        let (id, _) = asked(&bench.step(Input::Recalled(recall(0))));
+        plan_of(only(&bench.step(Input::Replied(id, reply(draft)))).clone());
+    }
+    let mut draft = good();
+    draft["readings"] = json!([{"clause": 2, "checks": [check(0)]}]);
+    let mut bench = begun(in_parts("the logs"));
+    let (id, _) = asked(&bench.step(Input::Recalled(recall(0))));
+    let (looking, _) = reading(&bench.step(Input::Replied(id, reply(draft))));
+    assert!(bench.step(Input::Abort).is_empty());
+    assert!(bench.step(Input::Looked(looking)).is_empty());
+}
+
+#[test]
+fn a_step_is_told_the_users_words_for_the_parts_that_it_meets() {
+    let mut draft = good();
+    draft["subtasks"][0]["meets"] = json!([2, 2, 99, "1", -1]);
+    draft["subtasks"][0]["context"] = json!("in ~/docs");
+    let mut bench = begun(in_parts("the\nlogs"));
+    let (id, _) = asked(&bench.step(Input::Recalled(recall(0))));
+    let plan = plan_of(only(&bench.step(Input::Replied(id, reply(draft)))).clone());
+    assert_eq!(plan.subtasks[0].context, "in ~/docs\nIn the user's own words:\n- the\\nlogs 2");
+}
+
+#[test]
+fn every_kind_of_check_that_the_prompt_names_fits_the_schema() {
+    let schema = prompt::schema(&config(1).tools);
+    let kinds =
+        schema["properties"]["readings"]["items"]["properties"]["checks"]["items"]["properties"]["kind"]["enum"]
+            .as_array()
+            .unwrap()
+            .clone();
+    let told = prompt::render(&artoo_proto::PlanContext {
+        spec: spec("x"),
+        environment: crate::testing::world::environment(),
+        tools: Vec::new(),
+        calibration: artoo_proto::Calibration::default(),
+        recall: recall(0),
+        directive: None,
+        problems: Vec::new(),
+        now: start(),
+    });
+    let (_, told) = told.system.split_once("- `readings`").unwrap();
+    assert_eq!(kinds.len(), 19);
+    for kind in kinds {
+        assert!(told.contains(&format!("`{}`", kind.as_str().unwrap())), "{kind}");
+    }
+    // Each field that the prompt names is one of the schema, an act of git or an edit.
+    let fields = &schema["properties"]["readings"]["items"]["properties"]["checks"]["items"]["properties"];
+    let known = fields.to_string();
+    for (number, word) in told.split("\n- New files").next().unwrap().split('`').enumerate() {
+        let is_word = number % 2 == 1 && word.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+        assert!(!is_word || known.contains(&format!("\"{word}\"")), "{word}");
+    }
+}
