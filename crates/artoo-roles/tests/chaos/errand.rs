@@ -7,7 +7,7 @@ use super::rng::Rng;
 use super::weather::{Climate, Weather};
 use artoo_roles::limits::HARD_LIMIT_MS;
 
-pub(super) const ACTS: [&str; 6] = [
+const ACTS: [&str; 6] = [
     "Create a file notes.txt in my workspace that says hello",
     "please write a report to ~/artoo_workspace/report.md",
     "Erstelle eine Datei hallo.txt im Ordner workspace",
@@ -54,6 +54,11 @@ pub(super) struct Errand {
 }
 
 impl Errand {
+    /// Whether the request asks for a change.
+    pub(super) fn is_act(&self) -> bool {
+        ACTS.contains(&self.request.raw_input.as_str())
+    }
+
     pub(super) fn draw(rng: &mut Rng, weather: &Weather, seed: u64, number: usize) -> Self {
         let lies = weather.climate == Climate::Lying || (weather.climate == Climate::Storm && rng.chance(150));
         let kind = if lies { 0 } else { rng.below(8) };

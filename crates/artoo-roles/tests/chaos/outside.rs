@@ -1,12 +1,13 @@
 //! What a run does outside its System: the work that was asked for, the answers, and the trouble nobody asked for.
 
 use artoo_bus::TapEvent;
-use artoo_proto::{Coverage, Ending, Message, ModelReply, ModelRequest, Reading, TaskId, ToolOutcome, Usage};
+use artoo_proto::{Ending, Message, ModelReply, ModelRequest, Reading, TaskId, ToolOutcome, Usage};
 
 use super::choice::Choice;
+use super::errand::Errand;
 use super::run::{Job, Run};
 use super::weather::PANICKING;
-use super::{hands, mind, person};
+use super::{facts, hands, mind, person};
 use artoo_roles::machine::{Completion, Work};
 use artoo_roles::system::Effect;
 
@@ -48,7 +49,7 @@ impl Run {
             Work::Checks { order } => Completion::Checks(hands::check(&mut self.rng, &self.weather, order)),
             Work::Timer { .. } => Completion::Timer,
             Work::Read { .. } => Completion::Read(Ok(Reading::default())),
-            Work::Cover { .. } => Completion::Covered(Coverage::default()),
+            Work::Cover { order } => Completion::Covered(facts::cover(&mut self.rng, errand, &order.calls)),
             Work::Persist { .. } => {
                 let full = self.rng.chance(self.weather.unwritten);
                 Completion::Persisted(if full { Err("the disk is full".to_owned()) } else { Ok(()) })
@@ -113,8 +114,7 @@ impl Run {
             Effect::Deliver { message, .. } => {
                 if let Message::FinalResult(result) = message {
                     self.tally.ending(result);
-                    let asked = self.errands.get(&result.task_id).map(|errand| errand.request.raw_input.as_str());
-                    let act = asked.is_some_and(artoo_roles::grounding::asks_for_change);
+                    let act = self.errands.get(&result.task_id).is_some_and(Errand::is_act);
                     if act && matches!(result.ending, Ending::Accept { .. }) {
                         self.tally.add("accept: of an act");
                     }

@@ -2,7 +2,7 @@
 
 use artoo_proto::{
     Abort, CancelRequest, ClarificationAnswer, ConsentAnswer, ConsentHash, ConsentScope, MemoryFeedback,
-    MemoryFeedbackKind, Message, TaskId,
+    MemoryFeedbackKind, Message, ReadingAnswer, TaskId,
 };
 
 use super::rng::Rng;
@@ -42,6 +42,10 @@ pub(super) fn answers(rng: &mut Rng, weather: &Weather, question: &Message) -> V
                 answers.push((delay + 1, ConsentAnswer { allowed: !allowed, ..answer }.into()));
             }
             answers
+        }
+        Message::ReadingRequest(asked) => {
+            let answer = ReadingAnswer { task_id: asked.task_id.clone(), confirmed: rng.chance(weather.yes) };
+            vec![(delay, answer.into())]
         }
         _ => Vec::new(),
     }

@@ -12,7 +12,7 @@
 //! 9. After its FinalResult nothing of a task is left and nothing is done for it.
 //! 10. What a person refused is not done, and not asked again in a later round.
 //! 11. Nothing that needs a yes runs without one.
-//! 12. A model that lies everywhere gets no accept.
+//! 12. A model that lies everywhere gets no accept that rests on facts alone, and what facts refute is never accepted.
 //! 13. `seq` has no gaps.
 //! 14. A recorded run comes out the same again (see `choice`).
 //! 15. What arrives a second time does nothing.
@@ -29,8 +29,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use artoo_bus::TapEvent;
 use artoo_proto::{
-    Address, Check, DispatchManifest, EffectId, ExecutionResult, FinalResult, Message, MessageId, MessageKind, Now,
-    Plan, PlanDirective, Role, SubTask, SubTaskId, SubTaskOutcome, TaskId,
+    Address, Check, Coverage, DispatchManifest, EffectId, ExecutionResult, FinalResult, Message, MessageId,
+    MessageKind, Now, Plan, PlanDirective, Role, SubTask, SubTaskId, SubTaskOutcome, TaskId,
 };
 use uuid::Uuid;
 
@@ -54,6 +54,8 @@ struct TaskWatch {
     outcomes: HashMap<SubTaskId, SubTaskOutcome>,
     /// Checks that passed in this task, as the System was told.
     checked: Vec<Check>,
+    /// What code found in this task, as the System was told.
+    covered: Vec<Coverage>,
     consents: Consents,
     published: Option<FinalResult>,
     delivered: bool,
@@ -122,6 +124,7 @@ impl Watch {
             results: HashMap::new(),
             outcomes: HashMap::new(),
             checked: Vec::new(),
+            covered: Vec::new(),
             consents: Consents::default(),
             published: None,
             delivered: false,
@@ -186,6 +189,9 @@ impl Watch {
             if let Some(task) = task_id.and_then(|task| self.tasks.get_mut(&task)) {
                 task.checked.extend(passed);
             }
+        } else if let (Completion::Covered(coverage), Some(task)) = (completion, task_id) {
+            let task = self.tasks.get_mut(&task).filter(|_| awaited);
+            task.into_iter().for_each(|task| task.covered.push(coverage.clone()));
         }
     }
 

@@ -1,8 +1,8 @@
 //! Invariants 4 and 12: what may be called met.
 
 use artoo_proto::{
-    Basis, CallStatus, Check, Criterion, CriterionMark, CriterionVerdict, DispatchManifest, EffectClass, Ending,
-    EvidenceId, ExecutionStatus, FinalResult, OutcomeStatus, OutcomeSummary, SubTaskOutcome, ToolCall, Verdict,
+    Basis, CallStatus, CoverageState, Criterion, CriterionMark, CriterionVerdict, DispatchManifest, EffectClass,
+    Ending, EvidenceId, ExecutionStatus, FinalResult, OutcomeStatus, OutcomeSummary, SubTaskOutcome, ToolCall, Verdict,
     VerdictSource,
 };
 
@@ -45,6 +45,13 @@ impl Watch {
     pub(super) fn summary(&self, task: &TaskWatch, summary: &OutcomeSummary) {
         let shown = || format!("{summary:#?}");
         let manifest = &task.manifests[&summary.round];
+        let coverage = &summary.coverage;
+        self.hold(task.covered.contains(coverage), "(4) a coverage that nobody computed", shown);
+        self.hold(coverage.refuted().next().is_none(), "(12) all is met, and facts refute it", shown);
+        if coverage.is_complete() {
+            let by_facts = |v: &CriterionVerdict| v.verdict == Verdict::Pass && v.source == VerdictSource::Check;
+            return self.hold(summary.task_verdicts.iter().all(by_facts), "(4) covered, and a part is open", shown);
+        }
         for entry in &manifest.subtasks {
             let said = task.outcomes.get(&entry.subtask_id);
             let seen = summary.outcomes.iter().find(|outcome| outcome.subtask_id == entry.subtask_id);
@@ -101,11 +108,20 @@ impl Watch {
     /// An accept on its way to the user.
     pub(super) fn accepted(&self, task: &TaskWatch, result: &FinalResult) {
         let shown = || format!("{result:#?}");
-        self.hold(task.errand.lie.is_none(), "(12) a lying model was accepted", shown);
+        let Ending::Accept { basis } = &result.ending else { return };
+        let coverage = result.coverage.clone().unwrap_or_default();
+        let is_checked = *basis == Basis::Checked;
+        self.hold(task.errand.lie.is_none() || !is_checked, "(12) a lying model was accepted as checked", shown);
+        self.hold(is_checked == coverage.is_complete(), "(4) checked, or covered, but not both", shown);
+        self.hold(coverage.refuted().next().is_none(), "(12) accepted, and facts refute it", shown);
         let Some(manifest) = task.manifests.get(&result.delivered_round) else {
             return self.hold(false, "(4) an accept of a round that never ran", shown);
         };
         self.hold(manifest.round as usize == task.directives.len(), "(4) an accept of an old round", shown);
+        if is_checked {
+            let by_facts = result.criteria.iter().all(|report| report.mark == CriterionMark::Checked);
+            return self.hold(by_facts, "(4) covered, and a part is open", shown);
+        }
         let declared: Vec<&Criterion> = declared(manifest).collect();
         for criterion in &declared {
             let claim = criterion.claim();
@@ -119,16 +135,9 @@ impl Watch {
             let honest = report.mark != CriterionMark::Checked || checks;
             self.hold(honest, "(4) marked checked, and there is no check", || format!("{report:?}"));
         }
-        let Ending::Accept { basis } = &result.ending else { return };
-        let by_check = declared.iter().filter_map(|criterion| criterion.check());
-        let solid = by_check.clone().any(Check::is_substantive) && by_check.count() == declared.len();
-        self.hold(*basis != Basis::Checked || solid, "(4) rests on checks, and has none", shown);
-        let supported = manifest.subtasks.iter().all(|entry| {
-            let verdicts = &task.outcomes[&entry.subtask_id].criteria_verdicts;
-            let by_check = verdicts.iter().filter(|v| v.source == VerdictSource::Check);
-            by_check.filter_map(|v| v.criterion.check()).any(Check::is_substantive)
-        });
-        self.hold(*basis != Basis::Mixed || supported, "(4) rests on checks in every step, and a step has none", shown);
+        let is_shown = coverage.deciding().any(|row| row.state == CoverageState::Shown);
+        self.hold(*basis != Basis::Mixed || is_shown, "(4) partly shown, and nothing is", shown);
+        self.hold(*basis != Basis::Judged || !is_shown, "(4) judged alone, and a part is shown", shown);
         let ran = manifest.subtasks.iter().any(|entry| !task.outcomes[&entry.subtask_id].tool_calls.is_empty());
         self.hold((*basis == Basis::WordsOnly) != ran, "(4) words only, or not", shown);
     }

@@ -416,7 +416,7 @@ fn the_fast_loop_mends_a_matter_of_form() {
     let result = world.run(QUESTION);
     assert_eq!(
         (result.ending.clone(), result.output.as_str()),
-        (Ending::Accept { basis: Basis::Mixed }, "12"),
+        (Ending::Accept { basis: Basis::Judged }, "12"),
         "{result:#?}"
     );
     assert_eq!((world.called.len(), result.replans), (1, 0));

@@ -1,10 +1,11 @@
 //! Where a model that lies inside valid schemas could get a "done": a rule in code says no, or the result says that
 //! only a model's word stands behind it. The tests of the second kind pin what artoo does *not* see.
 
-use artoo_proto::{Basis, CriterionMark, Ending, Role, RoleContext, ToolCall, ToolOutcome};
+use artoo_proto::{Basis, CoverageState, CriterionMark, Ending, Role, RoleContext, ToolCall, ToolOutcome};
 use serde_json::{Value, json};
 
 use super::{Reply, answer_from, honest, is_accept, marks, plan_with, says, world, wrote};
+use artoo_roles::testing::bench::coverage;
 use artoo_roles::testing::world::{World, call_of, ok_call, pass_all, value};
 
 const QUESTION: &str = "how many reports are there";
@@ -85,29 +86,30 @@ fn cite_last(request: &artoo_proto::ModelRequest) -> Reply {
     value(json!({"verdicts": verdicts, "what_to_do": null}))
 }
 
-fn writer(criteria: Value, path: &'static str) -> World {
+/// A world in which a file is written; the request asks for a file of the name `wanted`.
+fn writer(criteria: Value, path: &'static str, wanted: &'static str) -> World {
     let mut world = world(move |request| match request.role {
         Role::Planner => plan_with(&["write_file"], criteria.clone(), json!(["the greeting is in place"])),
         Role::Executor => answer_from(request, "write_file", json!({"path": path})),
         _ => honest(request),
     });
     world.tools = Box::new(move |order| wrote(order, path));
+    world.cover = Box::new(move |order| {
+        let is_there = order.calls.iter().flat_map(|call| &call.changed).any(|change| change.path == wanted);
+        coverage(if is_there { CoverageState::Shown } else { CoverageState::Refuted })
+    });
     world
 }
 
 #[test]
 fn another_file_than_the_user_named_is_no_result() {
     let check = |path: &str| json!([{"check": {"kind": "file_contains", "path": path, "text": "hello"}}]);
-    let scratch = "/home/u/artoo_workspace/scratch.txt";
-    let result = writer(check(scratch), scratch).run("create a file notes.txt that says hello");
+    let (scratch, notes) = ("/home/u/artoo_workspace/scratch.txt", "/home/u/artoo_workspace/notes.txt");
+    let result = writer(check(scratch), scratch, notes).run("create a file notes.txt that says hello");
     assert!(!is_accept(&result), "{result:#?}");
-    let elsewhere = "/home/u/artoo_workspace/notes.txt";
-    let result = writer(check(elsewhere), elsewhere).run("write hello to ~/docs/notes.txt");
-    assert!(!is_accept(&result), "{result:#?}");
-    let result = writer(check(elsewhere), elsewhere).run("create a file notes.txt that says hello");
-    assert_eq!(result.ending, Ending::Accept { basis: Basis::Mixed }, "{result:#?}");
-    assert_eq!(marks(&result)[0], CriterionMark::Checked);
-    assert!(result.criteria[0].claim.starts_with(elsewhere), "the claim names the file that was read");
+    assert!(result.coverage.is_some_and(|coverage| coverage.refuted().next().is_some()));
+    let result = writer(check(notes), notes, notes).run("create a file notes.txt that says hello");
+    assert_eq!(result.ending, Ending::Accept { basis: Basis::Checked }, "{result:#?}");
 }
 
 #[doc = "holds: law 0.17"]
@@ -207,7 +209,7 @@ fn a_cut_output_does_not_carry_a_count_or_all() {
 fn a_check_for_a_single_letter_is_no_plan() {
     let path = "/home/u/artoo_workspace/notes.txt";
     let check = json!([{"check": {"kind": "file_contains", "path": path, "text": "e"}}]);
-    let result = writer(check, path).run("create a file notes.txt that says hello");
+    let result = writer(check, path, path).run("create a file notes.txt that says hello");
     assert!(matches!(super::reason(&result), artoo_proto::AbandonReason::NoPlan { .. }), "{result:#?}");
 }
 
@@ -225,7 +227,7 @@ fn a_number_guessed_right_without_measuring_is_not_met() {
 
 #[doc = "holds: law 0.1"]
 #[test]
-fn only_recipes_from_code_are_ever_accepted_as_checked() {
+fn a_plans_own_checks_cover_nothing() {
     // Whatever a model plans, with every check passing, the request itself is judged.
     for criteria in [
         json!([{"check": {"kind": "file_count", "path": "/home/u"}}]),
@@ -238,6 +240,6 @@ fn only_recipes_from_code_are_ever_accepted_as_checked() {
             _ => honest(request),
         });
         let ending = world.run("how many files are there").ending;
-        assert_eq!(ending, Ending::Accept { basis: Basis::Mixed });
+        assert_eq!(ending, Ending::Accept { basis: Basis::Judged });
     }
 }

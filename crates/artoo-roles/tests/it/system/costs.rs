@@ -3,6 +3,7 @@
 use artoo_proto::{Basis, CriterionMark, Ending, MessageKind, Role, RoleContext, Usage};
 use serde_json::json;
 
+use artoo_roles::testing::bench::complete_coverage;
 use artoo_roles::testing::world::{World, ok_call, pass_all, value};
 
 use super::{answer_with, honest, one_subtask, plan};
@@ -38,9 +39,16 @@ fn real_checks_spare_the_agent_validators_call() {
     world.tools = Box::new(|order| ok_call(order, "12"));
     let result = world.run("how many reports are there");
     assert_eq!(world.asked_roles(), [Role::Perceiver, Role::Planner, Role::Executor, Role::MetaValidator]);
-    assert_eq!(result.ending, Ending::Accept { basis: Basis::Mixed });
+    assert_eq!(result.ending, Ending::Accept { basis: Basis::Judged });
     let marks: Vec<CriterionMark> = result.criteria.iter().map(|report| report.mark).collect();
     assert_eq!(marks, [CriterionMark::Checked, CriterionMark::Judged]);
+
+    // Facts that cover the request spare the other judge as well.
+    world.asked.clear();
+    world.cover = Box::new(|_| complete_coverage());
+    let result = world.run("how many reports are in the folder");
+    assert_eq!(world.asked_roles(), [Role::Perceiver, Role::Planner, Role::Executor]);
+    assert_eq!(result.ending, Ending::Accept { basis: Basis::Checked });
 }
 
 #[doc = "holds: law 3.5; principle 2; design G17"]

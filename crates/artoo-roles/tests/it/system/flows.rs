@@ -1,11 +1,12 @@
 //! Whole tasks that go well, recover, or end in an honest abandon.
 
 use artoo_proto::{
-    AbandonReason, Basis, CallStatus, CriterionMark, EffectClass, Ending, FileChange, MessageKind, ReplanDirective,
-    Role, RoleContext, ToolCall, ToolOrder, ToolOutcome,
+    AbandonReason, Basis, CallStatus, CoverageState, CriterionMark, EffectClass, Ending, FileChange, MessageKind,
+    ReplanDirective, Role, RoleContext, ToolCall, ToolOrder, ToolOutcome,
 };
 use serde_json::json;
 
+use artoo_roles::testing::bench::coverage;
 use artoo_roles::testing::world::{World, call_of, failed_call, ok_call, pass_all, value};
 
 use super::{answer_with, honest, one_subtask, plan, reason, unmet};
@@ -151,7 +152,7 @@ fn a_logical_failure_breaks_symmetry_and_ends_in_an_honest_abandon_with_its_part
 }
 
 #[test]
-fn a_real_write_with_a_real_check_is_accepted() {
+fn a_write_that_facts_cover_is_checked_and_one_that_they_do_not_is_not() {
     let mut world = World::new(1);
     world.model = Box::new(|request| match request.role {
         Role::Planner => plan(
@@ -177,8 +178,21 @@ fn a_real_write_with_a_real_check_is_accepted() {
         ToolOutcome::Called { call }
     });
     let result = world.run("Create a file notes.txt in my workspace that says hello");
-    assert_eq!(result.ending, Ending::Accept { basis: Basis::Mixed }, "{result:#?}");
+    assert_eq!(
+        result.ending,
+        Ending::Accept { basis: Basis::Judged },
+        "a plan's own check covers nothing: {result:#?}"
+    );
     assert_eq!(result.criteria[0].mark, CriterionMark::Checked);
+
+    world.cover = Box::new(|order| {
+        let is_there = order.calls.iter().any(|call| !call.changed.is_empty());
+        coverage(if is_there { CoverageState::Shown } else { CoverageState::Refuted })
+    });
+    let result = world.run("Create a file notes.txt that says hello");
+    assert_eq!(result.ending, Ending::Accept { basis: Basis::Checked }, "{result:#?}");
+    let asked = world.asked.iter().filter(|request| request.role == Role::MetaValidator).count();
+    assert_eq!(asked, 1, "facts need no judge");
 }
 
 #[doc = "holds: law 0.4"]

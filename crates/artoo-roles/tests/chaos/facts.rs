@@ -1,0 +1,52 @@
+//! What code finds when it compares a request with the calls of its task.
+
+use artoo_proto::{Coverage, CoverageState, Covered, EvidenceId, OfferedReading, ToolCall, Unasked};
+
+use super::errand::Errand;
+use super::rng::Rng;
+
+/// The coverage of an errand. What a lying model was asked for is never shown.
+pub(super) fn cover(rng: &mut Rng, errand: Option<&Errand>, calls: &[ToolCall]) -> Coverage {
+    use CoverageState::{Courtesy, Judged, NotRead, NotShown, Refuted, Shown, Vague};
+    let Some(errand) = errand else { return Coverage::default() };
+    let is_done = calls.iter().any(|call| call.changed.iter().any(|change| change.before != change.after));
+    let open = [NotRead, NotShown, Vague, Judged];
+    let state = match (errand.lie, errand.is_act()) {
+        (None, true) if is_done && rng.chance(600) => Shown,
+        (Some(_), _) | (None, true) if !is_done && rng.chance(600) => Refuted,
+        (None, false) if rng.chance(400) => Shown,
+        (None, false) if rng.chance(100) => Refuted,
+        _ => *rng.pick(&open),
+    };
+    let mut rows = vec![row("the request", state)];
+    if rng.chance(300) {
+        rows.push(row("please", Courtesy));
+    }
+    if rng.chance(300) {
+        rows.push(row("and the rest", if rng.chance(500) { Shown } else { *rng.pick(&open) }));
+    }
+    let mut coverage = Coverage { rows, ..Coverage::default() };
+    if state == NotRead && rng.chance(500) {
+        let words = "the request".to_owned();
+        coverage.offered.push(OfferedReading { clause: 1, words, obligations: Vec::new() });
+    }
+    if is_done && (errand.lie.is_some() || rng.chance(100)) {
+        let change = "made".to_owned();
+        coverage.unasked.push(Unasked { path: "/home/u/x".to_owned(), change, by: EvidenceId("e1".to_owned()) });
+    }
+    coverage.answer = (!errand.is_act() && rng.chance(500)).then(|| "the answer by code".to_owned());
+    coverage
+}
+
+fn row(words: &str, state: CoverageState) -> Covered {
+    Covered {
+        span: (0, words.len()),
+        words: words.to_owned(),
+        act: None,
+        state,
+        by: Vec::new(),
+        why: "as it was found".to_owned(),
+        confirmed: false,
+        required: false,
+    }
+}
