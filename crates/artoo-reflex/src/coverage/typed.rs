@@ -158,12 +158,12 @@ fn step(fields: &mut Fields<'_>) -> Result<Step, String> {
 fn question(fields: &mut Fields<'_>) -> Result<Query, String> {
     let question = fields.line("question")?;
     let now = Now { wall: fields.fs.now(), uptime_ms: 0 };
-    let parsed = crate::parse::parse(&question, &[], fields.environment, now, fields.fs)
-        .map_err(|abstention| fields.wrong("question", &format!("was not read: {}", abstention.remedy)))?;
-    parsed
-        .query()
-        .cloned()
-        .ok_or_else(|| fields.wrong("question", "asks no single question; ask one thing, change nothing"))
+    let parsed = crate::parse::parse(&question, &[], fields.environment, now, fields.fs).map_err(|abstention| {
+        let words = abstention.not_understood.first().map(|word| format!(" at {}", shown(word))).unwrap_or_default();
+        fields.wrong("question", &format!("was not read{words}; count, list, show or compare files, lines or facts"))
+    })?;
+    let query = parsed.query().cloned();
+    query.ok_or_else(|| fields.wrong("question", "asks no single question; ask one thing, change nothing"))
 }
 
 /// The act that writes the answer of a question into a file.
