@@ -15,27 +15,8 @@ use crate::eval::{EntryKind, FileSystem};
 use crate::place::{PathKind, file_name, is_archive, parent, resolve};
 
 /// Every kind of check.
-const KINDS: [&str; 19] = [
-    "removed",
-    "renamed",
-    "moved",
-    "copied",
-    "text_is",
-    "made_from",
-    "edited",
-    "folder_made",
-    "mode_set",
-    "measured",
-    "ran",
-    "fetched",
-    "git",
-    "process_gone",
-    "installed",
-    "unchanged",
-    "linked",
-    "archived",
-    "unpacked",
-];
+const KINDS: &str = "removed, renamed, moved, copied, text_is, made_from, edited, folder_made, mode_set, measured, ran, \
+    fetched, git, process_gone, installed, unchanged, linked, archived, unpacked";
 
 /// The highest permission bits there are.
 const ALL_BITS: u32 = 0o7777;
@@ -48,22 +29,18 @@ pub(super) fn steps(check: &Value, environment: &Environment, fs: &dyn FileSyste
     let mut fields = Fields::of(check, environment, fs)?;
     let step = step(&mut fields)?;
     fields.done()?;
-    // Every query is built from what a stranger wrote, so its types are checked whatever the kind.
-    let (step, typed) = match step {
-        Step::Ask(query) => {
-            let query = query.normalise();
-            let typed = query.ty().map(|_| ());
-            (Step::Ask(query), typed)
-        }
-        Step::Do(act) => {
-            let act = act.normalise();
-            let query = if let Act::Save { of, .. } = &act { Some(of) } else { act.selection() };
-            let typed = query.map_or(Ok(()), |query| query.ty().map(|_| ()));
-            (Step::Do(act), typed)
-        }
+    let step = match step {
+        Step::Ask(query) => Step::Ask(query.normalise()),
+        Step::Do(act) => Step::Do(act.normalise()),
     };
-    let unfit = |error| format!("{}: {error}; leave that condition out or change `entries`", fields.kind);
-    typed.map(|()| vec![step]).map_err(unfit)
+    let query = match &step {
+        Step::Ask(of) | Step::Do(Act::Save { of, .. }) => Some(of),
+        Step::Do(act) => act.selection(),
+    };
+    match query.map(Query::ty) {
+        Some(Err(error)) => Err(format!("{}: {error}; leave that condition out or change `entries`", fields.kind)),
+        _ => Ok(vec![step]),
+    }
 }
 
 /// The steps that a check in a script asks for: `kind: value`, or the object in JSON.
@@ -78,39 +55,35 @@ pub(super) fn shorthand(text: &str, environment: &Environment, fs: &dyn FileSyst
     let (kind, value) =
         text.split_once(':').ok_or_else(|| format!("{} has no kind; write `kind: value`", shown(text)))?;
     let (kind, value) = (kind.trim(), value.trim());
-    let two = |between: &str| {
-        let (first, second) = value
-            .split_once(between)
-            .ok_or_else(|| format!("{kind}: {between:?} is missing between its two values"))?;
-        Ok::<_, String>((first.trim_end(), if kind == "text_is" { second } else { second.trim_start() }))
-    };
-    let mut check = match kind {
-        "removed" | "folder_made" | "unchanged" => json!({"paths": value}),
-        "measured" => json!({"question": value}),
-        "ran" => json!({"command": value}),
-        "fetched" => json!({"url": value}),
-        "installed" => json!({"program": value}),
-        "process_gone" => {
-            json!({"pid": value.parse::<u32>().map_err(|_| format!("process_gone: {} is no process number", shown(value)))?})
-        }
-        "text_is" => two("=").map(|(path, text)| json!({"path": path, "text": text}))?,
-        "mode_set" => two("=").map(|(path, bits)| json!({"path": path, "bits": bits}))?,
-        "renamed" => two("->").map(|(from, to)| json!({"from": from, "to": to}))?,
-        "moved" | "copied" => two("->").map(|(from, to)| json!({"path": from, "to": to}))?,
-        known if KINDS.contains(&known) => {
+    let (first, between, second) = match kind {
+        "removed" | "folder_made" | "unchanged" => ("paths", "", ""),
+        "measured" => ("question", "", ""),
+        "ran" => ("command", "", ""),
+        "fetched" => ("url", "", ""),
+        "installed" => ("program", "", ""),
+        "process_gone" => ("pid", "", ""),
+        "text_is" => ("path", "=", "text"),
+        "mode_set" => ("path", "=", "bits"),
+        "renamed" => ("from", "->", "to"),
+        "moved" | "copied" => ("path", "->", "to"),
+        known if KINDS.split(", ").any(|kind| kind == known) => {
             return Err(format!("{known}: write it as JSON: {{\"kind\": \"{known}\", …}}"));
         }
         unknown => return Err(unknown_kind(unknown)),
     };
-    if let Some(fields) = check.as_object_mut() {
-        fields.insert("kind".to_owned(), kind.into());
-    }
+    let missing = || format!("{kind}: {between:?} is missing between its two values");
+    let check = if between.is_empty() {
+        json!({"kind": kind, first: value})
+    } else {
+        let (one, other) = value.split_once(between).ok_or_else(missing)?;
+        json!({"kind": kind, first: one.trim_end(), second: other.trim_start()})
+    };
     steps(&check, environment, fs)
 }
 
 /// What is said of a kind that isn't there.
 fn unknown_kind(kind: &str) -> String {
-    format!("{} is no kind of check; the kinds are {}", shown(kind), KINDS.join(", "))
+    format!("{} is no kind of check; the kinds are {KINDS}", shown(kind))
 }
 
 /// The step that the fields of a check ask for.
@@ -120,13 +93,9 @@ fn step(fields: &mut Fields<'_>) -> Result<Step, String> {
         "measured" => return question(fields).map(Step::Ask),
         "removed" => Act::Delete { of: set::selection(fields)? },
         "renamed" => renamed(fields)?,
-        "moved" => {
+        "moved" | "copied" => {
             let (of, to) = transfer(fields)?;
-            Act::Move { of, to }
-        }
-        "copied" => {
-            let (of, to) = transfer(fields)?;
-            Act::Copy { of, to }
+            if kind == "moved" { Act::Move { of, to } } else { Act::Copy { of, to } }
         }
         "text_is" => {
             let path = fields.path("path")?;
@@ -194,25 +163,16 @@ fn ended(mut text: String) -> String {
     text
 }
 
-/// The act of a new name within the same folder, or of a change of many names.
+/// The act of a new name within the same folder.
 fn renamed(fields: &mut Fields<'_>) -> Result<Act, String> {
-    let change = match [fields.name("extension")?, fields.name("prefix")?, fields.name("suffix")?] {
-        [None, None, None] => {
-            let from = fields.path("from")?;
-            let typed = fields.line("to")?;
-            let to =
-                resolve(&typed, fields.environment).filter(|place| place.bare || parent(&place.path) == parent(&from));
-            let name = to.as_ref().and_then(|place| file_name(&place.path)).filter(|_| !typed.ends_with('/'));
-            let name = name.ok_or_else(|| fields.wrong("to", "is no new name in the same folder; use kind moved"))?;
-            let of = Query::Paths { paths: vec![from], kind: Kind::Any };
-            return Ok(Act::Rename { of, change: NameChange::To(name.to_owned()) });
-        }
-        [Some(new), None, None] => NameChange::Extension(new.trim_start_matches('.').to_ascii_lowercase()),
-        [None, Some(text), None] => NameChange::Prefix(text),
-        [None, None, Some(text)] => NameChange::Suffix(text),
-        _ => return Err(fields.wrong("extension", "stands beside `prefix` or `suffix`; give one of the three")),
-    };
-    Ok(Act::Rename { of: set::selection(fields)?, change })
+    let from = fields.path("from")?;
+    let typed = fields.line("to")?;
+    let to = resolve(&typed, fields.environment);
+    let to = to.filter(|to| !typed.ends_with('/') && (to.bare || parent(&to.path) == parent(&from)));
+    let name = to.as_ref().and_then(|to| file_name(&to.path));
+    let name = name.ok_or_else(|| fields.wrong("to", "is no new name in the same folder; use kind moved"))?;
+    let of = Query::Paths { paths: vec![from], kind: Kind::Any };
+    Ok(Act::Rename { of, change: NameChange::To(name.to_owned()) })
 }
 
 /// What is moved or copied, and where to: into a folder that is there, ends in `/` or takes several, else to that path.
@@ -253,9 +213,8 @@ fn mode(fields: &mut Fields<'_>) -> Result<ModeChange, String> {
 
 /// The folder that something is done in: the current one if none is given.
 fn folder(fields: &mut Fields<'_>) -> Result<String, String> {
-    let here = || resolve(".", fields.environment).map(|here| here.path);
-    let here = here().ok_or_else(|| fields.wrong("folder", "is missing"))?;
-    Ok(fields.path_if_given("folder")?.unwrap_or(here))
+    let given = fields.path_if_given("folder")?;
+    given.or_else(|| Some(resolve(".", fields.environment)?.path)).ok_or_else(|| fields.wrong("folder", "is missing"))
 }
 
 /// A whole address of the web.

@@ -118,8 +118,8 @@ impl<'a> Fields<'a> {
 
     /// Takes a whole number.
     pub(super) fn number(&mut self, field: &'static str) -> Result<Option<u64>, String> {
-        let Some(value) = self.take(field) else { return Ok(None) };
-        value.as_u64().map(Some).ok_or_else(|| self.wrong(field, "is no whole number of at least 0"))
+        let Some(word) = self.word(field)? else { return Ok(None) };
+        word.parse().map(Some).map_err(|_| self.wrong(field, "is no whole number of at least 0"))
     }
 
     /// Takes a truth value.

@@ -64,7 +64,7 @@ fn right_examples() -> Vec<Value> {
 #[test]
 fn every_kind_has_an_example() {
     let kinds = right_examples().into_iter().filter_map(|check| Some(check["kind"].as_str()?.to_owned()));
-    assert_eq!(kinds.collect::<BTreeSet<_>>(), KINDS.map(str::to_owned).into());
+    assert_eq!(kinds.collect::<BTreeSet<_>>(), KINDS.split(", ").map(str::to_owned).collect());
 }
 
 #[test]
@@ -149,7 +149,7 @@ proptest! {
     }
 
     #[test]
-    fn any_shorthand_is_read_or_refused(kind in prop::sample::select(KINDS.to_vec()), value in any_text()) {
+    fn any_shorthand_is_read_or_refused(kind in prop::sample::select(KINDS.split(", ").collect::<Vec<_>>()), value in any_text()) {
         if let Err(error) = shorthand(&format!("{kind}: {value}"), &environment(), &disk()) {
             prop_assert!(!error.contains(char::is_control), "{:?}", error);
         }
