@@ -33,6 +33,7 @@ pub mod recipe;
 pub mod redact;
 pub mod role;
 pub mod route;
+pub mod run_by;
 pub mod shape;
 pub mod subtask;
 pub mod task;

@@ -3,26 +3,67 @@
 //! A [`Ledger`] is made when a task begins, while the disk is as the user left it. It reads the request, and computes
 //! what the disk would hold if exactly this was done. At the end the recorded changes are compared with it.
 
+mod answer;
+mod compare;
+mod cover;
+mod git;
+mod later;
+mod net;
+mod overlay;
+mod settings;
+mod simulate;
+#[cfg(test)]
+mod tests;
 mod typed;
 
+use std::collections::BTreeMap;
+
 use artoo_proto::{
-    Clause, Coverage, CoverageState, Covered, Environment, Now, Obligation, ProposedReading, Reading, SessionTurn,
-    ToolCall,
+    Clause, Coverage, Environment, Now, Obligation, OfferedReading, ProposedReading, Reading, SessionTurn, ToolCall,
 };
 
+use self::simulate::{Expect, Simulation, simulate};
 use crate::algebra::Step;
 use crate::english::english_steps;
 use crate::eval::FileSystem;
-use crate::parse::clauses;
+use crate::parse::{ReadClause, clauses};
 
 /// What one request asks for, and what the disk would hold if exactly this was done.
 #[derive(Debug)]
 pub struct Ledger {
     environment: Environment,
     reading: Reading,
-    required: Vec<(String, Vec<Step>)>,
+    /// What was read.
+    read: Sequence,
+    /// What was read together with what a model proposed; `None` without a proposal.
+    offered: Option<Sequence>,
+    required: Vec<Required>,
     by_required: bool,
     confirmed: bool,
+}
+
+/// The steps of a request, each with the position of its clause, and what they would leave.
+#[derive(Debug, Default)]
+struct Sequence {
+    steps: Vec<(usize, Step)>,
+    simulation: Simulation,
+}
+
+impl Sequence {
+    fn of(mut steps: Vec<(usize, Step)>, fs: &dyn FileSystem) -> Self {
+        steps.sort_by_key(|(clause, _)| *clause);
+        let all: Vec<&Step> = steps.iter().map(|(_, step)| step).collect();
+        let simulation = simulate(&all, BTreeMap::new(), fs);
+        Self { steps, simulation }
+    }
+}
+
+/// A check that a script requires.
+#[derive(Debug)]
+struct Required {
+    check: String,
+    steps: Vec<Step>,
+    simulation: Simulation,
 }
 
 impl Ledger {
@@ -35,16 +76,31 @@ impl Ledger {
         now: Now,
         fs: &dyn FileSystem,
     ) -> Self {
-        let clauses = (1..).zip(clauses(request, session, environment, now, fs)).map(|(number, clause)| {
+        Self::of_clauses(request, clauses(request, session, environment, now, fs), environment, fs)
+    }
+
+    /// The ledger of a request whose clauses are read already.
+    fn of_clauses(request: &str, clauses: Vec<ReadClause>, environment: &Environment, fs: &dyn FileSystem) -> Self {
+        let (mut reading, mut all) = (Reading::default(), Vec::new());
+        for (at, (number, clause)) in (1..).zip(clauses).enumerate() {
             let words = request.get(clause.span.0..clause.span.1).unwrap_or_default().to_owned();
             let (steps, unread) = match clause.read {
                 Ok(steps) => (steps, None),
                 Err(unread) => (Vec::new(), Some(unread)),
             };
-            Clause { number, span: clause.span, words, obligations: obligations(&steps), unread }
-        });
-        let reading = Reading { clauses: clauses.collect(), ..Reading::default() };
-        Self { environment: environment.clone(), reading, required: Vec::new(), by_required: false, confirmed: false }
+            let obligations = obligations(&steps);
+            reading.clauses.push(Clause { number, span: clause.span, words, obligations, unread });
+            all.extend(steps.into_iter().map(|step| (at, step)));
+        }
+        Self {
+            environment: environment.clone(),
+            reading,
+            read: Sequence::of(all, fs),
+            offered: None,
+            required: Vec::new(),
+            by_required: false,
+            confirmed: false,
+        }
     }
 
     /// The request as code reads it.
@@ -60,15 +116,82 @@ impl Ledger {
     pub fn require(&mut self, checks: &[String], only: bool, fs: &dyn FileSystem) -> Result<(), String> {
         for check in checks {
             let steps = typed::shorthand(check, &self.environment, fs)?;
-            self.required.push((check.clone(), steps));
+            self.require_steps(check, steps, fs);
         }
         self.by_required = only;
         Ok(())
     }
 
+    /// Adds one required check. It is about the end of the task, so its questions are answered then.
+    fn require_steps(&mut self, check: &str, steps: Vec<Step>, fs: &dyn FileSystem) {
+        let all: Vec<&Step> = steps.iter().collect();
+        let mut simulation = simulate(&all, BTreeMap::new(), fs);
+        // What only the request itself makes possible is carried out after it.
+        if simulation.rows.iter().any(|row| matches!(row, Expect::Never(_))) {
+            simulation = simulate(&all, self.read.simulation.nodes.clone(), fs);
+        }
+        for (row, step) in simulation.rows.iter_mut().zip(&steps) {
+            if matches!(step, Step::Ask(_)) {
+                *row = Expect::Later(String::new());
+            }
+        }
+        self.required.push(Required { check: check.to_owned(), steps, simulation });
+    }
+
     /// Adds readings of unread clauses that a model proposed; they count only after [`Ledger::confirm`].
     pub fn propose(&mut self, proposals: &[ProposedReading], fs: &dyn FileSystem) {
-        let _ = (proposals, fs);
+        for proposal in proposals {
+            let typed = proposal.checks.iter().map(|check| typed::steps(check, &self.environment, fs));
+            let offer = typed.collect::<Result<Vec<_>, _>>().map(|steps| steps.concat());
+            if let Err(problem) = offer.and_then(|steps| self.offer(proposal.clause, steps, fs)) {
+                let line = format!("clause {}: {problem}", proposal.clause);
+                if !self.reading.refused.contains(&line) {
+                    self.reading.refused.push(line);
+                }
+            }
+        }
+    }
+
+    /// Adds one proposed reading; an error if it can't count.
+    fn offer(&mut self, number: u32, steps: Vec<Step>, fs: &dyn FileSystem) -> Result<(), String> {
+        let unread =
+            self.reading.unread().find(|(clause, _)| clause.number == number).map(|(clause, _)| clause.clone());
+        let Some(clause) = unread else { return Err("it is read already, or there is none of this number".to_owned()) };
+        if self.confirmed {
+            return Err("the readings are confirmed already".to_owned());
+        }
+        if self.reading.offered.iter().any(|known| known.clause == number) {
+            return Ok(());
+        }
+        if steps.is_empty() {
+            return Err("it proposes nothing".to_owned());
+        }
+        let again = Sequence::of(self.read.steps.clone(), fs);
+        if again.simulation.rows != self.read.simulation.rows {
+            return Err("files were changed since the request was read".to_owned());
+        }
+        let known = self.offered.as_ref().map_or(&self.read.steps, |offered| &offered.steps);
+        let at = self.reading.clauses.iter().position(|known| known.number == number).unwrap_or_default();
+        let all = known.iter().cloned().chain(steps.iter().map(|step| (at, step.clone())));
+        let sequence = Sequence::of(all.collect(), fs);
+        for ((place, step), row) in sequence.steps.iter().zip(&sequence.simulation.rows) {
+            let is_new_problem = *place == at || !self.fails_already(*place, step);
+            if let Expect::Never(problem) = row
+                && is_new_problem
+            {
+                return Err(problem.clone());
+            }
+        }
+        self.offered = Some(sequence);
+        let obligations = obligations(&steps);
+        self.reading.offered.push(OfferedReading { clause: number, words: clause.words, obligations });
+        Ok(())
+    }
+
+    /// Whether a step that was read can't be met by itself.
+    fn fails_already(&self, clause: usize, step: &Step) -> bool {
+        let mut rows = self.read.steps.iter().zip(&self.read.simulation.rows);
+        rows.any(|((at, known), row)| *at == clause && known == step && matches!(row, Expect::Never(_)))
     }
 
     /// The user confirmed the offered readings: from now on they count as the user's own words.
@@ -79,18 +202,7 @@ impl Ledger {
     /// Compares what was asked for with what the calls of the task recorded, and with the disk as it is now.
     #[must_use]
     pub fn cover(&self, calls: &[ToolCall], fs: &dyn FileSystem) -> Coverage {
-        let _ = (calls, fs);
-        let row = |clause: &Clause| Covered {
-            span: clause.span,
-            words: clause.words.clone(),
-            act: None,
-            state: CoverageState::NotShown,
-            by: Vec::new(),
-            why: "not compared".to_owned(),
-            confirmed: false,
-            required: false,
-        };
-        Coverage { rows: self.reading.clauses.iter().map(row).collect(), ..Coverage::default() }
+        self.covered(calls, fs)
     }
 }
 

@@ -3,12 +3,12 @@
 //! It walks and tests files straight from the definitions of the algebra. It reads only through [`FileSystem`], which
 //! the caller implements, and makes no attempt to be fast.
 
-mod archive;
-mod decimal;
-mod digest;
+pub(crate) mod archive;
+pub(crate) mod decimal;
+pub(crate) mod digest;
 mod disk;
 mod fact;
-mod files;
+pub(crate) mod files;
 mod glob;
 mod group;
 mod lines;
@@ -16,9 +16,9 @@ mod number;
 mod performed;
 mod pred;
 mod process;
-mod rename;
+pub(crate) mod rename;
 mod rewrite;
-mod text;
+pub(crate) mod text;
 mod verify;
 
 use std::cmp::Ordering;

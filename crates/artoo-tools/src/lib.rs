@@ -77,7 +77,7 @@ mod read_file;
 mod record;
 mod risk;
 pub mod rules;
-mod run_by;
+use artoo_proto::run_by;
 mod secret;
 mod session;
 mod shell;

@@ -15,24 +15,24 @@ const ZIP_ENTRY: &[u8] = b"PK\x01\x02";
 
 /// An entry of an archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Member {
+pub(crate) struct Member {
     /// The entry's name as stored in the archive, without a trailing slash.
-    pub(super) name: Vec<u8>,
-    pub(super) is_folder: bool,
+    pub(crate) name: Vec<u8>,
+    pub(crate) is_folder: bool,
     /// SHA-256 of the entry's content, if it is a file.
-    pub(super) digest: String,
+    pub(crate) digest: String,
 }
 
 impl Member {
     /// The entry's name as archive programs list it: with a slash after a folder's name.
-    pub(super) fn shown_name(&self) -> Vec<u8> {
+    pub(crate) fn shown_name(&self) -> Vec<u8> {
         let slash: &[u8] = if self.is_folder { b"/" } else { b"" };
         [&self.name, slash].concat()
     }
 }
 
 /// The entries of an archive in their stored order; the suffix of the archive's name decides the format.
-pub(super) fn members(path: &Path, fs: &dyn FileSystem) -> Result<Vec<Member>, EvalError> {
+pub(crate) fn members(path: &Path, fs: &dyn FileSystem) -> Result<Vec<Member>, EvalError> {
     let damaged = || EvalError::NoSecondSource("what this archive holds");
     let name = path.as_os_str().to_ascii_lowercase();
     let ends = |ending: &str| name.as_encoded_bytes().ends_with(ending.as_bytes());

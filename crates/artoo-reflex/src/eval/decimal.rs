@@ -1,13 +1,13 @@
 //! Decimal numbers at the start of lines, as integers in billionths.
 
 /// The number one as an integer in billionths. Digits after the ninth decimal place are dropped.
-pub(super) const UNIT: i128 = 1_000_000_000;
+pub(crate) const UNIT: i128 = 1_000_000_000;
 
 /// Maximum number of digits before the decimal point; a longer run is not read as a number.
 const MAX_DIGITS: usize = 24;
 
 /// The number at the start of a line, in billionths: blanks, an optional minus, digits, optional decimals.
-pub(super) fn leading(line: &[u8]) -> Option<i128> {
+pub(crate) fn leading(line: &[u8]) -> Option<i128> {
     let blanks = line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     let rest = line.get(blanks..)?;
     let (sign, rest) = match rest.split_first() {
@@ -34,7 +34,7 @@ fn decimal(digits: &[u8]) -> i128 {
 }
 
 /// A number in billionths as text, without trailing zeros.
-pub(super) fn shown(value: i128) -> String {
+pub(crate) fn shown(value: i128) -> String {
     let (sign, value) = (if value < 0 { "-" } else { "" }, value.unsigned_abs());
     let unit = UNIT.unsigned_abs();
     let decimals = format!("{:09}", value % unit);

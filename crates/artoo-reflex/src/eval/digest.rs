@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use super::{EvalError, FileSystem, text, unreadable};
 
 /// The hash of a file's content by the algorithm `D`, in hexadecimal.
-pub(super) fn of_file<D: Digest>(path: &Path, fs: &dyn FileSystem) -> Result<String, EvalError> {
+pub(crate) fn of_file<D: Digest>(path: &Path, fs: &dyn FileSystem) -> Result<String, EvalError> {
     let mut digest = D::new();
     text::each_block(path, fs, |block| {
         digest.update(block);
@@ -18,7 +18,7 @@ pub(super) fn of_file<D: Digest>(path: &Path, fs: &dyn FileSystem) -> Result<Str
 }
 
 /// The SHA-256 of bytes, in hexadecimal.
-pub(super) fn of_bytes(bytes: &[u8]) -> String {
+pub(crate) fn of_bytes(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 

@@ -8,7 +8,7 @@ use super::{Entry, EntryKind, EvalError, FileSystem, MAX_ENTRIES, by_keys, pred,
 use crate::algebra::{Depth, Key, Kind, Pred, Query, SortKey};
 
 /// The entries of one kind below the search roots, each once, sorted by path.
-pub(super) fn tree(
+pub(crate) fn tree(
     roots: &[String],
     depth: Depth,
     hidden: bool,
@@ -25,7 +25,7 @@ pub(super) fn tree(
 }
 
 /// The entries of this kind that exist at the given paths.
-pub(super) fn named(paths: &[String], kind: Kind, fs: &dyn FileSystem) -> Result<Vec<Entry>, EvalError> {
+pub(crate) fn named(paths: &[String], kind: Kind, fs: &dyn FileSystem) -> Result<Vec<Entry>, EvalError> {
     let mut found = Vec::new();
     for path in paths {
         match fs.metadata(Path::new(path)) {
@@ -45,7 +45,7 @@ fn by_path(found: &mut Vec<Entry>) {
 }
 
 /// Whether an entry is of the wanted kind.
-pub(super) fn is_of(wanted: Kind, found: EntryKind) -> bool {
+pub(crate) fn is_of(wanted: Kind, found: EntryKind) -> bool {
     match wanted {
         Kind::Any => true,
         Kind::File => found == EntryKind::File,
@@ -55,7 +55,7 @@ pub(super) fn is_of(wanted: Kind, found: EntryKind) -> bool {
 }
 
 /// The files that satisfy a predicate, in their order.
-pub(super) fn keep(
+pub(crate) fn keep(
     mut files: Vec<Entry>,
     keep: &Pred,
     of: &Query,
@@ -67,14 +67,14 @@ pub(super) fn keep(
 }
 
 /// Sorts files by the sort keys; equal files keep their order.
-pub(super) fn sort(mut files: Vec<Entry>, keys: &[SortKey], fs: &dyn FileSystem) -> Result<Vec<Entry>, EvalError> {
+pub(crate) fn sort(mut files: Vec<Entry>, keys: &[SortKey], fs: &dyn FileSystem) -> Result<Vec<Entry>, EvalError> {
     let totals = totals(&files, keys, fs)?;
     files.sort_by(|a, b| compare(keys, a, b, &totals));
     Ok(files)
 }
 
 /// The total sizes of the folders by path, if a sort key is [`Key::TotalSize`]; else empty.
-pub(super) fn totals(
+pub(crate) fn totals(
     files: &[Entry],
     keys: &[SortKey],
     fs: &dyn FileSystem,
@@ -89,7 +89,7 @@ pub(super) fn totals(
 }
 
 /// Compares two files by the sort keys; `totals` has the total sizes of folders.
-pub(super) fn compare(keys: &[SortKey], a: &Entry, b: &Entry, totals: &HashMap<std::path::PathBuf, u64>) -> Ordering {
+pub(crate) fn compare(keys: &[SortKey], a: &Entry, b: &Entry, totals: &HashMap<std::path::PathBuf, u64>) -> Ordering {
     by_keys(keys, |key| match key {
         Key::Size => a.bytes.cmp(&b.bytes),
         Key::TotalSize => totals.get(&a.path).cmp(&totals.get(&b.path)),
@@ -102,7 +102,7 @@ pub(super) fn compare(keys: &[SortKey], a: &Entry, b: &Entry, totals: &HashMap<s
 }
 
 /// The file's extension in lower case; empty if the name has none.
-pub(super) fn extension(entry: &Entry) -> Vec<u8> {
+pub(crate) fn extension(entry: &Entry) -> Vec<u8> {
     let name = entry.name_bytes();
     match name.iter().rposition(|byte| *byte == b'.') {
         Some(dot) => name.get(dot + 1..).unwrap_or_default().to_ascii_lowercase(),
@@ -111,7 +111,7 @@ pub(super) fn extension(entry: &Entry) -> Vec<u8> {
 }
 
 /// Total size in bytes of the regular files below a folder, hidden ones included.
-pub(super) fn total_size(folder: &Path, fs: &dyn FileSystem) -> Result<u64, EvalError> {
+pub(crate) fn total_size(folder: &Path, fs: &dyn FileSystem) -> Result<u64, EvalError> {
     let mut found = Vec::new();
     walk(folder, Depth::Whole, true, fs, &mut found)?;
     let regular = found.iter().filter(|entry| entry.kind == EntryKind::File);
@@ -124,7 +124,7 @@ fn is_of_the_kernel(path: &Path) -> bool {
 }
 
 /// Collects all entries below a folder, without the folder itself.
-pub(super) fn walk(
+pub(crate) fn walk(
     root: &Path,
     depth: Depth,
     hidden: bool,

@@ -6,13 +6,13 @@ use std::path::Path;
 use super::{EvalError, FileSystem, FileSystemError, unreadable};
 
 /// Maximum number of bytes of text held in memory; larger files are reported as not verified.
-pub(super) const MAX_TEXT_BYTES: usize = 256 << 20;
+pub(crate) const MAX_TEXT_BYTES: usize = 256 << 20;
 
 /// Number of bytes of a file read at a time.
 const BLOCK_BYTES: usize = 64 << 10;
 
 /// The whole content of a file; an error if it exceeds `MAX_TEXT_BYTES`.
-pub(super) fn content(path: &Path, fs: &dyn FileSystem) -> Result<Vec<u8>, EvalError> {
+pub(crate) fn content(path: &Path, fs: &dyn FileSystem) -> Result<Vec<u8>, EvalError> {
     let unreadable = unreadable(path);
     let mut bytes = Vec::new();
     let mut limited = fs.open(path).map_err(&unreadable)?.take(MAX_TEXT_BYTES as u64 + 1);
@@ -24,12 +24,12 @@ pub(super) fn content(path: &Path, fs: &dyn FileSystem) -> Result<Vec<u8>, EvalE
 }
 
 /// The content of a small system file as text; invalid UTF-8 is replaced.
-pub(super) fn system_file(path: &str, fs: &dyn FileSystem) -> Result<String, EvalError> {
+pub(crate) fn system_file(path: &str, fs: &dyn FileSystem) -> Result<String, EvalError> {
     content(Path::new(path), fs).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Splits bytes into lines, without their newlines.
-pub(super) fn split(mut bytes: Vec<u8>) -> Vec<Vec<u8>> {
+pub(crate) fn split(mut bytes: Vec<u8>) -> Vec<Vec<u8>> {
     if bytes.last() == Some(&b'\n') {
         bytes.pop();
     } else if bytes.is_empty() {
@@ -39,7 +39,7 @@ pub(super) fn split(mut bytes: Vec<u8>) -> Vec<Vec<u8>> {
 }
 
 /// Reads a file block by block, until its end or until `go_on` returns `false` for a block.
-pub(super) fn each_block(
+pub(crate) fn each_block(
     path: &Path,
     fs: &dyn FileSystem,
     mut go_on: impl FnMut(&[u8]) -> bool,
@@ -58,7 +58,7 @@ pub(super) fn each_block(
 }
 
 /// Whether a file contains a text, read block by block; `None` if it can't be read.
-pub(super) fn file_holds(path: &Path, text: &[u8], ignore_case: bool, fs: &dyn FileSystem) -> Option<bool> {
+pub(crate) fn file_holds(path: &Path, text: &[u8], ignore_case: bool, fs: &dyn FileSystem) -> Option<bool> {
     let (mut found, mut window) = (text.is_empty(), Vec::new());
     let read = each_block(path, fs, |block| {
         window.extend_from_slice(block);
@@ -71,17 +71,17 @@ pub(super) fn file_holds(path: &Path, text: &[u8], ignore_case: bool, fs: &dyn F
 }
 
 /// Whether a byte is ASCII white space, vertical tab included.
-pub(super) fn is_blank(byte: &u8) -> bool {
+pub(crate) fn is_blank(byte: &u8) -> bool {
     byte.is_ascii_whitespace() || *byte == 0x0b
 }
 
 /// The number of words in a text, separated by white space.
-pub(super) fn count_words(text: &[u8]) -> usize {
+pub(crate) fn count_words(text: &[u8]) -> usize {
     text.split(is_blank).filter(|word| !word.is_empty()).count()
 }
 
 /// Whether bytes contain a text, optionally ignoring ASCII case.
-pub(super) fn holds(bytes: &[u8], text: &[u8], ignore_case: bool) -> bool {
+pub(crate) fn holds(bytes: &[u8], text: &[u8], ignore_case: bool) -> bool {
     if text.is_empty() {
         return true;
     }
@@ -89,7 +89,7 @@ pub(super) fn holds(bytes: &[u8], text: &[u8], ignore_case: bool) -> bool {
 }
 
 /// Splits bytes at each occurrence of a text; an empty text never occurs.
-pub(super) fn split_at(bytes: &[u8], text: &[u8]) -> Vec<Vec<u8>> {
+pub(crate) fn split_at(bytes: &[u8], text: &[u8]) -> Vec<Vec<u8>> {
     let mut parts = vec![Vec::new()];
     let mut rest = bytes;
     while let Some((first, after)) = rest.split_first() {
@@ -107,13 +107,13 @@ pub(super) fn split_at(bytes: &[u8], text: &[u8]) -> Vec<Vec<u8>> {
 }
 
 /// Replaces every occurrence of a text, from left to right.
-pub(super) fn replace(bytes: &[u8], find: &[u8], with: &[u8]) -> Vec<u8> {
+pub(crate) fn replace(bytes: &[u8], find: &[u8], with: &[u8]) -> Vec<u8> {
     split_at(bytes, find).join(with)
 }
 
 /// The occurrences of a text from left to right, without overlaps; with `whole_word` only those without an ASCII
 /// letter, digit or `_` beside them.
-pub(super) fn occurrences<'a>(bytes: &'a [u8], text: &[u8], ignore_case: bool, whole_word: bool) -> Vec<&'a [u8]> {
+pub(crate) fn occurrences<'a>(bytes: &'a [u8], text: &[u8], ignore_case: bool, whole_word: bool) -> Vec<&'a [u8]> {
     let is_of_a_word = |at: Option<usize>| {
         at.and_then(|at| bytes.get(at)).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
     };

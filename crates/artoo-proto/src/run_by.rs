@@ -1,6 +1,5 @@
 //! Names of files that other programs run or obey on their own: one reviewed table.
 
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -141,8 +140,9 @@ static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
 });
 
 /// Why other programs act on a path on their own; `None` for an ordinary one.
-pub(crate) fn run_by(path: &Path, is_folder: bool) -> Option<&'static str> {
-    let names: Vec<&[u8]> = path.components().map(|name| name.as_os_str().as_bytes()).collect();
+#[must_use]
+pub fn run_by(path: &Path, is_folder: bool) -> Option<&'static str> {
+    let names: Vec<&[u8]> = path.components().map(|name| name.as_os_str().as_encoded_bytes()).collect();
     // Most patterns begin like no name of the path.
     let firsts = names.iter().filter_map(|name| name.first()).chain(b"*");
     let begins: Vec<u8> = firsts.map(u8::to_ascii_lowercase).collect();

@@ -1,0 +1,224 @@
+//! The coverage of a request at the end of its task: a row for each obligation, and what nobody asked for.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use artoo_proto::run_by::run_by;
+use artoo_proto::{
+    Coverage, CoverageState, Covered, EvidenceId, FOLDER, OfferedReading, ToolCall, Unasked, Unread, escape,
+};
+
+use super::compare::{self, Looked};
+use super::net::Found;
+use super::overlay::{Node, shown};
+use super::simulate::{Expect, Simulation};
+use super::{Ledger, Sequence, git, later};
+use crate::algebra::{Act, GitAction, Step};
+use crate::english::english_steps;
+use crate::eval::FileSystem;
+
+impl Ledger {
+    /// The coverage, with the offered readings that would count if they were confirmed.
+    pub(super) fn covered(&self, calls: &[ToolCall], fs: &dyn FileSystem) -> Coverage {
+        let found = Found::of(calls, fs);
+        match &self.offered {
+            Some(offered) if self.confirmed => self.compared(offered, &found, true),
+            Some(offered) => {
+                let confirmed = self.compared(offered, &found, true);
+                let mut added = confirmed.rows.iter().filter(|row| row.confirmed);
+                let counts = confirmed.is_complete() || added.all(|row| row.state == CoverageState::Shown);
+                let offered: Vec<OfferedReading> = if counts { self.reading.offered.clone() } else { Vec::new() };
+                Coverage { offered, ..self.compared(&self.read, &found, false) }
+            }
+            None => self.compared(&self.read, &found, false),
+        }
+    }
+
+    /// Compares a sequence of steps, and the required checks, with what was found.
+    fn compared(&self, sequence: &Sequence, found: &Found<'_>, confirmed: bool) -> Coverage {
+        let steps: Vec<&Step> = sequence.steps.iter().map(|(_, step)| step).collect();
+        let is_offered = |number: u32| confirmed && self.reading.offered.iter().any(|offer| offer.clause == number);
+        let is_partial = self.reading.unread().any(|(clause, _)| !is_offered(clause.number));
+        let looked = self.looked(&steps, &sequence.simulation, found, is_partial);
+        let (mut rows, mut answers) = (Vec::new(), Vec::new());
+        for (at, clause) in self.reading.clauses.iter().enumerate() {
+            let confirmed = is_offered(clause.number);
+            let row = |act, state, by, why| Covered {
+                span: clause.span,
+                words: clause.words.clone(),
+                act,
+                state,
+                by,
+                why,
+                confirmed,
+                required: false,
+            };
+            let own = sequence.steps.iter().zip(&looked).filter(|((place, _), _)| *place == at);
+            let before = rows.len();
+            for ((_, step), looked) in own {
+                let reading = english_steps(std::slice::from_ref(step));
+                let why = if confirmed { format!("as you confirmed: {}", looked.why) } else { looked.why.clone() };
+                answers.extend(answer(step, &reading, looked));
+                rows.push(row(Some(reading), looked.state, looked.by.clone(), why));
+            }
+            if rows.len() == before {
+                let nothing = || Unread { state: CoverageState::NotShown, why: "it asks for nothing".to_owned() };
+                let Unread { state, why } = clause.unread.clone().unwrap_or_else(nothing);
+                rows.push(row(None, state, Vec::new(), why));
+            }
+        }
+        let mut claims = Claims::default();
+        claims.add(&sequence.simulation, &looked);
+        for required in &self.required {
+            let steps: Vec<&Step> = required.steps.iter().collect();
+            let looked = self.looked(&steps, &required.simulation, found, is_partial);
+            claims.add(&required.simulation, &looked);
+            for (step, looked) in required.steps.iter().zip(looked) {
+                let act = Some(english_steps(std::slice::from_ref(step)));
+                let Looked { state, by, why, .. } = looked;
+                let words = required.check.clone();
+                rows.push(Covered { span: (0, 0), words, act, state, by, why, confirmed: false, required: true });
+            }
+        }
+        let (unasked, run_by_others) = claims.others(found);
+        let (by_required, offered) = (self.by_required, Vec::new());
+        Coverage { rows, unasked, run_by_others, answer: composed(&answers), by_required, offered }
+    }
+
+    /// What is known of each step. `is_partial`: a part of the request is not read.
+    fn looked(&self, steps: &[&Step], simulation: &Simulation, found: &Found<'_>, is_partial: bool) -> Vec<Looked> {
+        let cwd = &self.environment.cwd;
+        let mut all: Vec<Option<Looked>> = vec![None; steps.len()];
+        // Commands first: what they changed is not held against the other steps.
+        for ((at, step), row) in steps.iter().enumerate().zip(&simulation.rows) {
+            let looked = match (row, step) {
+                (Expect::Later(_), Step::Ask(query)) => later::ask(query, found),
+                (Expect::Later(before), Step::Do(act)) => later::act(act, before, &place(steps, at), found, cwd),
+                (Expect::Nothing(why), _) => Looked::shown(Vec::new(), why.clone()),
+                (Expect::Answered(text), _) => {
+                    Looked { answer: Some(text.clone()), ..Looked::shown(Vec::new(), "computed by code") }
+                }
+                (Expect::Never(why), _) => Looked::not_shown(why.clone()),
+                (Expect::Paths(..), _) => continue,
+            };
+            if let Some(slot) = all.get_mut(at) {
+                *slot = Some(looked);
+            }
+        }
+        let ran: BTreeSet<EvidenceId> = all.iter().flatten().flat_map(|looked| looked.calls.iter().cloned()).collect();
+        let is_open = |path: &Path| {
+            is_partial || found.touched.get(path).is_some_and(|change| change.by.iter().any(|call| ran.contains(call)))
+        };
+        let compared = |row: &Expect| match row {
+            Expect::Paths(paths, left) => compare::paths(paths, left.as_ref(), &simulation.nodes, found, &is_open),
+            _ => Looked::not_shown("it was not compared"),
+        };
+        all.into_iter().zip(&simulation.rows).map(|(looked, row)| looked.unwrap_or_else(|| compared(row))).collect()
+    }
+}
+
+/// The steps on the same repository, around one of them.
+fn place(steps: &[&Step], at: usize) -> git::Place {
+    let folder = |step: &Step| match step {
+        Step::Do(Act::Git { folder, action }) => Some((folder.clone(), action.clone())),
+        _ => None,
+    };
+    let own = steps.get(at).and_then(|step| folder(step)).map(|(folder, _)| folder);
+    let on_it = |steps: &[&Step]| -> Vec<GitAction> {
+        let actions = steps.iter().filter_map(|step| folder(step));
+        actions.filter(|(folder, _)| Some(folder) == own.as_ref()).map(|(_, action)| action).collect()
+    };
+    let commits =
+        |actions: &[GitAction]| actions.iter().filter(|action| matches!(action, GitAction::Commit { .. })).count();
+    let switches = |actions: &[GitAction]| {
+        actions.iter().any(|action| matches!(action, GitAction::Switch { .. } | GitAction::Branch { switch: true, .. }))
+    };
+    let (all, before) = (on_it(steps), on_it(steps.get(..at).unwrap_or_default()));
+    let later = on_it(steps.get(at + 1..).unwrap_or_default());
+    git::Place {
+        commits_before: commits(&before),
+        commits: commits(&all),
+        switches: all.iter().any(|action| matches!(action, GitAction::Switch { .. })),
+        switches_later: switches(&later),
+    }
+}
+
+/// The answer of a step that is shown: whether it answers a question, its reading, and the text.
+fn answer(step: &Step, reading: &str, looked: &Looked) -> Option<(bool, String, String)> {
+    let text = looked.answer.clone().filter(|_| looked.state == CoverageState::Shown)?;
+    Some((matches!(step, Step::Ask(_)), reading.to_owned(), text))
+}
+
+/// All answers in order; what commands printed only if there is no question.
+fn composed(answers: &[(bool, String, String)]) -> Option<String> {
+    let has_question = answers.iter().any(|(is_question, ..)| *is_question);
+    let given: Vec<_> = answers.iter().filter(|(is_question, ..)| *is_question || !has_question).collect();
+    match given.as_slice() {
+        [] => None,
+        [(_, _, text)] => Some(text.clone()),
+        several => {
+            let labelled = several.iter().map(|(_, reading, text)| match text.contains('\n') {
+                true => format!("{reading}:\n{text}"),
+                false => format!("{reading}: {text}"),
+            });
+            Some(labelled.collect::<Vec<_>>().join("\n"))
+        }
+    }
+}
+
+/// The changes that belong to what was asked for.
+#[derive(Default)]
+struct Claims {
+    paths: BTreeSet<PathBuf>,
+    /// The claimed paths that exist at the end.
+    made: BTreeSet<PathBuf>,
+    calls: BTreeSet<EvidenceId>,
+    installers: BTreeSet<EvidenceId>,
+    repositories: BTreeMap<PathBuf, bool>,
+}
+
+impl Claims {
+    /// Adds what these steps claim.
+    fn add(&mut self, simulation: &Simulation, looked: &[Looked]) {
+        let is_there = |(_, node): &(&PathBuf, &Node)| node.now.is_some();
+        self.made.extend(simulation.nodes.iter().filter(is_there).map(|(path, _)| path.clone()));
+        self.paths.extend(simulation.nodes.keys().cloned());
+        for looked in looked {
+            self.calls.extend(looked.calls.iter().cloned());
+            self.installers.extend(looked.calls.iter().filter(|_| looked.installs).cloned());
+            self.repositories.extend(looked.repository.clone());
+        }
+    }
+
+    /// The recorded changes that belong to nothing that was asked for; and the changed files that other programs run.
+    fn others(&self, found: &Found<'_>) -> (Vec<Unasked>, Vec<String>) {
+        let (mut unasked, mut run_by_others) = (Vec::new(), Vec::new());
+        for (path, change) in found.touched.iter().filter(|(_, change)| change.is_net()) {
+            let is_folder =
+                change.after.as_deref().or(change.before.as_deref()).is_some_and(|state| state.starts_with(FOLDER));
+            let is_hook = path.parent().is_some_and(|folder| folder.ends_with(".git/hooks"));
+            let is_sample = path.extension().is_some_and(|extension| extension == "sample");
+            let is_run = run_by(path, is_folder).is_some() || (is_hook && !is_sample);
+            if is_run && change.after.is_some() {
+                run_by_others.push(shown(path));
+            }
+            // A temporary file that was made and removed again changes the time of its folder.
+            let is_time_of_folder = change.is_of_times() && found.fs.list(path).is_ok();
+            let is_way = change.before.is_none() && is_folder && self.made.iter().any(|made| made.starts_with(path));
+            let by_all = |calls: &BTreeSet<EvidenceId>| change.by.iter().all(|call| calls.contains(call));
+            let is_of_command = by_all(&self.installers) || (by_all(&self.calls) && !is_run);
+            let is_of_git = self.repositories.iter().any(|(data, is_new)| {
+                path.starts_with(data) && (!is_hook || is_sample) && (*is_new || *path != data.join("config"))
+            });
+            if !(self.paths.contains(path) || is_time_of_folder || is_way || is_of_command || is_of_git) {
+                let by = change.by.last().cloned();
+                unasked.extend(by.map(|by| Unasked { path: shown(path), change: change.words().to_owned(), by }));
+            }
+        }
+        for call in found.unknown().filter(|call| !self.calls.contains(&call.evidence_id)) {
+            let change = format!("{} may have changed more than was recorded", escape::one_line(&call.tool));
+            unasked.push(Unasked { path: String::new(), change, by: call.evidence_id.clone() });
+        }
+        (unasked, run_by_others)
+    }
+}

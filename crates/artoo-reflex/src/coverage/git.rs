@@ -1,0 +1,206 @@
+//! Reads git repositories: where HEAD and branches stand, and what a commit says.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use super::compare::Looked;
+use super::net::Found;
+use super::overlay::MAX_FILE_BYTES;
+use crate::algebra::GitAction;
+use crate::eval::{EntryKind, FileSystem};
+
+/// Length of a commit's name.
+const HASH_CHARS: usize = 40;
+
+/// The steps of the request on one repository, around the one that is looked at.
+pub(super) struct Place {
+    /// The number of commits that the steps before make.
+    pub(super) commits_before: usize,
+    /// The number of commits that all steps make.
+    pub(super) commits: usize,
+    /// Whether a step checks out another branch that was there already.
+    pub(super) switches: bool,
+    /// Whether a later step checks out another branch.
+    pub(super) switches_later: bool,
+}
+
+/// The folder with the repository's data.
+pub(super) fn data(folder: &str, fs: &dyn FileSystem) -> PathBuf {
+    fs.real(&Path::new(folder).join(".git"))
+}
+
+/// The commit that HEAD names, and the value of the name that an action is about, as they are now.
+pub(super) fn snapshot(folder: &str, action: &GitAction, fs: &dyn FileSystem) -> String {
+    let data = data(folder, fs);
+    let is_there = fs.metadata(&data).is_ok_and(|entry| entry.kind == EntryKind::Folder);
+    let named = match action {
+        GitAction::Branch { name, .. } | GitAction::Switch { name } => value(&data, &format!("refs/heads/{name}"), fs),
+        GitAction::Tag { name } => value(&data, &format!("refs/tags/{name}"), fs),
+        GitAction::Init | GitAction::Commit { .. } => is_there.then(|| "repository".to_owned()),
+    };
+    format!("{} {}", head(&data, fs).1.unwrap_or_default(), named.unwrap_or_default())
+}
+
+/// Compares an action with the repository as it is now.
+pub(super) fn look(folder: &str, action: &GitAction, before: &str, place: &Place, found: &Found<'_>) -> Looked {
+    let data = data(folder, found.fs);
+    let (start, named) = before.split_once(' ').unwrap_or((before, ""));
+    let by: Vec<_> = found
+        .calls
+        .iter()
+        .filter(|call| call.changed.iter().any(|change| Path::new(&change.path).starts_with(&data)))
+        .map(|call| call.evidence_id.clone())
+        .collect();
+    let repository = Some((data.clone(), *action == GitAction::Init));
+    let (branch, now) = head(&data, found.fs);
+    let looked = match action {
+        _ if branch.is_none() && now.is_none() => Looked::refuted("there is no repository"),
+        GitAction::Init if named.is_empty() => Looked::shown(by.clone(), "the repository is there"),
+        GitAction::Init => Looked::shown(by.clone(), "the repository was there already"),
+        GitAction::Commit { .. } if place.switches => Looked::not_shown("another branch is checked out too"),
+        GitAction::Commit { message } => commit(&data, message, (start, now), place, found.fs),
+        GitAction::Switch { name } if place.switches_later => {
+            Looked::not_shown(format!("another branch than {name} is checked out later"))
+        }
+        GitAction::Switch { name } if branch.as_deref() == Some(&format!("refs/heads/{name}")) => {
+            Looked::shown(by.clone(), format!("{name} is checked out"))
+        }
+        GitAction::Switch { name } => Looked::refuted(format!("{name} is not checked out")),
+        GitAction::Branch { .. } | GitAction::Tag { .. } if !named.is_empty() => {
+            Looked::not_shown("there was one of this name already")
+        }
+        GitAction::Branch { name, switch } => {
+            let at = value(&data, &format!("refs/heads/{name}"), found.fs);
+            let is_out = branch.as_deref() == Some(&format!("refs/heads/{name}"));
+            match at {
+                None if !(is_out && start.is_empty()) => Looked::refuted(format!("there is no branch {name}")),
+                _ if *switch && !is_out && !place.switches_later => {
+                    Looked::refuted(format!("{name} is not checked out"))
+                }
+                _ if !*switch && is_out && !place.switches => Looked::refuted(format!("{name} was checked out too")),
+                at => stands(&data, name, (start, now), at, is_out, place, found.fs),
+            }
+        }
+        GitAction::Tag { name } => match value(&data, &format!("refs/tags/{name}"), found.fs) {
+            None => Looked::refuted(format!("there is no tag {name}")),
+            Some(at) => {
+                let at = object(&data, &at, found.fs).and_then(|tag| field(&tag, "object ")).unwrap_or(at);
+                stands(&data, name, (start, now), Some(at), false, place, found.fs)
+            }
+        },
+    };
+    Looked { by, repository, ..looked }
+}
+
+/// Compares where a branch or tag stands with the commit that was checked out.
+fn stands(
+    data: &Path,
+    name: &str,
+    (start, now): (&str, Option<String>),
+    at: Option<String>,
+    is_out: bool,
+    place: &Place,
+    fs: &dyn FileSystem,
+) -> Looked {
+    // A branch that is checked out moves with the commits that follow.
+    let commits = if is_out { place.commits } else { place.commits_before };
+    let wanted = match commits {
+        0 => Some(start.to_owned()).filter(|start| !start.is_empty()),
+        _ => nth_back(data, now, place.commits - commits, fs),
+    };
+    match at == wanted {
+        true => Looked::shown(Vec::new(), format!("{name} stands at the commit asked for")),
+        false => Looked::refuted(format!("{name} stands at another commit")),
+    }
+}
+
+/// The commit this many steps before another.
+fn nth_back(data: &Path, from: Option<String>, steps: usize, fs: &dyn FileSystem) -> Option<String> {
+    let mut at = from?;
+    for _ in 0..steps {
+        at = field(&object(data, &at, fs)?, "parent ")?;
+    }
+    Some(at)
+}
+
+/// Compares a commit: its message, and that what the steps commit follows the commit that was there.
+fn commit(
+    data: &Path,
+    message: &str,
+    (start, now): (&str, Option<String>),
+    place: &Place,
+    fs: &dyn FileSystem,
+) -> Looked {
+    if now.as_deref().unwrap_or_default() == start {
+        return Looked::refuted("there is no new commit");
+    }
+    let Some(at) = nth_back(data, now.clone(), place.commits - place.commits_before - 1, fs) else {
+        return Looked::not_shown("the commit can't be read");
+    };
+    let Some(text) = object(data, &at, fs) else { return Looked::not_shown("the commit can't be read") };
+    let first = nth_back(data, now, place.commits - 1, fs).and_then(|first| object(data, &first, fs));
+    let parents = first.map(|first| fields(&first, "parent "));
+    if parents != Some(Some(start.to_owned()).filter(|start| !start.is_empty()).into_iter().collect()) {
+        return Looked::refuted("it does not follow the commit that was there");
+    }
+    let said = text.split_once("\n\n").map_or("", |(_, said)| said.trim_end());
+    match said == message.trim_end() {
+        true => Looked::shown(Vec::new(), format!("commit {}", at.get(..10).unwrap_or(&at))),
+        false => Looked::refuted("its message is another"),
+    }
+}
+
+/// The first field of this name in the head of an object.
+fn field(text: &str, name: &str) -> Option<String> {
+    fields(text, name).into_iter().next()
+}
+
+fn fields(text: &str, name: &str) -> Vec<String> {
+    let head = text.split("\n\n").next().unwrap_or_default();
+    head.lines().filter_map(|line| line.strip_prefix(name)).map(str::to_owned).collect()
+}
+
+/// The branch that is checked out, and the commit; both `None` without a repository.
+fn head(data: &Path, fs: &dyn FileSystem) -> (Option<String>, Option<String>) {
+    let Some(text) = read(&data.join("HEAD"), fs) else { return (None, None) };
+    match text.trim().strip_prefix("ref: ") {
+        Some(name) => (Some(name.to_owned()), value(data, name, fs)),
+        None => (None, Some(text.trim().to_owned()).filter(|hash| is_hash(hash))),
+    }
+}
+
+/// The commit or tag object that a name stands for.
+fn value(data: &Path, name: &str, fs: &dyn FileSystem) -> Option<String> {
+    if name.split('/').any(|part| part.is_empty() || part == "..") {
+        return None;
+    }
+    let loose = read(&data.join(name), fs).map(|text| text.trim().to_owned());
+    let packed = || {
+        let all = read(&data.join("packed-refs"), fs)?;
+        all.lines()
+            .find_map(|line| line.split_once(' ').filter(|(_, known)| *known == name))
+            .map(|(hash, _)| hash.to_owned())
+    };
+    loose.or_else(packed).filter(|hash| is_hash(hash))
+}
+
+fn is_hash(text: &str) -> bool {
+    text.len() == HASH_CHARS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// A loose object without its header.
+fn object(data: &Path, hash: &str, fs: &dyn FileSystem) -> Option<String> {
+    let (folder, name) = hash.split_at_checked(2).filter(|_| is_hash(hash))?;
+    let packed = fs.open(&data.join("objects").join(folder).join(name)).ok()?;
+    let mut bytes = Vec::new();
+    flate2::read::ZlibDecoder::new(packed).take(MAX_FILE_BYTES).read_to_end(&mut bytes).ok()?;
+    let body = bytes.iter().position(|byte| *byte == 0)?;
+    String::from_utf8(bytes.get(body + 1..)?.to_vec()).ok()
+}
+
+/// A small text file.
+fn read(path: &Path, fs: &dyn FileSystem) -> Option<String> {
+    let mut text = String::new();
+    fs.open(path).ok()?.take(MAX_FILE_BYTES).read_to_string(&mut text).ok()?;
+    Some(text)
+}

@@ -1,0 +1,228 @@
+//! A view of the disk on which the acts of a request are carried out, while the disk itself stays as it is.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use artoo_proto::{Timestamp, escape};
+
+use crate::algebra::{Depth, Query};
+use crate::eval::files::walk;
+use crate::eval::{Answer, Entry, EntryKind, FileSystem, FileSystemError, Space, evaluate};
+
+/// Maximum number of entries that one selection or question may look at.
+const MAX_ENTRIES: usize = 100_000;
+
+/// Maximum size of a file that is read as text, in bytes.
+pub(super) const MAX_FILE_BYTES: u64 = 16 << 20;
+
+/// Maximum number of bytes that one selection or question may read.
+const MAX_READ_BYTES: u64 = 64 << 20;
+
+/// What a path would hold if exactly the request was carried out.
+#[derive(Debug, Clone)]
+pub(super) struct Node {
+    /// The entry when the task began; `None` if there was none.
+    pub(super) was: Option<Entry>,
+    /// The entry afterwards; `None` if there is to be none.
+    pub(super) now: Option<Entry>,
+    pub(super) content: Content,
+    pub(super) mode: ModeRule,
+}
+
+/// The content that a path would have.
+#[derive(Debug, Clone)]
+pub(super) enum Content {
+    /// A folder, or nothing at all.
+    None,
+    /// One of these texts; the first is the one that later steps of the request see.
+    OneOf(Vec<Vec<u8>>),
+    /// What this path held when the task began.
+    Original(PathBuf),
+    /// Content with this SHA-256.
+    Digest(String),
+    /// A symbolic link to this path.
+    Link(PathBuf),
+    /// An archive of these roots with everything below them.
+    Archive(Vec<PathBuf>, Vec<(PathBuf, Self)>),
+    /// Any content.
+    Any,
+}
+
+/// Which permission bits fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ModeRule {
+    Any,
+    /// Those of the entry.
+    Exact,
+    /// No execute or special bit that the entry doesn't have.
+    AtMost,
+    /// Those of the entry, execute bits aside, and the owner may execute it.
+    Executable,
+}
+
+/// The disk with the changes of the steps carried out so far, by path with links among its folders resolved.
+pub(super) struct Overlay<'a> {
+    pub(super) fs: &'a dyn FileSystem,
+    pub(super) nodes: BTreeMap<PathBuf, Node>,
+    entries: Cell<usize>,
+    bytes: Cell<u64>,
+    /// Why the last evaluation can't be relied on.
+    pub(super) problem: Cell<Option<&'static str>>,
+}
+
+/// The problem of content that is only known after the task.
+pub(super) const UNKNOWN_CONTENT: &str = "what it holds is only known afterwards";
+
+impl<'a> Overlay<'a> {
+    pub(super) fn new(fs: &'a dyn FileSystem, nodes: BTreeMap<PathBuf, Node>) -> Self {
+        Self { fs, nodes, entries: Cell::new(0), bytes: Cell::new(0), problem: Cell::new(None) }
+    }
+
+    /// Evaluates a query on this view within the limits.
+    pub(super) fn evaluate(&self, query: &Query) -> Result<Answer, String> {
+        self.within_limits(|| evaluate(query, self).map_err(|problem| problem.to_string()))
+    }
+
+    /// The entry at a path with everything below it.
+    pub(super) fn tree(&self, entry: &Entry) -> Result<Vec<Entry>, String> {
+        let mut all = vec![entry.clone()];
+        if entry.kind == EntryKind::Folder {
+            self.within_limits(|| {
+                walk(&entry.path, Depth::Whole, true, self, &mut all).map_err(|problem| problem.to_string())
+            })?;
+        }
+        Ok(all)
+    }
+
+    /// The whole content of a file on this view.
+    pub(super) fn read(&self, path: &Path) -> Result<Vec<u8>, String> {
+        self.within_limits(|| crate::eval::text::content(path, self).map_err(|problem| problem.to_string()))
+    }
+
+    /// Runs a computation; an error if it met a limit.
+    pub(super) fn within_limits<T>(&self, compute: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+        self.entries.set(0);
+        self.bytes.set(0);
+        self.problem.set(None);
+        let result = compute();
+        match self.problem.get() {
+            Some(problem) => Err(problem.to_owned()),
+            None => result,
+        }
+    }
+
+    /// The path with all its links resolved but the last component.
+    pub(super) fn key(&self, path: &Path) -> PathBuf {
+        self.fs.real(path)
+    }
+
+    /// The entry that was at a path when the task began.
+    pub(super) fn start(&self, key: &Path) -> Option<Entry> {
+        match self.nodes.get(key) {
+            Some(node) => node.was.clone(),
+            None => self.fs.metadata(key).ok(),
+        }
+    }
+
+    fn count(&self, entries: usize, bytes: u64) -> Result<(), FileSystemError> {
+        self.entries.set(self.entries.get().saturating_add(entries));
+        self.bytes.set(self.bytes.get().saturating_add(bytes));
+        let problem = if self.entries.get() > MAX_ENTRIES {
+            "more than 100,000 entries"
+        } else if bytes > MAX_FILE_BYTES || self.bytes.get() > MAX_READ_BYTES {
+            "more than 16 MB in a file, or 64 MB in all"
+        } else {
+            return Ok(());
+        };
+        self.problem.set(Some(problem));
+        Err(FileSystemError::Failed)
+    }
+}
+
+impl FileSystem for Overlay<'_> {
+    fn list(&self, folder: &Path) -> Result<Vec<Entry>, FileSystemError> {
+        let inside = self.fs.real(&folder.join("-"));
+        let at = inside.parent().unwrap_or(folder);
+        let mut found = match self.nodes.get(at) {
+            Some(Node { now: None, .. }) => return Err(FileSystemError::NotFound),
+            Some(Node { now: Some(entry), .. }) if entry.kind != EntryKind::Folder => {
+                return Err(FileSystemError::OtherKind);
+            }
+            Some(Node { was: None, .. }) => Vec::new(),
+            _ => self.fs.list(folder)?,
+        };
+        let name = |path: &Path| path.file_name().map(|name| at.join(name)).unwrap_or_default();
+        found.retain(|entry| !self.nodes.contains_key(&name(&entry.path)));
+        let first = std::ops::Bound::Excluded(at.to_path_buf());
+        let below = self.nodes.range((first, std::ops::Bound::Unbounded));
+        for (path, node) in below.take_while(|(path, _)| path.starts_with(at)) {
+            if let (Some(entry), Some(name), true) = (&node.now, path.file_name(), path.parent() == Some(at)) {
+                found.push(Entry { path: folder.join(name), ..entry.clone() });
+            }
+        }
+        self.count(found.len(), 0)?;
+        Ok(found)
+    }
+
+    fn metadata(&self, path: &Path) -> Result<Entry, FileSystemError> {
+        match self.nodes.get(&self.key(path)) {
+            Some(Node { now: Some(entry), .. }) => Ok(Entry { path: path.to_owned(), ..entry.clone() }),
+            Some(Node { now: None, .. }) => Err(FileSystemError::NotFound),
+            None => self.fs.metadata(path),
+        }
+    }
+
+    fn open<'b>(&'b self, file: &Path) -> Result<Box<dyn Read + 'b>, FileSystemError> {
+        let is_kernel = file.starts_with("/proc") || file.starts_with("/sys");
+        let of_disk = |path: &Path| {
+            let bytes = if is_kernel { 0 } else { self.fs.metadata(path)?.bytes };
+            self.count(0, bytes)?;
+            self.fs.open(path)
+        };
+        match self.nodes.get(&self.key(file)) {
+            None => of_disk(file),
+            Some(Node { now: None, .. }) => Err(FileSystemError::NotFound),
+            Some(Node { content: Content::OneOf(texts), .. }) => match texts.first() {
+                Some(text) => Ok(Box::new(text.as_slice())),
+                None => Err(FileSystemError::Failed),
+            },
+            Some(Node { content: Content::Original(path), .. }) => of_disk(path),
+            Some(Node { content: Content::None, .. }) => Err(FileSystemError::OtherKind),
+            Some(_) => {
+                self.problem.set(Some(UNKNOWN_CONTENT));
+                Err(FileSystemError::Failed)
+            }
+        }
+    }
+
+    fn real(&self, path: &Path) -> PathBuf {
+        self.fs.real(path)
+    }
+
+    fn space(&self, path: &Path) -> Result<Space, FileSystemError> {
+        self.fs.space(path)
+    }
+
+    fn variable(&self, name: &str) -> Option<Vec<u8>> {
+        self.fs.variable(name)
+    }
+
+    fn current_folder(&self) -> PathBuf {
+        self.fs.current_folder()
+    }
+
+    fn now(&self) -> Timestamp {
+        self.fs.now()
+    }
+
+    fn utc_offset_s(&self, at: Timestamp) -> i32 {
+        self.fs.utc_offset_s(at)
+    }
+}
+
+/// A path escaped to one line, for messages.
+pub(super) fn shown(path: &Path) -> String {
+    escape::path_line(path.as_os_str().as_encoded_bytes())
+}

@@ -1,0 +1,141 @@
+//! Edits of text files: the content afterwards is the operation applied to the content before.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::Simulator;
+use crate::algebra::Query;
+use crate::coverage::overlay::{Content, ModeRule, shown};
+use crate::coverage::settings;
+use crate::eval::{Answer, Entry, EntryKind, FileSystem, decimal, text};
+
+impl Simulator<'_> {
+    /// Writes the result of a question into a new file, or into the file that it was computed from.
+    pub(super) fn save(&mut self, of: &Query, to: &str) -> Result<BTreeSet<PathBuf>, String> {
+        let path = self.disk.key(Path::new(to));
+        if self.is_blind {
+            return Err("what it is computed from is only known afterwards".to_owned());
+        }
+        check_replacements(self, of)?;
+        let texts = written(of, &self.disk.evaluate(of)?)?;
+        if self.disk.metadata(&path).is_err() {
+            return self.new_text(to, texts);
+        }
+        let is_source =
+            matches!(of.source(), Query::TextFile { path: source } if self.disk.key(Path::new(source)) == path);
+        if !is_source {
+            return Err(format!("{} was there already", shown(&path)));
+        }
+        let before = self.disk.read(&path)?;
+        let texts = texts.into_iter().map(|text| with_end_of(&before, text)).collect();
+        self.edited(&path, texts)
+    }
+
+    /// Inserts lines at the start or the end of a text file.
+    pub(super) fn insert(&mut self, path: &str, text: &str, at_start: bool) -> Result<BTreeSet<PathBuf>, String> {
+        let key = self.disk.key(Path::new(path));
+        if self.disk.metadata(&key).is_err() {
+            return self.new_text(path, vec![text.as_bytes().to_vec()]);
+        }
+        let before = self.disk.read(&key)?;
+        let texts = if at_start {
+            vec![[text.as_bytes(), &before].concat()]
+        } else if before.is_empty() {
+            with_bare_ends(vec![text.as_bytes().to_vec()])
+        } else if before.ends_with(b"\n") {
+            vec![[&before, text.as_bytes()].concat()]
+        } else {
+            with_bare_ends(vec![[&before, b"\n".as_slice(), text.as_bytes()].concat()])
+        };
+        self.edited(&key, texts)
+    }
+
+    /// Sets the value of a key in a settings file.
+    pub(super) fn set_value(
+        &mut self,
+        path: &str,
+        section: Option<&str>,
+        key: &str,
+        value: &str,
+    ) -> Result<BTreeSet<PathBuf>, String> {
+        let file = self.disk.key(Path::new(path));
+        let before = self.disk.read(&file)?;
+        let texts = settings::set(&file, &before, section, key, value)?;
+        self.edited(&file, texts)
+    }
+
+    /// Gives an existing file one of these contents, and leaves its permissions.
+    fn edited(&mut self, path: &Path, texts: Vec<Vec<u8>>) -> Result<BTreeSet<PathBuf>, String> {
+        let entry = self.disk.metadata(path).map_err(|problem| format!("{}: {problem}", shown(path)))?;
+        if entry.kind != EntryKind::File {
+            return Err(format!("{} is no regular file", shown(path)));
+        }
+        let bytes = texts.first().map_or(0, |text| text.len() as u64);
+        // A file that an earlier step made keeps the rule for new files.
+        let rule = self.disk.nodes.get(path).map_or(ModeRule::Exact, |node| node.mode);
+        let entry = Entry { bytes, modified: self.now.modified, ..entry };
+        self.put(path, Some(entry), Content::OneOf(texts), rule);
+        Ok(BTreeSet::from([path.to_path_buf()]))
+    }
+}
+
+/// Each text, and also without the newline at its end.
+pub(super) fn with_bare_ends(texts: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+    let bare: Vec<Vec<u8>> = texts
+        .iter()
+        .filter_map(|text| text.strip_suffix(b"\n").filter(|bare| !bare.is_empty()).map(<[u8]>::to_vec))
+        .collect();
+    [texts, bare].concat()
+}
+
+/// The text with a newline at its end only if the file had one before.
+fn with_end_of(before: &[u8], mut text: Vec<u8>) -> Vec<u8> {
+    if !before.is_empty() && !before.ends_with(b"\n") && text.ends_with(b"\n") {
+        text.pop();
+    }
+    text
+}
+
+/// The result of a question as the text of a file; several where its form was not said.
+fn written(of: &Query, answer: &Answer) -> Result<Vec<Vec<u8>>, String> {
+    let joined = |lines: Vec<Vec<u8>>| lines.into_iter().flat_map(|line| [line, b"\n".to_vec()].concat()).collect();
+    Ok(match answer {
+        Answer::Lines(lines) => vec![joined(lines.iter().map(|line| line.shown()).collect())],
+        Answer::Number(number) => vec![format!("{number}\n").into_bytes()],
+        Answer::Decimal(number) => vec![format!("{}\n", decimal::shown(*number)).into_bytes()],
+        Answer::Files(files) => {
+            let whole = files.iter().map(|entry| entry.path_bytes().to_vec()).collect();
+            let below = |root: &str| {
+                let relative =
+                    |entry: &Entry| Some(entry.path.strip_prefix(root).ok()?.as_os_str().as_encoded_bytes().to_vec());
+                files.iter().map(relative).collect::<Option<Vec<_>>>()
+            };
+            let short = match of.source() {
+                Query::Tree { roots, .. } if let [root] = roots.as_slice() => below(root),
+                _ => None,
+            };
+            std::iter::once(whole).chain(short).map(joined).collect()
+        }
+        _ => return Err("a result of this kind can't be compared with a file".to_owned()),
+    })
+}
+
+/// Checks all replacements of a question for ambiguity.
+fn check_replacements(simulator: &Simulator<'_>, of: &Query) -> Result<(), String> {
+    if let Query::Replace { of, find, .. } = of
+        && let Answer::Lines(lines) = simulator.disk.evaluate(of)?
+    {
+        lines.iter().try_for_each(|line| check_words(&line.text, find))?;
+    }
+    of.operand().map_or(Ok(()), |inner| check_replacements(simulator, inner))
+}
+
+/// Checks that a word to replace does not also occur inside other words.
+pub(super) fn check_words(content: &[u8], find: &str) -> Result<(), String> {
+    let is_word = find.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let count = |whole| text::occurrences(content, find.as_bytes(), false, whole).len();
+    if is_word && count(true) != count(false) {
+        return Err(format!("“{find}” also occurs inside other words"));
+    }
+    Ok(())
+}
