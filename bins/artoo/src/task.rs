@@ -14,7 +14,7 @@ use crate::audit;
 use crate::call_monitor::CallMonitor;
 use crate::display::json::EndedTask;
 use crate::display::writer::Screen;
-use crate::display::{Line, json, live, result};
+use crate::display::{Line, coverage, json, live, result};
 use crate::estimate::Estimate;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -100,7 +100,11 @@ pub(crate) async fn perform(
         let rendered = result::render(&outcome.result, &outcome.usage);
         screen.tell(&rendered.before);
         screen.answer_with(&rendered.answer, &outcome.result.whole, &EvidenceStore::new(&settings.data_dir));
-        screen.tell(&rendered.after);
+        match outcome.result.coverage.as_ref().and_then(coverage::first_gap) {
+            // One line keeps it quiet, and still says what to look at.
+            Some(gap) if screen.is_quiet() => screen.insist(&[Line::warning(gap)]),
+            _ => screen.tell(&rendered.after),
+        }
         screen.tell(&spending.lines(task_id, expected.as_ref().map(Estimate::beside)));
         screen.tell(&changed(settings, &outcome).iter().flat_map(result::undoable).collect::<Vec<_>>());
     }
