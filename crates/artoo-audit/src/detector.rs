@@ -258,6 +258,8 @@ fn effect_label(kind: &EffectKind) -> String {
         EffectKind::Checks { count } => format!("{count} checks"),
         EffectKind::Timer { after_ms } => format!("timer of {after_ms} ms"),
         EffectKind::Persist => "writing to memory".to_owned(),
+        EffectKind::Read => "reading of the request".to_owned(),
+        EffectKind::Cover => "comparison with the request".to_owned(),
     }
 }
 

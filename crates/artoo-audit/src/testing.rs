@@ -7,7 +7,7 @@ use artoo_bus::{Observed, TapEvent};
 use artoo_proto::{
     AbandonReason, Address, Basis, CallStatus, Constraints, CorrectionSignal, EffectClass, Ending, Envelope,
     EvidenceId, ExecutionResult, ExecutionStatus, FailureClass, FailureMix, FinalResult, Loss, Message, MessageId,
-    OutcomeStatus, PlanDirective, PrevDirective, ReplanDirective, SubTaskId, SubTaskOutcome, TaskId, TaskSpec,
+    OutcomeStatus, PlanDirective, PrevDirective, Reading, ReplanDirective, SubTaskId, SubTaskOutcome, TaskId, TaskSpec,
     Timestamp, ToolCall, Urgency, UserRequest, route,
 };
 use serde_json::Value;
@@ -91,6 +91,8 @@ pub(crate) fn request(n: u128) -> UserRequest {
         session: vec![],
         interactive: false,
         hard_limit_ms: 60_000,
+        required: Vec::new(),
+        by_required: false,
     }
 }
 
@@ -103,6 +105,7 @@ pub(crate) fn spec(n: u128) -> TaskSpec {
         constraints: Constraints::default(),
         raw_input: "how many files are here?".to_owned(),
         session: Vec::new(),
+        reading: Reading::default(),
     }
 }
 
@@ -231,6 +234,7 @@ pub(crate) fn result(n: u128, delivered_round: u32, d: f64, ending: Ending) -> F
         denied: vec![],
         assumptions: vec![],
         next_steps: vec![],
+        coverage: None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{DeniedAction, KeptOutput, ModelFailure, PerceptionFailure, TaskId, UnverifiedOutput};
+use crate::{Coverage, DeniedAction, KeptOutput, ModelFailure, PerceptionFailure, TaskId, UnverifiedOutput};
 
 /// How far a round is from the goal: the loss L and its parts, of which D, P and Omega are between 0 and 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -291,4 +291,7 @@ pub struct FinalResult {
     pub assumptions: Vec<String>,
     /// What the user can do next.
     pub next_steps: Vec<String>,
+    /// Which parts of the request are shown to be done; `null` if nothing was compared.
+    #[serde(default)]
+    pub coverage: Option<Coverage>,
 }

@@ -30,6 +30,10 @@ pub enum EffectKind {
     },
     /// A memory record to be written to disk.
     Persist,
+    /// A reading of the request by code.
+    Read,
+    /// A comparison of the request with what was recorded.
+    Cover,
 }
 
 /// A role asked for work outside the System.

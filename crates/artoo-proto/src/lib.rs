@@ -63,7 +63,8 @@ pub use model::{
 };
 pub use operator::{
     Abort, CancelRequest, ClarificationAnswer, ClarificationRequest, ConsentAnswer, ConsentOffers, ConsentRequest,
-    ConsentScope, MemoryFeedback, MemoryFeedbackKind, RoleFailed, SessionTurn, UserRequest,
+    ConsentScope, MemoryFeedback, MemoryFeedbackKind, ReadingAnswer, ReadingRequest, RoleFailed, SessionTurn,
+    UserRequest,
 };
 pub use recipe::{Recipe, RecipePlan, RecipeStep, RecipeSubtask};
 pub use role::Role;

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Abort, AuditQuery, CancelRequest, ClarificationAnswer, ClarificationRequest, ConsentAnswer, ConsentRequest,
     CorrectionSignal, DispatchManifest, ExecutionResult, FinalResult, MegramDraft, MemoryFeedback, MemoryQuery,
-    MemoryRecall, OutcomeSummary, PerceptionFailed, Plan, PlanDirective, PlanRejected, ReplanRequest, RoleFailed,
-    SubTask, SubTaskId, SubTaskMissing, SubTaskOutcome, TaskId, TaskSpec, UserRequest,
+    MemoryRecall, OutcomeSummary, PerceptionFailed, Plan, PlanDirective, PlanRejected, ReadingAnswer, ReadingRequest,
+    ReplanRequest, RoleFailed, SubTask, SubTaskId, SubTaskMissing, SubTaskOutcome, TaskId, TaskSpec, UserRequest,
 };
 
 macro_rules! messages {
@@ -99,6 +99,10 @@ messages! {
     SubTaskOutcome(SubTaskOutcome) |m| Some(&m.parent_task_id), |m| Some(m.subtask_id);
     /// The dispatcher reports a subtask that will not report.
     SubTaskMissing(SubTaskMissing) |m| Some(&m.parent_task_id), |m| Some(m.subtask_id);
+    /// The meta-validator asks the user to confirm readings of the request.
+    ReadingRequest(ReadingRequest) |m| Some(&m.task_id), |_| None;
+    /// The user's answer to the meta-validator.
+    ReadingAnswer(ReadingAnswer) |m| Some(&m.task_id), |_| None;
     /// The meta-validator found the round not good enough.
     ReplanRequest(ReplanRequest) |m| Some(&m.task_id), |_| None;
     /// The meta-validator found every criterion met.

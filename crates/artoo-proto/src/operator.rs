@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ConsentHash, EffectId, Role, SubTaskId, TaskId};
+use crate::{ConsentHash, EffectId, OfferedReading, Role, SubTaskId, TaskId};
 
 /// One earlier request of the session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +26,12 @@ pub struct UserRequest {
     pub interactive: bool,
     /// Time limit of the whole task, in milliseconds.
     pub hard_limit_ms: u64,
+    /// Checks that a script requires besides the words of the request (`--require`), verbatim.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub required: Vec<String>,
+    /// Whether the required checks decide, and not the words of the request (`--exit-by-required`).
+    #[serde(default)]
+    pub by_required: bool,
 }
 
 /// The perceiver's questions to the user, all in one message.
@@ -49,7 +55,7 @@ pub struct ClarificationAnswer {
 }
 
 /// An executor asks the user to approve a call.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ConsentRequest {
     /// The task's id.
     pub task_id: TaskId,
@@ -69,6 +75,9 @@ pub struct ConsentRequest {
     /// Wider approvals that the user may give instead of one for this call only.
     #[serde(default)]
     pub offers: ConsentOffers,
+    /// Readings of the request that a yes to this call confirms as the user's own words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub readings: Vec<OfferedReading>,
 }
 
 /// How much an approval covers.
@@ -109,7 +118,7 @@ impl ConsentOffers {
 }
 
 /// The user's approval or denial, from the operator to the executor.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ConsentAnswer {
     /// The task's id.
     pub task_id: TaskId,
@@ -124,6 +133,27 @@ pub struct ConsentAnswer {
     pub scope: ConsentScope,
     /// Why the call was denied, if there was no user to ask.
     pub note: Option<String>,
+    /// Readings of the request that the user confirmed with this approval.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub readings: Vec<OfferedReading>,
+}
+
+/// The meta-validator asks the user whether readings of the request say what was meant.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReadingRequest {
+    /// The task's id.
+    pub task_id: TaskId,
+    /// The readings that a model proposed and code understood.
+    pub readings: Vec<OfferedReading>,
+}
+
+/// The user's answer to the meta-validator.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadingAnswer {
+    /// The task's id.
+    pub task_id: TaskId,
+    /// Whether a person confirmed the readings; no answer counts as a no.
+    pub confirmed: bool,
 }
 
 /// The operator asks the solver to cancel a task.

@@ -20,7 +20,7 @@ const fn row(kind: MessageKind, from: Role, to: &'static [Role]) -> Route {
 
 /// The route table, in the order in which a task uses the messages. Each kind has one row; the bus refuses any other
 /// message.
-pub const ROUTES: [Route; 27] = {
+pub const ROUTES: [Route; 29] = {
     use MessageKind as M;
     use Role as R;
     [
@@ -41,6 +41,8 @@ pub const ROUTES: [Route; 27] = {
         row(M::CorrectionSignal, R::AgentValidator, &[R::Executor]),
         row(M::SubTaskOutcome, R::AgentValidator, &[R::Dispatcher, R::MetaValidator]),
         row(M::SubTaskMissing, R::Dispatcher, &[R::MetaValidator]),
+        row(M::ReadingRequest, R::MetaValidator, &[R::Operator]),
+        row(M::ReadingAnswer, R::Operator, &[R::MetaValidator]),
         row(M::ReplanRequest, R::MetaValidator, &[R::Solver]),
         row(M::OutcomeSummary, R::MetaValidator, &[R::Solver]),
         row(M::PlanDirective, R::Solver, &[R::Planner]),

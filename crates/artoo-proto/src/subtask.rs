@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Criterion, ModelFailure, Recipe, SubTaskId, TaskId, Timestamp};
+use crate::{Criterion, ModelFailure, ProposedReading, Recipe, SubTaskId, TaskId, Timestamp};
 
 /// A plan as a model wrote it, before any check.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -14,6 +14,9 @@ pub struct PlanDraft {
     pub task_criteria: Vec<Criterion>,
     /// The steps of the plan.
     pub subtasks: Vec<SubtaskDraft>,
+    /// What the model says that parts of the request mean which code can't read.
+    #[serde(default)]
+    pub readings: Vec<ProposedReading>,
 }
 
 /// A step as a model wrote it. It has no id (the dispatcher assigns it) and no recipe (only code writes those).
@@ -33,6 +36,9 @@ pub struct SubtaskDraft {
     /// Assertions about this step's output.
     #[serde(default)]
     pub success_criteria: Vec<Criterion>,
+    /// Numbers of the parts of the request that the step is meant for; nothing is trusted from it.
+    #[serde(default)]
+    pub meets: Vec<u32>,
 }
 
 /// A step of a validated plan.

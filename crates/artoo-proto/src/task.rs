@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Abstention, ModelFailure, SessionTurn, TaskId, Timestamp};
+use crate::{Abstention, ModelFailure, Reading, SessionTurn, TaskId, Timestamp};
 
 /// The user's goal, restated. It has no success criteria: the planner writes those.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TaskSpec {
     /// The task id that the runtime assigned.
     pub task_id: TaskId,
@@ -20,6 +20,9 @@ pub struct TaskSpec {
     /// The last turns of the session, oldest first: they explain words like "those" and "again".
     #[serde(default)]
     pub session: Vec<SessionTurn>,
+    /// The request as code reads it.
+    #[serde(default)]
+    pub reading: Reading,
 }
 
 /// Limits that the user named: where the task may act and when it must have ended; each is `null` if not named.

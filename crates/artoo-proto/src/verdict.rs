@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Criterion, DeniedAction, EvidenceId, ModelFailure, SubTaskId, TaskId, ToolCall};
+use crate::{Coverage, Criterion, DeniedAction, EvidenceId, ModelFailure, SubTaskId, TaskId, ToolCall};
 
 /// The cause of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -189,6 +189,9 @@ pub struct ReplanRequest {
     pub gap_summary: String,
     /// Set if the failure is that of a model.
     pub model_failure: Option<ModelFailure>,
+    /// Which parts of the request are shown to be done.
+    #[serde(default)]
+    pub coverage: Coverage,
 }
 
 /// A subtask that never reported.
@@ -228,6 +231,9 @@ pub struct OutcomeSummary {
     pub outcomes: Vec<SubTaskOutcome>,
     /// Verdicts on the task's criteria, all passed.
     pub task_verdicts: Vec<CriterionVerdict>,
+    /// Which parts of the request are shown to be done.
+    #[serde(default)]
+    pub coverage: Coverage,
 }
 
 /// Number of attempts in which a claim was unmet: the k in the penalty k/N of a plausible criterion.

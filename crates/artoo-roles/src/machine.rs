@@ -4,8 +4,9 @@ use std::mem::discriminant;
 use std::sync::Arc;
 
 use artoo_proto::{
-    Address, Check, CheckOutcome, EffectId, EffectKind, Envelope, Message, MessageId, MessageKind, ModelFailure,
-    ModelReply, ModelRequest, Now, SubTaskId, ToolCall, ToolOrder, ToolOutcome,
+    Address, Check, CheckOutcome, Coverage, EffectId, EffectKind, Envelope, Message, MessageId, MessageKind,
+    ModelFailure, ModelReply, ModelRequest, Now, ProposedReading, Reading, SessionTurn, SubTaskId, TaskId, ToolCall,
+    ToolOrder, ToolOutcome,
 };
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -151,6 +152,8 @@ macro_rules! adapters {
     (@work CallTool $order:ident) => { $crate::machine::Work::Tool { order: Box::new($order) } };
     (@work RunChecks $order:ident) => { $crate::machine::Work::Checks { order: $order } };
     (@work Wait $after_ms:ident) => { $crate::machine::Work::Timer { after_ms: $after_ms } };
+    (@work Read $order:ident) => { $crate::machine::Work::Read { order: Box::new($order) } };
+    (@work Cover $order:ident) => { $crate::machine::Work::Cover { order: $order } };
     (@work Persist $frames:ident) => { $crate::machine::Work::Persist { frames: $frames } };
 }
 pub(crate) use adapters;
@@ -247,6 +250,10 @@ pub enum Completion {
     Timer,
     /// Memory records were written to disk, or the write failed with this message.
     Persisted(Result<(), String>),
+    /// The request was read by code, or a required check can't be read, which this text tells the user.
+    Read(Result<Reading, String>),
+    /// The request was compared with what was recorded.
+    Covered(Coverage),
 }
 
 impl Completion {
@@ -259,6 +266,8 @@ impl Completion {
             Self::Checks(_) => "check",
             Self::Timer => "timer",
             Self::Persisted(_) => "memory write",
+            Self::Read(_) => "reading",
+            Self::Covered(_) => "coverage",
         }
     }
 }
@@ -271,6 +280,34 @@ pub struct CheckOrder {
     /// The output that the checks are about.
     pub output: String,
     /// The tool calls that led to the output; their records show which files were changed.
+    pub calls: Vec<ToolCall>,
+}
+
+/// A request to read the user's words by code, or to look at what a model says that they mean.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReadOrder {
+    /// The task's id.
+    pub task_id: TaskId,
+    /// The user's request, verbatim.
+    pub request: String,
+    /// The earlier requests that it may refer to, oldest first.
+    pub session: Vec<SessionTurn>,
+    /// When the task began: what relative dates refer to.
+    pub now: Now,
+    /// Checks that a script requires.
+    pub required: Vec<String>,
+    /// Whether the required checks decide.
+    pub by_required: bool,
+    /// What a model says that unread parts mean; empty for the first reading, which is the one that counts.
+    pub proposals: Vec<ProposedReading>,
+}
+
+/// A request to compare the user's words with everything that a task recorded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CoverOrder {
+    /// The task's id.
+    pub task_id: TaskId,
+    /// All calls of the task, of every round, in order.
     pub calls: Vec<ToolCall>,
 }
 
@@ -303,6 +340,16 @@ pub enum Work {
         /// The memory frames to write as JSON, in order.
         frames: Vec<serde_json::Value>,
     },
+    /// A reading of the request by code.
+    Read {
+        /// The request to read.
+        order: Box<ReadOrder>,
+    },
+    /// A comparison of the request with what was recorded.
+    Cover {
+        /// What to compare.
+        order: CoverOrder,
+    },
 }
 
 impl Work {
@@ -317,6 +364,8 @@ impl Work {
             }
             Self::Timer { after_ms } => EffectKind::Timer { after_ms: *after_ms },
             Self::Persist { .. } => EffectKind::Persist,
+            Self::Read { .. } => EffectKind::Read,
+            Self::Cover { .. } => EffectKind::Cover,
         }
     }
 }

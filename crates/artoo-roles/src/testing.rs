@@ -3,3 +3,5 @@
 
 pub mod bench;
 pub mod world;
+
+pub use bench::complete_coverage;

@@ -38,7 +38,9 @@ impl Live {
                     EffectKind::Model { .. } => format!("the model's answer to {}", started.by),
                     EffectKind::Tool { tool } => tool.clone(),
                     EffectKind::Checks { .. } => "a check".to_owned(),
-                    EffectKind::Timer { .. } | EffectKind::Persist => return Vec::new(),
+                    EffectKind::Timer { .. } | EffectKind::Persist | EffectKind::Read | EffectKind::Cover => {
+                        return Vec::new();
+                    }
                 };
                 self.waiting.insert(started.effect_id, Waiting { what, since: now, shown: 0 });
                 let is_call = matches!(started.effect, EffectKind::Tool { .. });

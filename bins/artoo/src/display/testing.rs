@@ -21,5 +21,6 @@ pub(crate) fn result_with(ending: Ending) -> FinalResult {
         denied: Vec::new(),
         assumptions: Vec::new(),
         next_steps: Vec::new(),
+        coverage: None,
     }
 }

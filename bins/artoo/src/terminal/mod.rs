@@ -7,8 +7,8 @@ pub(crate) mod person;
 use std::io::{self, IsTerminal};
 use std::time::Duration;
 
-use artoo_proto::{ClarificationRequest, ConsentRequest, ConsentScope};
-use artoo_roles::runtime::Operator;
+use artoo_proto::{ClarificationRequest, ConsentRequest};
+use artoo_roles::runtime::{Consent, Operator};
 use async_trait::async_trait;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -98,8 +98,10 @@ impl Operator for Terminal {
         true
     }
 
-    async fn consent(&self, request: &ConsentRequest) -> Option<ConsentScope> {
-        consent::ask(&mut self.begin().await, request).await
+    async fn consent(&self, request: &ConsentRequest) -> Option<Consent> {
+        // The question does not show the readings of the request, so a yes does not confirm them.
+        let scope = consent::ask(&mut self.begin().await, request).await?;
+        Some(Consent { scope, by_person: false })
     }
 
     async fn clarify(&self, request: &ClarificationRequest) -> String {

@@ -26,8 +26,16 @@ fn subtask(n: u8) -> SubTaskId {
 }
 
 pub(crate) fn request(n: u8) -> Message {
-    UserRequest { task_id: task(n), raw_input: String::new(), session: vec![], interactive: false, hard_limit_ms: 1 }
-        .into()
+    UserRequest {
+        task_id: task(n),
+        raw_input: String::new(),
+        session: vec![],
+        interactive: false,
+        hard_limit_ms: 1,
+        required: vec![],
+        by_required: false,
+    }
+    .into()
 }
 
 pub(crate) fn spec(n: u8) -> Message {
@@ -38,6 +46,7 @@ pub(crate) fn spec(n: u8) -> Message {
         constraints: Constraints::default(),
         raw_input: String::new(),
         session: Vec::new(),
+        reading: artoo_proto::Reading::default(),
     }
     .into()
 }
@@ -50,7 +59,16 @@ pub(crate) fn missing(n: u8, s: u8) -> Message {
 pub(crate) fn consent(n: u8, s: u8) -> Message {
     let hash = ConsentHash(String::new());
     let scope = artoo_proto::ConsentScope::Once;
-    ConsentAnswer { task_id: task(n), subtask_id: subtask(s), hash, allowed: false, scope, note: None }.into()
+    ConsentAnswer {
+        task_id: task(n),
+        subtask_id: subtask(s),
+        hash,
+        allowed: false,
+        scope,
+        note: None,
+        readings: vec![],
+    }
+    .into()
 }
 
 pub(crate) fn memory_query(n: u8) -> Message {
@@ -75,6 +93,7 @@ fn result(n: u8) -> Message {
         denied: vec![],
         assumptions: vec![],
         next_steps: vec![],
+        coverage: None,
     }
     .into()
 }

@@ -46,6 +46,8 @@ pub(crate) fn message(kind: MessageKind) -> BoxedStrategy<Message> {
         M::CorrectionSignal => work::correction_signal().prop_map(Message::from).boxed(),
         M::SubTaskOutcome => work::sub_task_outcome().prop_map(Message::from).boxed(),
         M::SubTaskMissing => work::sub_task_missing().prop_map(Message::from).boxed(),
+        M::ReadingRequest => control::reading_request().prop_map(Message::from).boxed(),
+        M::ReadingAnswer => control::reading_answer().prop_map(Message::from).boxed(),
         M::ReplanRequest => work::replan_request().prop_map(Message::from).boxed(),
         M::OutcomeSummary => work::outcome_summary().prop_map(Message::from).boxed(),
         M::PlanDirective => control::plan_directive().prop_map(Message::from).boxed(),

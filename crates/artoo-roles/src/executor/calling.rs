@@ -88,6 +88,7 @@ impl Executor {
                     details,
                     reason,
                     offers,
+                    readings: Vec::new(),
                 })]
             }
         }

@@ -97,7 +97,9 @@ fn needs_consent(hash: &str) -> ToolOutcome {
 fn answer(hash: &str, allowed: bool) -> Input {
     let hash = ConsentHash(hash.to_owned());
     let scope = artoo_proto::ConsentScope::Once;
-    Input::Answered(ConsentAnswer { task_id: task_id(), subtask_id: subtask_id(1), hash, allowed, scope, note: None })
+    let (task_id, subtask_id) = (task_id(), subtask_id(1));
+    let answer = ConsentAnswer { task_id, subtask_id, hash, allowed, scope, note: None, readings: Vec::new() };
+    Input::Answered(answer)
 }
 
 #[test]

@@ -10,8 +10,8 @@ mod tests;
 use std::sync::Arc;
 
 use artoo_proto::{
-    CheckOutcome, Criterion, CriterionVerdict, EffectId, ModelFailure, ModelReply, ModelRequest, OutcomeSummary,
-    ReplanRequest, Role, RoleContext, TaskSpec, ToolCall, ValidateTaskContext, Verdict, VerdictSource,
+    CheckOutcome, Coverage, Criterion, CriterionVerdict, EffectId, ModelFailure, ModelReply, ModelRequest,
+    OutcomeSummary, ReplanRequest, Role, RoleContext, TaskSpec, ToolCall, ValidateTaskContext, Verdict, VerdictSource,
 };
 
 use crate::agent_validator::{Grounds, Judgement, Verdicts, independent, judgement_schema, may_have_changed, no_judge};
@@ -196,6 +196,7 @@ impl MetaValidator {
             summary: self.spec.intent.clone(),
             outcomes: review.gathered.outcomes,
             task_verdicts: verdicts,
+            coverage: Coverage::default(),
         })]
     }
 
@@ -219,6 +220,7 @@ impl MetaValidator {
             outcomes: gathered.outcomes,
             task_verdicts,
             model_failure,
+            coverage: Coverage::default(),
         })]
     }
 }

@@ -180,6 +180,7 @@ impl Perceiver {
             },
             raw_input,
             session: recent(&self.request),
+            reading: artoo_proto::Reading::default(),
         })]
     }
 }

@@ -22,6 +22,8 @@ fn request(raw_input: &str, interactive: bool) -> UserRequest {
         session: Vec::new(),
         interactive,
         hard_limit_ms: 1_000,
+        required: Vec::new(),
+        by_required: false,
     }
 }
 

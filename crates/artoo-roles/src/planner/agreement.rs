@@ -75,10 +75,14 @@ fn the_schema_of_the_planners_reply_is_its_type() {
             sequence,
             tools,
             success_criteria,
+            meets: Vec::new(),
         },
     );
-    let plans = (criteria(), vec(subtask, 1..=REPLY_SUBTASKS))
-        .prop_map(|(task_criteria, subtasks)| PlanDraft { task_criteria, subtasks });
+    let plans = (criteria(), vec(subtask, 1..=REPLY_SUBTASKS)).prop_map(|(task_criteria, subtasks)| PlanDraft {
+        task_criteria,
+        subtasks,
+        readings: Vec::new(),
+    });
     whatever_is_written_fits(&schema, plans, |plan| {
         let mut value = serde_json::to_value(plan).unwrap();
         value["task_criteria"] = json!(written_all(&plan.task_criteria));

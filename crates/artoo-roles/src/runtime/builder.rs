@@ -22,6 +22,7 @@ use uuid::Uuid;
 use super::driver::{Command, Driver};
 use super::environment::{EnvironmentError, detect_environment};
 use super::handle::TaskHandle;
+use super::ledgers::Ledgers;
 use super::operator::{Operator, Unattended};
 use super::perform::EffectRunner;
 use super::reflex::Reflex;
@@ -82,6 +83,8 @@ pub struct Builder {
     profile: Option<artoo_ggs::Profile>,
     input_log: Option<PathBuf>,
     seed: Option<Uuid>,
+    required: Vec<String>,
+    by_required: bool,
 }
 
 impl Builder {
@@ -142,6 +145,14 @@ impl Builder {
         self
     }
 
+    /// Requires these checks of every task, besides the words of its request; with `only` they decide, and not the
+    /// words. A check that can't be read ends the task.
+    #[must_use]
+    pub fn require(mut self, checks: Vec<String>, only: bool) -> Self {
+        (self.required, self.by_required) = (checks, only);
+        self
+    }
+
     /// Starts the runtime on the current tokio runtime.
     ///
     /// # Errors
@@ -157,6 +168,7 @@ impl Builder {
 
     /// Starts the runtime. Unlike `start`, it does not convert the errors of a full disk to `DiskFull`.
     fn try_start(self) -> Result<System, RuntimeError> {
+        let (required, by_required) = (self.required, self.by_required);
         let environment = self.environment.map_or_else(|| detect_environment(None), Ok)?;
         let mut tool_config = self.tools.unwrap_or_else(|| {
             let mut config = ToolConfig::new(environment.clone());
@@ -191,6 +203,7 @@ impl Builder {
             operator: self.operator.unwrap_or_else(|| Arc::new(Unattended)),
             environment,
             tools,
+            ledgers: Ledgers::default(),
         };
         let runner = Arc::new(runner);
         let driver = Driver {
@@ -206,7 +219,16 @@ impl Builder {
             work: BTreeMap::new(),
             waiting: BTreeMap::new(),
         };
-        Ok(System { commands, events, runner, driver: tokio::spawn(driver.run()), audit: Mutex::new(audit), notes })
+        Ok(System {
+            commands,
+            events,
+            runner,
+            driver: tokio::spawn(driver.run()),
+            audit: Mutex::new(audit),
+            notes,
+            required,
+            by_required,
+        })
     }
 }
 
@@ -278,6 +300,8 @@ pub struct System {
     // Taken when the runtime closes; the lock is never held across an await.
     audit: Mutex<Option<AuditService>>,
     notes: Vec<String>,
+    required: Vec<String>,
+    by_required: bool,
 }
 
 /// What the auditor reported, and what could not be stored, when a runtime closed.
@@ -335,6 +359,8 @@ impl System {
             session,
             interactive: self.runner.operator.is_present(),
             hard_limit_ms: hard_limit_ms.unwrap_or(HARD_LIMIT_MS),
+            required: self.required.clone(),
+            by_required: self.by_required,
         };
         let (reply, outcome) = oneshot::channel();
         let events = self.events.subscribe();

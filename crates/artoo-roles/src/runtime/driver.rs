@@ -152,7 +152,7 @@ impl Driver {
         };
         let waiting = task_id.as_ref().and_then(|task| self.waiting.get(task));
         let user_request = waiting.map(|waiting| waiting.user_request.clone()).unwrap_or_default();
-        let on_panic = crashed(&work);
+        let on_panic = crashed(&work, &user_request);
         let running = Arc::clone(&self.runner).perform(work, user_request, self.store.as_ref());
         let tasks = self.work.entry(task_id).or_default();
         while tasks.try_join_next().is_some() {}

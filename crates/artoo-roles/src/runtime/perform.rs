@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use artoo_llm::Model;
 use artoo_proto::{
-    CallStatus, Check, CheckOutcome, ClarificationAnswer, ConsentAnswer, Environment, Message, ModelFailure, TaskId,
-    ToolCall, ToolOutcome,
+    CallStatus, Check, CheckOutcome, ClarificationAnswer, ConsentAnswer, ConsentRequest, Environment, Message,
+    ModelFailure, ReadingAnswer, ReadingRequest, TaskId, ToolCall, ToolOutcome,
 };
 use artoo_tools::checks::{self, CheckInput};
 use artoo_tools::{EvidenceStore, Registry};
 
 use super::files::RealFiles;
+use super::ledgers::{Ledgers, not_compared};
 use super::operator::Operator;
 use super::store::Store;
 use crate::machine::{CheckOrder, Completion, Work};
@@ -24,6 +25,7 @@ pub(super) struct EffectRunner {
     pub(super) tools: Arc<Registry>,
     pub(super) operator: Arc<dyn Operator>,
     pub(super) environment: Environment,
+    pub(super) ledgers: Ledgers,
 }
 
 impl EffectRunner {
@@ -48,6 +50,14 @@ impl EffectRunner {
                 tokio::time::sleep(Duration::from_millis(after_ms)).await;
                 Completion::Timer
             }),
+            Work::Read { order } => {
+                let reading = self.ledgers.read(*order, self.environment.clone());
+                Box::pin(async move { Completion::Read(reading.await) })
+            }
+            Work::Cover { order } => {
+                let coverage = self.ledgers.cover(order, user_request);
+                Box::pin(async move { Completion::Covered(coverage.await) })
+            }
             Work::Persist { frames } => {
                 let written = store.map(|store| store.write(frames));
                 Box::pin(async move {
@@ -70,42 +80,57 @@ impl EffectRunner {
         decided.await.unwrap_or_else(|_| vec![CheckOutcome::hindered("the check failed to run"); count])
     }
 
-    /// Forgets the approvals, denials and failed calls of an ended task.
+    /// Forgets the approvals, denials, failed calls and the ledger of an ended task.
     pub(super) fn forget(&self, task_id: &TaskId) {
+        self.ledgers.forget(task_id);
         self.tools.forget(task_id);
     }
 
-    /// Asks the operator for an approval or a clarification and returns the answer to publish; `None` for any other
-    /// message.
-    ///
-    /// If no user is present, an approval request is denied.
+    /// Asks the operator for an approval, a clarification or a confirmation, and returns the answer to publish; `None`
+    /// for any other message.
     pub(super) async fn ask_operator(self: Arc<Self>, message: Message) -> Option<Message> {
-        #[expect(clippy::wildcard_enum_match_arm, reason = "only these two await an answer")]
+        #[expect(clippy::wildcard_enum_match_arm, reason = "only these three await an answer")]
         match message {
-            Message::ConsentRequest(request) => {
-                let present = self.operator.is_present();
-                let scope = if present { self.operator.consent(&request).await } else { None };
-                // Record the denial before publishing the answer, so that no call can race it.
-                if scope.is_none() {
-                    self.tools.refuse(&request.task_id, &request.hash);
-                }
-                let offered = scope.filter(|scope| request.offers.include(*scope)).unwrap_or_default();
-                let note = (!present).then(|| "there is no terminal to ask on".to_owned());
-                let answer = ConsentAnswer {
-                    task_id: request.task_id,
-                    subtask_id: request.subtask_id,
-                    hash: request.hash,
-                    allowed: scope.is_some(),
-                    scope: offered,
-                    note,
-                };
-                Some(answer.into())
-            }
+            Message::ConsentRequest(request) => Some(self.ask_consent(request).await.into()),
             Message::ClarificationRequest(request) => {
                 let answer = self.operator.clarify(&request).await;
                 Some(ClarificationAnswer { task_id: request.task_id, answer }.into())
             }
+            Message::ReadingRequest(ReadingRequest { task_id, readings }) => {
+                let request = ReadingRequest { task_id: task_id.clone(), readings };
+                let confirmed = self.operator.is_present()
+                    && self.operator.confirm_readings(&request).await
+                    && self.ledgers.confirm(&task_id, request.readings).await;
+                Some(ReadingAnswer { task_id, confirmed }.into())
+            }
             _ => None,
+        }
+    }
+
+    /// Asks the operator to approve a call, and with the first such question of a task the offered readings of its
+    /// request. If no user is present, the call is denied.
+    async fn ask_consent(&self, mut request: ConsentRequest) -> ConsentAnswer {
+        let present = self.operator.is_present();
+        let mut consent = None;
+        if present {
+            request.readings = self.ledgers.to_show(&request.task_id).await;
+            consent = self.operator.consent(&request).await;
+        }
+        // Record what follows from the answer before publishing it, so that no call and no comparison can race it.
+        if consent.is_none() {
+            self.tools.refuse(&request.task_id, &request.hash);
+        }
+        let by_person = consent.is_some_and(|consent| consent.by_person);
+        let is_confirmed = by_person && self.ledgers.confirm(&request.task_id, request.readings.clone()).await;
+        let offered = consent.map(|consent| consent.scope).filter(|scope| request.offers.include(*scope));
+        ConsentAnswer {
+            task_id: request.task_id,
+            subtask_id: request.subtask_id,
+            hash: request.hash,
+            allowed: consent.is_some(),
+            scope: offered.unwrap_or_default(),
+            note: (!present).then(|| "there is no terminal to ask on".to_owned()),
+            readings: if is_confirmed { request.readings } else { Vec::new() },
         }
     }
 }
@@ -155,7 +180,7 @@ fn decide(
 }
 
 /// The completion of an effect whose work panicked: a failure, except for a timer, which counts as fired.
-pub(super) fn crashed(work: &Work) -> Completion {
+pub(super) fn crashed(work: &Work, user_request: &str) -> Completion {
     let detail = "performing it failed inside artoo".to_owned();
     match work {
         Work::Model { .. } => Completion::Model(Err(ModelFailure::Unreachable { detail })),
@@ -169,5 +194,7 @@ pub(super) fn crashed(work: &Work) -> Completion {
         Work::Checks { order } => Completion::Checks(vec![CheckOutcome::hindered(detail); order.checks.len()]),
         Work::Timer { .. } => Completion::Timer,
         Work::Persist { .. } => Completion::Persisted(Err(detail)),
+        Work::Read { .. } => Completion::Read(Err(detail)),
+        Work::Cover { .. } => Completion::Covered(not_compared(user_request.to_owned())),
     }
 }

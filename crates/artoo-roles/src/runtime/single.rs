@@ -96,6 +96,7 @@ async fn call(
                 details,
                 reason,
                 offers: ConsentOffers::default(),
+                readings: Vec::new(),
             },
         };
         let is_approved = operator.is_present() && operator.consent(&asked).await.is_some();

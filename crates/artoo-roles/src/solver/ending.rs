@@ -248,6 +248,7 @@ pub(super) fn result(
         denied: account.denied.clone(),
         assumptions: account.assumptions.clone(),
         next_steps: next_steps(&ending, account),
+        coverage: None,
         ending,
     }
 }

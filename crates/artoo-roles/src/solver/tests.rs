@@ -26,6 +26,8 @@ fn request(hard_limit_ms: u64) -> UserRequest {
         session: Vec::new(),
         interactive: true,
         hard_limit_ms,
+        required: Vec::new(),
+        by_required: false,
     }
 }
 
@@ -54,6 +56,7 @@ fn short(round: u32, outcomes: Vec<SubTaskOutcome>) -> ReplanRequest {
         outcomes: outcomes.into_iter().map(|outcome| SubTaskOutcome { round, ..outcome }).collect(),
         task_verdicts: Vec::new(),
         model_failure: None,
+        coverage: artoo_proto::Coverage::default(),
     }
 }
 
@@ -85,6 +88,7 @@ fn met(round: u32) -> OutcomeSummary {
             SubTaskOutcome { round, ..outcome(2, true, "two", vec![look(2, "two")]) },
         ],
         task_verdicts: vec![verdict(&criterion, Verdict::Pass, VerdictSource::Model)],
+        coverage: artoo_proto::Coverage::default(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use artoo_proto::{CallStatus, ReplyBody, ToolOutcome, Usage, escape};
+use artoo_proto::{CallStatus, CoverageState, ReplyBody, ToolOutcome, Usage, escape};
 
 use crate::limits::DIGEST_CHARS;
 use crate::machine::{Completion, Work};
@@ -15,6 +15,8 @@ pub(super) fn of_work(work: &Work) -> String {
         Work::Checks { order } => order.checks.iter().map(artoo_proto::Check::claim).collect::<Vec<_>>().join("; "),
         Work::Timer { after_ms } => format!("{after_ms} ms"),
         Work::Persist { frames } => format!("{} frame(s)", frames.len()),
+        Work::Read { order } => format!("{} proposal(s) for {:?}", order.proposals.len(), order.request),
+        Work::Cover { order } => format!("{} call(s)", order.calls.len()),
     };
     short(&text)
 }
@@ -38,7 +40,14 @@ pub(super) fn of_completion(completion: &Completion) -> String {
         }
         Completion::Timer => "rang".to_owned(),
         Completion::Persisted(Ok(())) => "written".to_owned(),
-        Completion::Persisted(Err(error)) => error.clone(),
+        Completion::Persisted(Err(error)) | Completion::Read(Err(error)) => error.clone(),
+        Completion::Read(Ok(reading)) => {
+            format!("{} part(s), {} not read", reading.clauses.len(), reading.unread().count())
+        }
+        Completion::Covered(coverage) => {
+            let shown = coverage.rows.iter().filter(|row| row.state == CoverageState::Shown).count();
+            format!("{shown} of {} part(s) shown, {} unasked", coverage.rows.len(), coverage.unasked.len())
+        }
     };
     short(&text)
 }
@@ -54,6 +63,8 @@ pub(super) fn is_ok(completion: &Completion) -> bool {
         Completion::Checks(outcomes) => outcomes.iter().all(|outcome| outcome.pass),
         Completion::Timer => true,
         Completion::Persisted(result) => result.is_ok(),
+        Completion::Read(reading) => reading.is_ok(),
+        Completion::Covered(_) => true,
     }
 }
 
@@ -62,7 +73,12 @@ pub(super) fn usage(completion: &Completion) -> Usage {
     match completion {
         Completion::Model(Ok(reply)) => reply.usage,
         Completion::Model(Err(failure)) => failure.usage(),
-        Completion::Tool(_) | Completion::Checks(_) | Completion::Timer | Completion::Persisted(_) => Usage::default(),
+        Completion::Tool(_)
+        | Completion::Checks(_)
+        | Completion::Timer
+        | Completion::Persisted(_)
+        | Completion::Read(_)
+        | Completion::Covered(_) => Usage::default(),
     }
 }
 

@@ -2,16 +2,16 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "a bench looks for the few things it knows")]
 
 use artoo_proto::{
-    CallStatus, Check, Criterion, CriterionVerdict, DispatchManifest, EffectClass, EffectId, EvidenceId,
-    ExecutionResult, ExecutionStatus, FileChange, ManifestEntry, Message, Mode, ModelFailure, ModelReply, ModelRequest,
-    Now, OutcomeStatus, PerceiveContext, Plan, PlannedSubtask, Prompt, ReplyBody, Role, RoleContext, SubTask,
-    SubTaskId, SubTaskOutcome, TaskId, TaskSpec, Timestamp, ToolCall, ToolOrder, ToolRequest, Usage, Verdict,
-    VerdictSource,
+    CallStatus, Check, Coverage, CoverageState, Covered, Criterion, CriterionVerdict, DispatchManifest, EffectClass,
+    EffectId, EvidenceId, ExecutionResult, ExecutionStatus, FileChange, ManifestEntry, Message, Mode, ModelFailure,
+    ModelReply, ModelRequest, Now, OutcomeStatus, PerceiveContext, Plan, PlannedSubtask, Prompt, Reading, ReplyBody,
+    Role, RoleContext, SubTask, SubTaskId, SubTaskOutcome, TaskId, TaskSpec, Timestamp, ToolCall, ToolOrder,
+    ToolRequest, Usage, Verdict, VerdictSource,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::machine::{CheckOrder, Context, Ids, Machine, RoleEffect, Work};
+use crate::machine::{CheckOrder, Context, CoverOrder, Ids, Machine, ReadOrder, RoleEffect, Work};
 use crate::testing::world::{environment, looked};
 
 /// Hostile text for injection tests: fences, role tags, control characters, escape sequences, bidi marks, placeholders.
@@ -93,6 +93,44 @@ pub fn checking(effects: &[RoleEffect]) -> (EffectId, CheckOrder) {
     found.unwrap_or_else(|| panic!("no check is run: {effects:#?}"))
 }
 
+/// The first reading that a role asked for; panics if there is none.
+pub fn reading(effects: &[RoleEffect]) -> (EffectId, ReadOrder) {
+    let found = work(effects).into_iter().find_map(|(id, work)| match work {
+        Work::Read { order } => Some((id, (**order).clone())),
+        _ => None,
+    });
+    found.unwrap_or_else(|| panic!("nothing is read: {effects:#?}"))
+}
+
+/// The first comparison with the request that a role asked for; panics if there is none.
+pub fn covering(effects: &[RoleEffect]) -> (EffectId, CoverOrder) {
+    let found = work(effects).into_iter().find_map(|(id, work)| match work {
+        Work::Cover { order } => Some((id, order.clone())),
+        _ => None,
+    });
+    found.unwrap_or_else(|| panic!("nothing is compared: {effects:#?}"))
+}
+
+/// A coverage of one row in this state.
+pub fn coverage(state: CoverageState) -> Coverage {
+    let row = Covered {
+        span: (0, 5),
+        words: "count".to_owned(),
+        act: Some("count the reports".to_owned()),
+        state,
+        by: vec![EvidenceId("e1".to_owned())],
+        why: "seen".to_owned(),
+        confirmed: false,
+        required: false,
+    };
+    Coverage { rows: vec![row], ..Coverage::default() }
+}
+
+/// A coverage that shows everything to be done.
+pub fn complete_coverage() -> Coverage {
+    coverage(CoverageState::Shown)
+}
+
 /// The timers that a role started, with their delays in milliseconds.
 pub fn timers(effects: &[RoleEffect]) -> Vec<(EffectId, u64)> {
     let timer = |(id, work)| if let &Work::Timer { after_ms } = work { Some((id, after_ms)) } else { None };
@@ -148,6 +186,7 @@ pub fn spec(raw_input: &str) -> TaskSpec {
         constraints: artoo_proto::Constraints::default(),
         raw_input: raw_input.to_owned(),
         session: Vec::new(),
+        reading: Reading::default(),
     }
 }
 

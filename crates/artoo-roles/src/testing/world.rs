@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, VecDeque};
 
 use artoo_bus::TapEvent;
 use artoo_proto::{
-    CallStatus, CheckOutcome, ConsentAnswer, ConsentHash, ConsentOffers, ConsentScope, EffectClass, EffectId,
-    Environment, EvidenceId, FinalResult, Message, ModelFailure, ModelReply, ModelRequest, Now, ReplyBody, Role,
-    Timestamp, ToolCall, ToolClass, ToolOrder, ToolOutcome, ToolRequest, ToolSpec, Usage, UserRequest,
+    CallStatus, CheckOutcome, ConsentAnswer, ConsentHash, ConsentOffers, ConsentScope, Coverage, EffectClass, EffectId,
+    Environment, EvidenceId, FinalResult, Message, ModelFailure, ModelReply, ModelRequest, Now, Reading, ReplyBody,
+    Role, Timestamp, ToolCall, ToolClass, ToolOrder, ToolOutcome, ToolRequest, ToolSpec, Usage, UserRequest,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::machine::{CheckOrder, Completion, Work};
+use crate::machine::{CheckOrder, Completion, CoverOrder, ReadOrder, Work};
 use crate::memory::Memory;
 use crate::system::{Effect, Input, System, SystemConfig};
 
@@ -22,6 +22,8 @@ pub type ModelScript = Box<dyn FnMut(&ModelRequest) -> Result<ReplyBody, ModelFa
 pub type ToolScript = Box<dyn FnMut(&ToolOrder) -> ToolOutcome>;
 /// Scripted checks: one outcome for each check.
 pub type CheckScript = Box<dyn FnMut(&CheckOrder) -> Vec<CheckOutcome>>;
+/// A scripted comparison of the request with what was recorded.
+pub type CoverScript = Box<dyn FnMut(&CoverOrder) -> Coverage>;
 /// A scripted operator: answers a message from the System; `None` for no answer.
 pub type OperatorScript = Box<dyn FnMut(&Message) -> Option<Message>>;
 
@@ -36,6 +38,9 @@ pub struct World {
     pub tools: ToolScript,
     pub checks: CheckScript,
     pub operator: OperatorScript,
+    /// The request as code reads it; what is offered only after a model proposed readings.
+    pub reading: Result<Reading, String>,
+    pub cover: CoverScript,
     /// Work that was not performed yet, oldest first.
     pub work: VecDeque<(EffectId, Work)>,
     /// Running timers by the uptime in milliseconds at which they fire.
@@ -142,6 +147,7 @@ pub fn refusing(note: Option<&'static str>) -> OperatorScript {
                 allowed: false,
                 scope: ConsentScope::Once,
                 note: note.map(str::to_owned),
+                readings: Vec::new(),
             }
             .into(),
         ),
@@ -199,6 +205,8 @@ impl World {
                 vec![pass; order.checks.len()]
             }),
             operator: Box::new(|_| None),
+            reading: Ok(Reading::default()),
+            cover: Box::new(|_| Coverage::default()),
             work: VecDeque::new(),
             timers: BTreeMap::new(),
             delivered: Vec::new(),
@@ -216,6 +224,8 @@ impl World {
             session: Vec::new(),
             interactive: false,
             hard_limit_ms: crate::limits::HARD_LIMIT_MS,
+            required: Vec::new(),
+            by_required: false,
         }
     }
 
@@ -305,7 +315,18 @@ impl World {
             Work::Checks { order } => Completion::Checks((self.checks)(order)),
             Work::Timer { .. } => Completion::Timer,
             Work::Persist { .. } => Completion::Persisted(Ok(())),
+            Work::Read { order } => Completion::Read(self.read(order)),
+            Work::Cover { order } => Completion::Covered((self.cover)(order)),
         }
+    }
+
+    /// The scripted reading; the second time with every proposal that it takes.
+    fn read(&self, order: &ReadOrder) -> Result<Reading, String> {
+        let mut reading = self.reading.clone()?;
+        if order.proposals.is_empty() {
+            reading.offered.clear();
+        }
+        Ok(reading)
     }
 
     /// The roles that called a model, in the order of the calls.

@@ -72,6 +72,8 @@ impl Errand {
                 session: Vec::new(),
                 interactive: rng.chance(500),
                 hard_limit_ms: limits[rng.below(limits.len())],
+                required: Vec::new(),
+                by_required: false,
             },
             lie: lies.then(|| *rng.pick(&LIES)),
         }

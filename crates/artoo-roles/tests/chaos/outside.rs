@@ -1,7 +1,7 @@
 //! What a run does outside its System: the work that was asked for, the answers, and the trouble nobody asked for.
 
 use artoo_bus::TapEvent;
-use artoo_proto::{Ending, Message, ModelReply, ModelRequest, TaskId, ToolOutcome, Usage};
+use artoo_proto::{Coverage, Ending, Message, ModelReply, ModelRequest, Reading, TaskId, ToolOutcome, Usage};
 
 use super::choice::Choice;
 use super::run::{Job, Run};
@@ -47,6 +47,8 @@ impl Run {
             }
             Work::Checks { order } => Completion::Checks(hands::check(&mut self.rng, &self.weather, order)),
             Work::Timer { .. } => Completion::Timer,
+            Work::Read { .. } => Completion::Read(Ok(Reading::default())),
+            Work::Cover { .. } => Completion::Covered(Coverage::default()),
             Work::Persist { .. } => {
                 let full = self.rng.chance(self.weather.unwritten);
                 Completion::Persisted(if full { Err("the disk is full".to_owned()) } else { Ok(()) })

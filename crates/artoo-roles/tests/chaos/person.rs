@@ -28,6 +28,7 @@ pub(super) fn answers(rng: &mut Rng, weather: &Weather, question: &Message) -> V
                 allowed,
                 scope: if rng.chance(300) { ConsentScope::Task } else { ConsentScope::Once },
                 note: (!allowed && rng.chance(300)).then(|| "there is no terminal to ask on".to_owned()),
+                readings: Vec::new(),
             };
             let mut answers = Vec::new();
             if rng.chance(weather.forge * 5) {

@@ -4,11 +4,12 @@ use artoo_proto::{
     AbandonReason, Abort, Advice, Basis, CancelRequest, ClarificationAnswer, ClarificationRequest, ConsentAnswer,
     ConsentOffers, ConsentRequest, ConsentScope, CriterionMark, CriterionReport, Ending, FailureMix, FinalResult, Loss,
     MacroState, MegramDraft, MegramId, MemoryAction, MemoryFeedback, MemoryFeedbackKind, MemoryQuery, MemoryRecall,
-    PlanDirective, Potentials, PrevDirective, ReplanDirective, RoleFailed, SessionTurn, Sop, Urgency, UserRequest,
+    PlanDirective, Potentials, PrevDirective, ReadingAnswer, ReadingRequest, ReplanDirective, RoleFailed, SessionTurn,
+    Sop, Urgency, UserRequest,
 };
 use proptest::prelude::*;
 
-use super::work::{failure_class, kept_output, perception_failed, unverified};
+use super::work::{coverage, failure_class, kept_output, offered, perception_failed, unverified};
 use super::{
     consent_hash, denied, effect_id, id, list, model_failure, number, one_of, option, record, role, subtask_id,
     task_id, text, texts,
@@ -25,6 +26,8 @@ pub(crate) fn user_request() -> BoxedStrategy<UserRequest> {
         session: list(session_turn()),
         interactive: any::<bool>(),
         hard_limit_ms: any::<u64>(),
+        required: texts(),
+        by_required: any::<bool>(),
     })
 }
 
@@ -46,6 +49,7 @@ pub(crate) fn consent_request() -> BoxedStrategy<ConsentRequest> {
         details: texts(),
         reason: text(),
         offers: record!(ConsentOffers { task: texts(), path: texts() }),
+        readings: list(offered()),
     })
 }
 
@@ -61,7 +65,16 @@ pub(crate) fn consent_answer() -> BoxedStrategy<ConsentAnswer> {
             any::<u32>().prop_map(|days| ConsentScope::Path { days }),
         ],
         note: option(text()),
+        readings: list(offered()),
     })
+}
+
+pub(crate) fn reading_request() -> BoxedStrategy<ReadingRequest> {
+    record!(ReadingRequest { task_id: task_id(), readings: list(offered()) })
+}
+
+pub(crate) fn reading_answer() -> BoxedStrategy<ReadingAnswer> {
+    record!(ReadingAnswer { task_id: task_id(), confirmed: any::<bool>() })
 }
 
 pub(crate) fn cancel_request() -> BoxedStrategy<CancelRequest> {
@@ -210,5 +223,6 @@ pub(crate) fn final_result() -> BoxedStrategy<FinalResult> {
         denied: list(denied()),
         assumptions: texts(),
         next_steps: texts(),
+        coverage: option(coverage()),
     })
 }

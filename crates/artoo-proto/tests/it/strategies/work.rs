@@ -1,11 +1,12 @@
 //! What is planned, dispatched, executed and judged.
 
 use artoo_proto::{
-    Approval, CallStatus, Constraints, CorrectionSignal, CriterionVerdict, DispatchManifest, EffectClass,
-    ExecutionResult, ExecutionStatus, FailureClass, FileChange, GapPoint, KeptOutput, ManifestEntry, MissingOutcome,
-    MissingReason, OutcomeStatus, OutcomeSummary, PerceptionFailed, PerceptionFailure, Plan, PlanRejected,
-    PlannedSubtask, Recipe, RecipeStep, ReplanRequest, SubTask, SubTaskMissing, SubTaskOutcome, TaskSpec, ToolCall,
-    ToolRequest, UnverifiedOutput, Verdict, VerdictSource,
+    Approval, CallStatus, Clause, Constraints, CorrectionSignal, Coverage, CoverageState, Covered, CriterionVerdict,
+    DispatchManifest, EffectClass, ExecutionResult, ExecutionStatus, FailureClass, FileChange, GapPoint, KeptOutput,
+    ManifestEntry, MissingOutcome, MissingReason, Obligation, OfferedReading, OutcomeStatus, OutcomeSummary,
+    PerceptionFailed, PerceptionFailure, Plan, PlanRejected, PlannedSubtask, Reading, Recipe, RecipeStep,
+    ReplanRequest, SubTask, SubTaskMissing, SubTaskOutcome, TaskSpec, ToolCall, ToolRequest, Unasked, Unread,
+    UnverifiedOutput, Verdict, VerdictSource,
 };
 use proptest::prelude::*;
 
@@ -23,7 +24,8 @@ pub(crate) fn task_spec() -> BoxedStrategy<TaskSpec> {
         intent: text(),
         constraints: constraints,
         raw_input: text(),
-        session: list(session_turn())
+        session: list(session_turn()),
+        reading: reading(),
     })
 }
 
@@ -243,6 +245,7 @@ pub(crate) fn replan_request() -> BoxedStrategy<ReplanRequest> {
         unverified: list(unverified()),
         gap_summary: text(),
         model_failure: option(model_failure()),
+        coverage: coverage(),
     })
 }
 
@@ -254,5 +257,52 @@ pub(crate) fn outcome_summary() -> BoxedStrategy<OutcomeSummary> {
         summary: text(),
         outcomes: list(sub_task_outcome()),
         task_verdicts: list(verdict()),
+        coverage: coverage(),
+    })
+}
+
+fn obligation() -> BoxedStrategy<Obligation> {
+    record!(Obligation { step: json(), reading: text() })
+}
+
+fn state() -> BoxedStrategy<CoverageState> {
+    use CoverageState as S;
+    one_of(&[S::Shown, S::Refuted, S::NotShown, S::Vague, S::Described, S::NotRead, S::Judged, S::Courtesy])
+}
+
+pub(super) fn offered() -> BoxedStrategy<OfferedReading> {
+    record!(OfferedReading { clause: any::<u32>(), words: text(), obligations: list(obligation()) })
+}
+
+fn reading() -> BoxedStrategy<Reading> {
+    let clause = record!(Clause {
+        number: any::<u32>(),
+        span: any::<(usize, usize)>(),
+        words: text(),
+        obligations: list(obligation()),
+        unread: option(record!(Unread { state: state(), why: text() })),
+    });
+    record!(Reading { clauses: list(clause), offered: list(offered()), refused: texts() })
+}
+
+pub(super) fn coverage() -> BoxedStrategy<Coverage> {
+    let row = record!(Covered {
+        span: any::<(usize, usize)>(),
+        words: text(),
+        act: option(text()),
+        state: state(),
+        by: list(evidence_id()),
+        why: text(),
+        confirmed: any::<bool>(),
+        required: any::<bool>(),
+    });
+    let unasked = record!(Unasked { path: text(), change: text(), by: evidence_id() });
+    record!(Coverage {
+        rows: list(row),
+        unasked: list(unasked),
+        run_by_others: texts(),
+        answer: option(text()),
+        by_required: any::<bool>(),
+        offered: list(offered()),
     })
 }

@@ -263,7 +263,12 @@ impl Watch {
         self.hold(task.published.is_none(), "(9) work after the result", || format!("{work:?}"));
         match work {
             Work::Model { request } if request.role == Role::MetaValidator => self.gate(task, request),
-            Work::Model { .. } | Work::Checks { .. } | Work::Timer { .. } | Work::Persist { .. } => {}
+            Work::Model { .. }
+            | Work::Checks { .. }
+            | Work::Timer { .. }
+            | Work::Persist { .. }
+            | Work::Read { .. }
+            | Work::Cover { .. } => {}
             Work::Tool { order } => {
                 let subtask_id = subtask_id.unwrap();
                 self.order(task, subtask_id, order);
