@@ -61,7 +61,8 @@ pub(crate) fn system(settings: &Settings, models: Models, screen: &Screen) -> Re
         .model(models.model)
         .environment(settings.environment.clone())
         .tools(settings.tools.clone())
-        .data_dir(settings.data_dir.clone());
+        .data_dir(settings.data_dir.clone())
+        .require(settings.required.clone(), settings.by_required);
     if let Some(person) = Terminal::detect(screen) {
         builder = builder.operator(person);
     }

@@ -138,7 +138,7 @@ mod tests {
         coverage.unasked.push(Unasked {
             path: "/home/a\n/.envrc".to_owned(),
             change: "made".to_owned(),
-            by: EvidenceId::default(),
+            by: EvidenceId("c1".to_owned()),
         });
         assert_eq!(first_gap(&coverage).unwrap(), "changed though not asked for: /home/a\\n/.envrc (made)");
         assert_eq!(texts(table(&coverage)).last().unwrap(), "  [not asked for] /home/a\\n/.envrc: made");
