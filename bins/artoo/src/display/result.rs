@@ -31,8 +31,8 @@ pub(crate) fn render(result: &FinalResult, usage: &BTreeMap<Role, Usage>) -> Ren
         Ending::Accept { basis: Basis::Checked } => covered(result),
         Ending::Accept { basis: Basis::Mixed } => unchecked(
             result,
-            "Not shown as a whole: facts show a part of this, the rest only a model judged.",
-            "answered: a part is shown, the rest is not",
+            "Not verified as a whole: facts show a part of this, a model judged the rest.",
+            "answered: facts show a part, a model judged the rest",
         ),
         Ending::Accept { basis: Basis::Judged } => unchecked(
             result,

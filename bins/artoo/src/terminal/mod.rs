@@ -100,7 +100,6 @@ impl Operator for Terminal {
     }
 
     async fn consent(&self, request: &ConsentRequest) -> Option<Consent> {
-        // The question does not show the readings of the request, so a yes does not confirm them.
         let scope = consent::ask(&mut self.begin().await, request).await?;
         Some(Consent { scope, by_person: true })
     }
