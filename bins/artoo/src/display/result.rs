@@ -82,7 +82,10 @@ fn covered(result: &FinalResult) -> Rendered {
         after.extend(quoted_briefly(&result.output));
     }
     let answer = if answer.is_empty() { Vec::new() } else { vec![Line::answer(answer)] };
-    Rendered { before: vec![Line::strong(escape::one_line(&result.summary))], answer, after }
+    // The request as code reads it; a model's summary could say anything.
+    let read = known.into_iter().flat_map(|coverage| coverage.rows.iter().filter_map(|row| row.act.as_deref()));
+    let before = read.map(|act| Line::strong(escape::one_line(act))).collect();
+    Rendered { before, answer, after }
 }
 
 /// Renders an accepted result that code did not fully verify: the output is quoted under `heading`.

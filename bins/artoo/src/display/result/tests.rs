@@ -161,13 +161,13 @@ fn a_covered_answer_is_composed_by_code_and_the_model_is_quoted() {
     let coverage = Coverage { rows: vec![row], answer: Some("3".to_owned()), ..Coverage::default() };
     let usage = BTreeMap::from([(Role::Executor, Usage { model_calls: 1, prompt_tokens: 1, completion_tokens: 1 })]);
     let mut result = FinalResult {
-        summary: "count the files".to_owned(),
+        summary: LIE.to_owned(),
         output: LIE.to_owned(),
         coverage: Some(coverage.clone()),
         ..result_with(Ending::Accept { basis: Basis::Checked })
     };
     let rendered = render(&result, &usage);
-    assert_eq!(text(&rendered.answer), "3\n");
+    assert_eq!((text(&rendered.before), text(&rendered.answer)), ("count the files\n".to_owned(), "3\n".to_owned()));
     let after = text(&rendered.after);
     assert!(
         after.starts_with("accepted: recorded facts show every part of the request\n  [shown] \"how many\""),
