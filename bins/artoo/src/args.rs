@@ -235,6 +235,12 @@ pub(crate) struct Options {
     /// Also names the changes that were not kept because programs make them for their own use, such as caches
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
+    /// A check of your own that must be met too, such as 'ran: make check' (repeatable; see docs/paths-and-exit-codes.md)
+    #[arg(long, global = true, value_name = "CHECK")]
+    pub(crate) require: Vec<String>,
+    /// Only the required checks, and nothing being changed that was not asked for, decide the exit code
+    #[arg(long, global = true, requires = "require")]
+    pub(crate) exit_by_required: bool,
     /// The model: reflex, file:NAME, file:PATH, cassette:PATH, or openai, responses, anthropic or ollama, alone, with :NAME or :NAME@URL
     #[arg(long, global = true, value_name = "MODEL")]
     pub(crate) model: Option<ModelKind>,

@@ -25,6 +25,10 @@ pub(crate) struct Settings {
     pub(crate) json: bool,
     /// Whether changes that were not kept are named.
     pub(crate) verbose: bool,
+    /// Checks that a script requires.
+    pub(crate) required: Vec<String>,
+    /// Whether only the required checks decide the exit code.
+    pub(crate) by_required: bool,
     pub(crate) tools: ToolConfig,
     /// Maximum number of tokens of the run; `None` for no limit.
     pub(crate) max_tokens: Option<u64>,
@@ -58,6 +62,8 @@ impl Settings {
             limit_ms: deadline.map(|deadline| deadline.limit_ms),
             json: options.json,
             verbose: options.verbose,
+            required: options.require.clone(),
+            by_required: options.exit_by_required,
             max_tokens: options
                 .max_tokens
                 .map_or_else(|| variables.parsed("ARTOO_MAX_TOKENS"), |most| Ok(Some(most)))?,

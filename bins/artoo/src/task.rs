@@ -14,7 +14,7 @@ use crate::audit;
 use crate::call_monitor::CallMonitor;
 use crate::display::json::EndedTask;
 use crate::display::writer::Screen;
-use crate::display::{Line, json, live, result};
+use crate::display::{Line, coverage, json, live, result};
 use crate::estimate::Estimate;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -61,7 +61,8 @@ pub(crate) fn system(settings: &Settings, models: Models, screen: &Screen) -> Re
         .model(models.model)
         .environment(settings.environment.clone())
         .tools(settings.tools.clone())
-        .data_dir(settings.data_dir.clone());
+        .data_dir(settings.data_dir.clone())
+        .require(settings.required.clone(), settings.by_required);
     if let Some(person) = Terminal::detect(screen) {
         builder = builder.operator(person);
     }
@@ -100,7 +101,11 @@ pub(crate) async fn perform(
         let rendered = result::render(&outcome.result, &outcome.usage);
         screen.tell(&rendered.before);
         screen.answer_with(&rendered.answer, &outcome.result.whole, &EvidenceStore::new(&settings.data_dir));
-        screen.tell(&rendered.after);
+        match outcome.result.coverage.as_ref().and_then(coverage::first_gap) {
+            // One line keeps it quiet, and still says what to look at.
+            Some(gap) if screen.is_quiet() => screen.insist(&[Line::warning(gap)]),
+            _ => screen.tell(&rendered.after),
+        }
         screen.tell(&spending.lines(task_id, expected.as_ref().map(Estimate::beside)));
         screen.tell(&changed(settings, &outcome).iter().flat_map(result::undoable).collect::<Vec<_>>());
     }

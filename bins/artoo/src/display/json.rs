@@ -41,12 +41,14 @@ pub(crate) fn event(event: &TapEvent) -> Value {
                     set(&mut line, "details", json!(asked.details));
                     set(&mut line, "reason", json!(asked.reason));
                     set(&mut line, "offers", json!(asked.offers));
+                    set(&mut line, "readings", json!(asked.readings));
                 }
                 Message::ConsentAnswer(answer) => {
                     set(&mut line, "event", json!("consent_answered"));
                     set(&mut line, "allowed", json!(answer.allowed));
                     set(&mut line, "scope", json!(answer.scope));
                     set(&mut line, "note", json!(answer.note));
+                    set(&mut line, "confirmed", json!(answer.readings));
                 }
                 _ => {}
             }
@@ -102,7 +104,8 @@ pub(crate) fn result(performed: &EndedTask, exit: Exit, close: &CloseReport, und
     let outcome = &performed.outcome;
     json!({
         "event": "result", "exit_code": exit.code(), "result": outcome.result, "usage": outcome.usage, "undo": undo.map(undo_entry),
-        "spending": performed.spending,
+        "coverage": outcome.result.coverage.as_ref().map(|coverage| &coverage.rows),
+        "unasked": outcome.result.coverage.as_ref().map(|coverage| &coverage.unasked), "spending": performed.spending,
         "problems": close.problems, "audit_log": close.audit.as_ref().map(|audit| &audit.log)
     })
 }

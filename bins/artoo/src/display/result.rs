@@ -11,7 +11,7 @@ use artoo_proto::{
 };
 use artoo_tools::undo::Entry;
 
-use super::{Line, quoted, quoted_briefly};
+use super::{Line, coverage, quoted, quoted_briefly};
 
 /// Maximum length of the evidence shown with a criterion, in characters.
 const EVIDENCE_CHARS: usize = 240;
@@ -27,16 +27,13 @@ pub(crate) struct Rendered {
 /// Renders a task's result as lines for people, with its model calls and tokens by role.
 pub(crate) fn render(result: &FinalResult, usage: &BTreeMap<Role, Usage>) -> Rendered {
     let mut rendered = match &result.ending {
-        Ending::Accept { basis: Basis::Checked } => accepted(result),
-        Ending::Accept { basis: Basis::Mixed } => {
-            let count = |mark| result.criteria.iter().filter(|report| report.mark == mark).count();
-            let (checked, judged) = (count(CriterionMark::Checked), count(CriterionMark::Judged));
-            unchecked(
-                result,
-                "Not verified as a whole: code checked a part of this, a model judged the rest.",
-                format!("answered: {checked} checked in code, {judged} on a model's judgement of the evidence"),
-            )
-        }
+        Ending::Accept { basis: Basis::Checked } if usage.is_empty() => accepted(result),
+        Ending::Accept { basis: Basis::Checked } => covered(result),
+        Ending::Accept { basis: Basis::Mixed } => unchecked(
+            result,
+            "Not verified as a whole: facts show a part of this, a model judged the rest.",
+            "answered: facts show a part, a model judged the rest",
+        ),
         Ending::Accept { basis: Basis::Judged } => unchecked(
             result,
             "Not verified in code: this rests on a model's judgement alone.",
@@ -68,6 +65,29 @@ fn accepted(result: &FinalResult) -> Rendered {
     }
 }
 
+/// Renders a model's result of which facts show every part: on standard output what code composed, beside it the words
+/// of the model.
+fn covered(result: &FinalResult) -> Rendered {
+    let known = result.coverage.as_ref();
+    let answer = known.and_then(|coverage| coverage.answer.as_deref()).unwrap_or_default().trim_end_matches('\n');
+    let verdict = match known {
+        Some(coverage) if coverage.by_required => "accepted by your own checks",
+        _ => "accepted: recorded facts show every part of the request",
+    };
+    let mut after = vec![Line::strong(verdict)];
+    after.extend(decided(result));
+    // What a model says beside the facts is shown as its words.
+    if !result.output.trim().is_empty() && result.output.trim() != answer.trim() {
+        after.push(Line::plain("the model says:"));
+        after.extend(quoted_briefly(&result.output));
+    }
+    let answer = if answer.is_empty() { Vec::new() } else { vec![Line::answer(answer)] };
+    // The request as code reads it; a model's summary could say anything.
+    let read = known.into_iter().flat_map(|coverage| coverage.rows.iter().filter_map(|row| row.act.as_deref()));
+    let before = read.map(|act| Line::strong(escape::one_line(act))).collect();
+    Rendered { before, answer, after }
+}
+
 /// Renders an accepted result that code did not fully verify: the output is quoted under `heading`.
 fn unchecked(result: &FinalResult, heading: &'static str, verdict: impl Into<String>) -> Rendered {
     let mut answer = vec![Line::strong(heading)];
@@ -77,9 +97,10 @@ fn unchecked(result: &FinalResult, heading: &'static str, verdict: impl Into<Str
     Rendered { before: Vec::new(), answer, after }
 }
 
-/// Lines after an answer: criteria, denied actions and next steps.
+/// Lines after an answer: the coverage of the request, criteria, denied actions and next steps.
 fn decided(result: &FinalResult) -> Vec<Line> {
-    let mut lines = criteria(result.criteria.iter());
+    let mut lines: Vec<Line> = result.coverage.iter().flat_map(coverage::table).collect();
+    lines.extend(criteria(result.criteria.iter()));
     let denied = result.denied.iter();
     lines.extend(denied.map(|action| Line::warning(format!("not allowed, so not done: {}", of_denied(action)))));
     lines.extend(result.next_steps.iter().map(|step| Line::plain(format!("next: {}", escape::one_line(step)))));
@@ -107,6 +128,7 @@ fn incomplete(result: &FinalResult) -> Rendered {
         }));
         answer.extend(quoted(&result.output));
     }
+    answer.extend(section("\nWhat was asked:", result.coverage.iter().flat_map(coverage::table)));
     // The summary already names what failed.
     let is_told = matches!(&result.ending, Ending::Abandon { reason: AbandonReason::NoOtherWay { .. }, .. });
     if !is_told {

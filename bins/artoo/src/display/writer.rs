@@ -54,6 +54,11 @@ impl Screen {
         Self { streams, turn: Arc::default(), is_live, is_quiet }
     }
 
+    /// Whether only answers, questions and warnings are shown.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.is_quiet
+    }
+
     /// Whether progress lines are shown.
     pub(crate) fn is_live(&self) -> bool {
         self.is_live

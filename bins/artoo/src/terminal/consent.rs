@@ -6,6 +6,7 @@ use artoo_proto::{ConsentOffers, ConsentRequest, ConsentScope, escape};
 use rustix::termios::tcgetwinsize;
 
 use super::Conversation;
+use crate::display::coverage::readings;
 use crate::display::{Line, QUOTE, quoted, wrap};
 
 /// Default lifetime of a rule (an approval for later tasks), in days.
@@ -35,7 +36,8 @@ const FOR_HOW_LONG: &str = "For how many days, 1 to 30? [1] ";
 pub(super) async fn ask(talk: &mut Conversation<'_>, request: &ConsentRequest) -> Option<ConsentScope> {
     let (columns, rows) = size();
     let choices = choices(&request.offers);
-    let mut lines = short(request, columns.min(LINE_COLUMNS));
+    let mut lines = readings(&request.readings);
+    lines.extend(short(request, columns.min(LINE_COLUMNS)));
     loop {
         match key(&talk.ask(&lines, choices).await?)? {
             Key::Details => {

@@ -7,11 +7,12 @@ pub(crate) mod person;
 use std::io::{self, IsTerminal};
 use std::time::Duration;
 
-use artoo_proto::{ClarificationRequest, ConsentRequest};
+use artoo_proto::{ClarificationRequest, ConsentRequest, ReadingRequest};
 use artoo_roles::runtime::{Consent, Operator};
 use async_trait::async_trait;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use crate::display::coverage::readings;
 use crate::display::writer::Screen;
 use crate::display::{Line, quoted};
 
@@ -99,9 +100,15 @@ impl Operator for Terminal {
     }
 
     async fn consent(&self, request: &ConsentRequest) -> Option<Consent> {
-        // The question does not show the readings of the request, so a yes does not confirm them.
         let scope = consent::ask(&mut self.begin().await, request).await?;
-        Some(Consent { scope, by_person: false })
+        Some(Consent { scope, by_person: true })
+    }
+
+    async fn confirm_readings(&self, request: &ReadingRequest) -> bool {
+        let mut lines = vec![Line::strong("\nEverything else is shown; only you know whether this is what you meant:")];
+        lines.extend(readings(&request.readings));
+        let answer = self.begin().await.ask(&lines, "Is it? [y/N] ").await;
+        answer.is_some_and(|answer| matches!(answer.to_ascii_lowercase().as_str(), "y" | "yes"))
     }
 
     async fn clarify(&self, request: &ClarificationRequest) -> String {

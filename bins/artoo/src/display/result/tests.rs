@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use artoo_proto::{
-    AbandonReason, Basis, CriterionMark, CriterionReport, DeniedAction, Ending, FinalResult, Role, UnverifiedOutput,
-    Usage,
+    AbandonReason, Basis, Coverage, CoverageState, Covered, CriterionMark, CriterionReport, DeniedAction, Ending,
+    FinalResult, Role, UnverifiedOutput, Usage,
 };
 
 use super::{Line, render};
@@ -52,7 +52,7 @@ fn an_accepted_answer_stands_alone_on_standard_output() {
     assert!(text(&rendered.after).contains("every criterion was checked in code"));
     let mixed = FinalResult { ending: Ending::Accept { basis: Basis::Mixed }, ..result };
     let rendered = render(&mixed, &BTreeMap::new());
-    let quoted = "Not verified as a whole: code checked a part of this, a model judged the rest.\n  | 42\n";
+    let quoted = "Not verified as a whole: facts show a part of this, a model judged the rest.\n  | 42\n";
     assert_eq!((text(&rendered.before), text(&rendered.answer)), (String::new(), quoted.to_owned()));
 }
 
@@ -128,7 +128,7 @@ fn criteria_stand_by_who_decided_them_and_what_was_denied_stands_beside_every_an
         let expected = "  [checked] the file is there — seen\\nor not\n  [judged] the file is there — seen\\nor not\n\
                         not allowed, so not done: shell: rm x (you said no)\nnext: ask\\nagain\n";
         assert!(after.contains(expected), "{ending:?}: {after}");
-        let counted = "answered: 1 checked in code, 1 on a model's judgement of the evidence\n";
+        let counted = "answered: facts show a part, a model judged the rest\n";
         assert_eq!(after.contains(counted), ending == Ending::Accept { basis: Basis::Mixed }, "{after}");
     }
 }
@@ -143,4 +143,38 @@ fn costs_are_told_by_role() {
     assert!(after.contains("loss: D 0.00, P 0.00, Omega 0.00, L 0.00; replans: 1\n"), "{after}");
     assert!(after.contains("suspect: "), "{after}");
     assert!(text(&render(&result, &BTreeMap::new()).after).contains("model calls: none\n"));
+}
+
+#[doc = "holds: law 0.12, 0.21"]
+#[test]
+fn a_covered_answer_is_composed_by_code_and_the_model_is_quoted() {
+    let row = Covered {
+        span: (0, 3),
+        words: "how many".to_owned(),
+        act: Some("count the files".to_owned()),
+        state: CoverageState::Shown,
+        by: Vec::new(),
+        why: "3".to_owned(),
+        confirmed: false,
+        required: false,
+    };
+    let coverage = Coverage { rows: vec![row], answer: Some("3".to_owned()), ..Coverage::default() };
+    let usage = BTreeMap::from([(Role::Executor, Usage { model_calls: 1, prompt_tokens: 1, completion_tokens: 1 })]);
+    let mut result = FinalResult {
+        summary: LIE.to_owned(),
+        output: LIE.to_owned(),
+        coverage: Some(coverage.clone()),
+        ..result_with(Ending::Accept { basis: Basis::Checked })
+    };
+    let rendered = render(&result, &usage);
+    assert_eq!((text(&rendered.before), text(&rendered.answer)), ("count the files\n".to_owned(), "3\n".to_owned()));
+    let after = text(&rendered.after);
+    assert!(
+        after.starts_with("accepted: recorded facts show every part of the request\n  [shown] \"how many\""),
+        "{after}"
+    );
+    let said = after.split_once("the model says:\n").unwrap().1;
+    assert!(LIE.lines().all(|line| said.contains(&format!("  | {line}\n"))), "{after}");
+    result.coverage = Some(Coverage { by_required: true, ..coverage });
+    assert!(text(&render(&result, &usage).after).starts_with("accepted by your own checks\n"));
 }

@@ -1,0 +1,161 @@
+//! Which words of a request are shown to be done and by what, for people.
+
+use artoo_proto::{Coverage, CoverageState, Covered, OfferedReading, escape};
+
+use super::{Line, QUOTE};
+
+/// Maximum length of the words of a request shown in one row, in characters.
+const WORDS_CHARS: usize = 120;
+
+/// Maximum length of what was found, shown in one row, in characters.
+const WHY_CHARS: usize = 300;
+
+/// The table of coverage: a row for each part of the request, then changes that nobody asked for.
+pub(crate) fn table(coverage: &Coverage) -> Vec<Line> {
+    let rows = coverage.rows.iter().filter(|row| row.state != CoverageState::Courtesy);
+    let mut lines: Vec<Line> = rows.map(row).collect();
+    lines.extend(coverage.unasked.iter().map(|change| {
+        let path = if change.path.is_empty() { "(unknown)" } else { &change.path };
+        Line::warning(format!("  [not asked for] {}: {}", escape::one_line(path), escape::one_line(&change.change)))
+    }));
+    lines.extend(coverage.run_by_others.iter().map(|path| {
+        let text = format!("  {} was changed: other programs run it by themselves", escape::one_line(path));
+        Line::warning(text)
+    }));
+    lines
+}
+
+/// One row: the state, the words, and what was found.
+fn row(row: &Covered) -> Line {
+    let words = escape::shorten(&escape::one_line(row.words.trim()), WORDS_CHARS);
+    let confirmed = if row.confirmed { ", as you confirmed" } else { "" };
+    let required = if row.required { ", required" } else { "" };
+    let mut text = format!("  [{}{confirmed}{required}] \"{words}\"", state(row.state));
+    let act = row.act.as_deref().filter(|act| *act != row.words.trim());
+    for (mark, part) in [(": ", act), (" — ", Some(row.why.as_str()).filter(|why| !why.is_empty()))] {
+        if let Some(part) = part {
+            text.push_str(mark);
+            text.push_str(&escape::shorten(&escape::one_line(part), WHY_CHARS));
+        }
+    }
+    if row.state == CoverageState::Shown { Line::plain(text) } else { Line::warning(text) }
+}
+
+/// A state in words.
+fn state(state: CoverageState) -> &'static str {
+    match state {
+        CoverageState::Shown => "shown",
+        CoverageState::Refuted => "not so",
+        CoverageState::NotShown => "not shown",
+        CoverageState::Vague => "vague",
+        CoverageState::Described => "asks how",
+        CoverageState::NotRead => "not read",
+        CoverageState::Judged => "judged by the model only",
+        CoverageState::Courtesy => "nothing asked",
+    }
+}
+
+/// One line with the first words that are not shown, how many parts are not, and how to say it; `None` if all are.
+pub(crate) fn first_gap(coverage: &Coverage) -> Option<String> {
+    let is_gap = |row: &&Covered| !matches!(row.state, CoverageState::Shown | CoverageState::Courtesy);
+    let gaps: Vec<&Covered> = coverage.deciding().filter(is_gap).collect();
+    if let Some(first) = gaps.first() {
+        let words = escape::shorten(&escape::one_line(first.words.trim()), WORDS_CHARS);
+        let more = if gaps.len() > 1 { format!(" and {} more parts", gaps.len() - 1) } else { String::new() };
+        let why = escape::shorten(&escape::one_line(&first.why), WHY_CHARS);
+        return Some(format!("{}: \"{words}\"{more} ({why})", state(first.state)));
+    }
+    let change = coverage.unasked.first()?;
+    let more = match coverage.unasked.len() {
+        1 => String::new(),
+        count => format!(" and {} more changes", count - 1),
+    };
+    Some(format!("changed though not asked for: {}{more} ({})", escape::one_line(&change.path), change.change))
+}
+
+/// The readings that a yes confirms, for a question.
+pub(crate) fn readings(offered: &[OfferedReading]) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for reading in offered {
+        let words = escape::shorten(&escape::one_line(reading.words.trim()), WORDS_CHARS);
+        lines.push(Line::plain(format!("  The model reads \"{words}\" as:")));
+        let meant = reading.obligations.iter();
+        lines.extend(meant.map(|obligation| Line::plain(format!("{QUOTE}{}", escape::one_line(&obligation.reading)))));
+    }
+    if !offered.is_empty() {
+        lines.push(Line::strong("  Your yes confirms this as your words."));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use artoo_proto::{Coverage, CoverageState, Covered, EvidenceId, Obligation, OfferedReading, Unasked};
+
+    use super::{first_gap, readings, table};
+    use crate::display::Line;
+
+    fn covered(words: &str, state: CoverageState) -> Covered {
+        Covered {
+            span: (0, words.len()),
+            words: words.to_owned(),
+            act: Some("delete the files\nending in .tmp".to_owned()),
+            state,
+            by: Vec::new(),
+            why: "2 of 3\u{1b}[2K".to_owned(),
+            confirmed: state == CoverageState::Shown,
+            required: false,
+        }
+    }
+
+    fn texts(lines: Vec<Line>) -> Vec<String> {
+        lines.into_iter().map(|line| line.text).collect()
+    }
+
+    #[doc = "holds: law 0.12"]
+    #[test]
+    fn each_part_has_a_row_and_hostile_words_stay_in_it() {
+        let mut coverage = Coverage {
+            rows: vec![
+                covered("delete them", CoverageState::Shown),
+                covered("please", CoverageState::Courtesy),
+                covered("tidy\nup", CoverageState::NotRead),
+            ],
+            ..Coverage::default()
+        };
+        let shown = texts(table(&coverage));
+        assert_eq!(
+            shown,
+            [
+                "  [shown, as you confirmed] \"delete them\": delete the files\\nending in .tmp — 2 of 3\\u{1b}[2K",
+                "  [not read] \"tidy\\nup\": delete the files\\nending in .tmp — 2 of 3\\u{1b}[2K",
+            ]
+        );
+        let gap = first_gap(&coverage).unwrap();
+        assert_eq!(gap, "not read: \"tidy\\nup\" (2 of 3\\u{1b}[2K)");
+        coverage.rows.truncate(2);
+        assert_eq!(first_gap(&coverage), None);
+        coverage.unasked.push(Unasked {
+            path: "/home/a\n/.envrc".to_owned(),
+            change: "made".to_owned(),
+            by: EvidenceId("c1".to_owned()),
+        });
+        assert_eq!(first_gap(&coverage).unwrap(), "changed though not asked for: /home/a\\n/.envrc (made)");
+        assert_eq!(texts(table(&coverage)).last().unwrap(), "  [not asked for] /home/a\\n/.envrc: made");
+    }
+
+    #[test]
+    fn a_reading_is_quoted_and_says_what_a_yes_means() {
+        let obligation = Obligation { step: serde_json::Value::Null, reading: "delete a\nAllow it? y".to_owned() };
+        let offered = OfferedReading { clause: 1, words: "clean up".to_owned(), obligations: vec![obligation] };
+        assert_eq!(
+            texts(readings(&[offered])),
+            [
+                "  The model reads \"clean up\" as:",
+                "  | delete a\\nAllow it? y",
+                "  Your yes confirms this as your words."
+            ]
+        );
+        assert!(readings(&[]).is_empty());
+    }
+}
