@@ -137,6 +137,9 @@ fn verdict(path: &Path, node: &Node, found: &Found<'_>) -> Verdict {
             Verdict::Other(format!("{name} is not of the kind asked for"))
         }
         (Some(wanted), Some(is)) => match held(path, node, found) {
+            Verdict::Shown(_) if fits(node, wanted, &is) && recorded.is_none() && is_other(node, &is) => {
+                Verdict::Unknown(format!("{name} is as asked, and no call recorded it"))
+            }
             Verdict::Shown(_) if !fits(node, wanted, &is) => match recorded {
                 None => Verdict::Wrong(format!("the permissions of {name} are unchanged: {:04o}", is.mode)),
                 Some(_) => Verdict::Other(format!("the permissions of {name} are {:04o}", is.mode)),
@@ -144,6 +147,12 @@ fn verdict(path: &Path, node: &Node, found: &Found<'_>) -> Verdict {
             verdict => verdict,
         },
     }
+}
+
+/// Whether an entry is another one than when the task began.
+fn is_other(node: &Node, is: &Entry) -> bool {
+    let facts = |entry: &Entry| (entry.mode, (entry.kind == EntryKind::File).then_some((entry.bytes, entry.modified)));
+    node.was.as_ref().is_some_and(|was| facts(was) != facts(is))
 }
 
 /// Whether the permission bits are as asked.
@@ -197,11 +206,12 @@ fn held(path: &Path, node: &Node, found: &Found<'_>) -> Verdict {
         },
     };
     let Some(is) = found.digest(path) else { return Verdict::Unknown(format!("{name} can't be read")) };
-    let was = node.was.as_ref().and_then(|_| found.start_digest(path));
-    match (wanted.contains(&is), was == Some(is.clone())) {
-        (true, true) => Verdict::Shown(by()),
+    let start = || node.digest.clone().or_else(|| found.start_digest(path));
+    let was = node.was.as_ref().and_then(|_| start());
+    match (wanted.contains(&is), was.as_ref() == Some(&is)) {
+        (true, true) if recorded.is_none() || is_recorded(&is) => Verdict::Shown(by()),
         (true, false) if is_recorded(&is) => Verdict::Shown(by()),
-        (true, false) => unrecorded(),
+        (true, _) => unrecorded(),
         (false, true) => Verdict::Wrong(format!("{name} is unchanged")),
         (false, false) => Verdict::Other(format!("{name} has other content")),
     }

@@ -93,7 +93,16 @@ impl Ledger {
         for ((at, step), row) in steps.iter().enumerate().zip(&simulation.rows) {
             let looked = match (row, step) {
                 (Expect::Later(_), Step::Ask(query)) => later::ask(query, found),
-                (Expect::Later(before), Step::Do(act)) => later::act(act, before, &place(steps, at), found, cwd),
+                (Expect::Later(before), Step::Do(act)) => {
+                    let looked = later::act(act, before, &place(steps, at), found, cwd);
+                    let is_ordered = matches!(act, Act::Run { .. } | Act::Git { action: GitAction::Commit { .. }, .. });
+                    if is_ordered && looked.state == CoverageState::Shown && !in_order(simulation, at, &looked, found) {
+                        let why = "it was not done at its place between the other changes";
+                        Looked { calls: looked.calls, repository: looked.repository, ..Looked::not_shown(why) }
+                    } else {
+                        looked
+                    }
+                }
                 (Expect::Nothing(why), _) => Looked::shown(Vec::new(), why.clone()),
                 (Expect::Answered(text), _) => {
                     Looked { answer: Some(text.clone()), ..Looked::shown(Vec::new(), "computed by code") }
@@ -115,6 +124,23 @@ impl Ledger {
         };
         all.into_iter().zip(&simulation.rows).map(|(looked, row)| looked.unwrap_or_else(|| compared(row))).collect()
     }
+}
+
+/// Whether a command ran after the changes of the steps before it, and before those of the steps after it.
+fn in_order(simulation: &Simulation, at: usize, looked: &Looked, found: &Found<'_>) -> bool {
+    let number = |call: &EvidenceId| found.calls.iter().position(|known| known.evidence_id == *call);
+    let Some(ran) = looked.by.iter().filter_map(number).max() else { return false };
+    let touched = |path: &PathBuf| found.touched.get(path).map(|change| change.by.clone()).unwrap_or_default();
+    simulation.rows.iter().enumerate().all(|(other, row)| match row {
+        Expect::Paths(paths, _) => {
+            paths.iter().flat_map(touched).filter(|call| !looked.by.contains(call)).all(|call| {
+                let other_ran = number(&call);
+                // Later changes may lie between the commits of several steps.
+                if other < at { other_ran < Some(ran) } else { other_ran > Some(ran) || looked.repository.is_some() }
+            })
+        }
+        _ => true,
+    })
 }
 
 /// The steps on the same repository, around one of them.

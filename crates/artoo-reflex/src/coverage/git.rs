@@ -139,6 +139,10 @@ fn commit(
     };
     let Some(text) = object(data, &at, fs) else { return Looked::not_shown("the commit can't be read") };
     let first = nth_back(data, now, place.commits - 1, fs).and_then(|first| object(data, &first, fs));
+    let parent = field(&text, "parent ").and_then(|parent| object(data, &parent, fs));
+    if parent.is_some_and(|parent| field(&parent, "tree ") == field(&text, "tree ")) {
+        return Looked::refuted("the commit holds no change");
+    }
     let parents = first.map(|first| fields(&first, "parent "));
     if parents != Some(Some(start.to_owned()).filter(|start| !start.is_empty()).into_iter().collect()) {
         return Looked::refuted("it does not follow the commit that was there");

@@ -153,8 +153,16 @@ impl Simulator<'_> {
     /// The entries that a query selects, at their real paths.
     fn listed(&self, of: &Query) -> Result<Vec<Entry>, String> {
         match self.disk.evaluate(of)? {
-            Answer::Files(files) => {
-                Ok(files.into_iter().map(|entry| Entry { path: self.disk.key(&entry.path), ..entry }).collect())
+            Answer::Files(mut files) => {
+                let mut folders: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
+                for entry in &mut files {
+                    if let (Some(folder), Some(name)) = (entry.path.parent(), entry.path.file_name()) {
+                        let real =
+                            || self.disk.key(&folder.join("-")).parent().map_or(folder.into(), Path::to_path_buf);
+                        entry.path = folders.entry(folder.to_path_buf()).or_insert_with(real).join(name);
+                    }
+                }
+                Ok(files)
             }
             _ => Err("it selects no files".to_owned()),
         }
@@ -181,8 +189,9 @@ impl Simulator<'_> {
     /// Sets what a path holds.
     fn put(&mut self, path: &Path, now: Option<Entry>, content: Content, mode: ModeRule) {
         let was = self.disk.start(path);
+        let digest = self.disk.nodes.get(path).and_then(|node| node.digest.clone());
         let now = now.map(|entry| Entry { path: path.to_path_buf(), ..entry });
-        self.disk.nodes.insert(path.to_path_buf(), Node { was, now, content, mode });
+        self.disk.nodes.insert(path.to_path_buf(), Node { was, digest, now, content, mode });
     }
 
     /// Makes a folder and its missing parents; an existing one stays.
@@ -261,7 +270,7 @@ impl Simulator<'_> {
                         *mode
                     }
                     (true, EntryKind::File) => ModeRule::AtMost,
-                    (false, EntryKind::File) => ModeRule::Exact,
+                    (false, EntryKind::File | EntryKind::Folder) => ModeRule::Exact,
                     _ => ModeRule::Any,
                 };
                 let old = entry.path.clone();

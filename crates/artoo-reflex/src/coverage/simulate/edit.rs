@@ -7,7 +7,7 @@ use super::Simulator;
 use crate::algebra::Query;
 use crate::coverage::overlay::{Content, ModeRule, shown};
 use crate::coverage::settings;
-use crate::eval::{Answer, Entry, EntryKind, FileSystem, decimal, text};
+use crate::eval::{Answer, Entry, EntryKind, FileSystem, decimal, digest, text};
 
 impl Simulator<'_> {
     /// Writes the result of a question into a new file, or into the file that it was computed from.
@@ -28,7 +28,7 @@ impl Simulator<'_> {
         }
         let before = self.disk.read(&path)?;
         let texts = texts.into_iter().map(|text| with_end_of(&before, text)).collect();
-        self.edited(&path, texts)
+        self.edited(&path, &before, texts)
     }
 
     /// Inserts lines at the start or the end of a text file.
@@ -47,7 +47,7 @@ impl Simulator<'_> {
         } else {
             with_bare_ends(vec![[&before, b"\n".as_slice(), text.as_bytes()].concat()])
         };
-        self.edited(&key, texts)
+        self.edited(&key, &before, texts)
     }
 
     /// Sets the value of a key in a settings file.
@@ -61,11 +61,11 @@ impl Simulator<'_> {
         let file = self.disk.key(Path::new(path));
         let before = self.disk.read(&file)?;
         let texts = settings::set(&file, &before, section, key, value)?;
-        self.edited(&file, texts)
+        self.edited(&file, &before, texts)
     }
 
     /// Gives an existing file one of these contents, and leaves its permissions.
-    fn edited(&mut self, path: &Path, texts: Vec<Vec<u8>>) -> Result<BTreeSet<PathBuf>, String> {
+    fn edited(&mut self, path: &Path, before: &[u8], texts: Vec<Vec<u8>>) -> Result<BTreeSet<PathBuf>, String> {
         let entry = self.disk.metadata(path).map_err(|problem| format!("{}: {problem}", shown(path)))?;
         if entry.kind != EntryKind::File {
             return Err(format!("{} is no regular file", shown(path)));
@@ -74,7 +74,11 @@ impl Simulator<'_> {
         // A file that an earlier step made keeps the rule for new files.
         let rule = self.disk.nodes.get(path).map_or(ModeRule::Exact, |node| node.mode);
         let entry = Entry { bytes, modified: self.now.modified, ..entry };
+        let is_first = !self.disk.nodes.contains_key(path);
         self.put(path, Some(entry), Content::OneOf(texts), rule);
+        if let Some(node) = self.disk.nodes.get_mut(path).filter(|_| is_first) {
+            node.digest = Some(digest::of_bytes(before));
+        }
         Ok(BTreeSet::from([path.to_path_buf()]))
     }
 }
