@@ -1,7 +1,9 @@
 //! Tests of the coverage: requests with hand-made steps, records and disks.
 
 mod acts;
+mod offers;
 mod property;
+mod real;
 
 use std::path::Path;
 
