@@ -4,6 +4,7 @@ mod acts;
 mod offers;
 mod property;
 mod real;
+mod texts;
 
 use std::path::Path;
 
