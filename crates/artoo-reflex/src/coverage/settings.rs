@@ -41,8 +41,8 @@ pub(super) fn set(
 ) -> Result<Vec<Vec<u8>>, String> {
     let format = format(file).ok_or("this kind of settings file can't be compared")?;
     let text = std::str::from_utf8(before).map_err(|_| "the file is no text")?;
-    if value.contains('\n') || key.is_empty() {
-        return Err("a value of several lines can't be compared".to_owned());
+    if value.contains('\n') || key.is_empty() || (format == Format::Env && section.is_some()) {
+        return Err("such a value or section can't be compared".to_owned());
     }
     let name = section.map_or_else(|| key.to_owned(), |section| format!("{section}.{key}"));
     let wanted: Vec<&str> = if format == Format::Env { vec![key] } else { name.split('.').collect() };

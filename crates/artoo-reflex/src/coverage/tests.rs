@@ -1,7 +1,10 @@
 //! Tests of the coverage: requests with hand-made steps, records and disks.
 
 mod acts;
+mod offers;
 mod property;
+mod real;
+mod texts;
 
 use std::path::Path;
 

@@ -1,0 +1,69 @@
+//! Readings that a model proposed and a person confirmed, and checks that a script required.
+
+use artoo_proto::CoverageState::{NotRead, Refuted, Shown};
+
+use super::*;
+use crate::algebra::Target;
+
+const FILES: [(&str, &str); 2] = [("/w/a.txt", "one\n"), ("/w/b.tmp", "b\n")];
+
+fn delete() -> Step {
+    Step::Do(Act::Delete { of: with_extension("tmp") })
+}
+
+#[test]
+fn an_offer_counts_only_when_it_is_confirmed() {
+    let world = World::new(&FILES);
+    let mut ledger = half_read(&[create("/w/n", "n\n")], &world, &world.fs);
+    ledger.offer(2, vec![delete()], &world.fs).unwrap();
+    assert_eq!(ledger.reading().offered.len(), 1);
+    let mut done = world.clone();
+    done.write("/w/n", "n\n");
+    assert!(cover(&ledger, &done).offered.is_empty());
+    done.remove("/w/b.tmp");
+    let coverage = cover(&ledger, &done);
+    assert_states(&coverage, &[Shown, NotRead]);
+    assert!(coverage.offered.len() == 1 && coverage.unasked.len() == 1, "{coverage:#?}");
+    ledger.confirm();
+    let coverage = cover(&ledger, &done);
+    assert!(coverage.is_complete() && coverage.offered.is_empty());
+    assert!(coverage.rows[1].confirmed && coverage.rows[1].why.starts_with("as you confirmed"));
+    assert!(!coverage.rows[0].confirmed);
+}
+
+#[test]
+fn offers_that_conflict_or_come_late_are_refused() {
+    let world = World::new(&FILES);
+    let copy = Step::Do(Act::Copy { of: file("/w/a.txt"), to: Target::As("/w/n".to_owned()) });
+    let mut ledger = half_read(&[create("/w/n", "n\n")], &world, &world.fs);
+    assert!(ledger.offer(2, vec![copy], &world.fs).unwrap_err().contains("there already"));
+    assert!(ledger.offer(1, vec![delete()], &world.fs).is_err());
+    assert!(ledger.offer(3, vec![delete()], &world.fs).is_err());
+    assert!(ledger.offer(2, Vec::new(), &world.fs).is_err());
+    let mut done = world.clone();
+    done.write("/w/n", "n\n");
+    assert!(ledger.offer(2, vec![delete()], &done.fs).unwrap_err().contains("changed"));
+    ledger.confirm();
+    assert!(ledger.offer(2, vec![delete()], &world.fs).is_err());
+    assert_states(&cover(&ledger, &done), &[Shown, NotRead]);
+}
+
+#[test]
+fn required_checks_are_about_the_end() {
+    let world = World::new(&FILES);
+    let mut ledger = half_read(&[create("/w/n.txt", "n\n")], &world, &world.fs);
+    ledger.require_steps("text", vec![create("/w/n.txt", "n\n")], &world.fs);
+    ledger.require_steps("removed", vec![delete()], &world.fs);
+    ledger.require_steps("measured", vec![count(with_extension("txt"))], &world.fs);
+    ledger.by_required = true;
+    let mut done = world.clone();
+    done.write("/w/n.txt", "n\n");
+    let coverage = cover(&ledger, &done);
+    assert_states(&coverage, &[Shown, NotRead, Shown, Refuted, Shown]);
+    assert!(!coverage.is_complete() && coverage.rows[2..].iter().all(|row| row.required));
+    done.remove("/w/b.tmp");
+    let coverage = cover(&ledger, &done);
+    assert!(coverage.is_complete(), "{coverage:#?}");
+    ledger.by_required = false;
+    assert!(!cover(&ledger, &done).is_complete());
+}

@@ -1,0 +1,454 @@
+//! Acts on real files: archives, links, repositories, commands, downloads, processes and programs.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
+use std::process::Command;
+
+use artoo_proto::CoverageState::{NotShown, Refuted, Shown};
+use artoo_proto::Timestamp;
+use tempfile::TempDir;
+
+use super::*;
+use crate::algebra::{GitAction, ProcessName, Target};
+use crate::eval::{FileSystemError, Space};
+
+/// The real files, and a folder that stands for `/proc`.
+struct RealFiles {
+    proc: PathBuf,
+}
+
+fn problem(error: &std::io::Error) -> FileSystemError {
+    if error.kind() == ErrorKind::NotFound { FileSystemError::NotFound } else { FileSystemError::OtherKind }
+}
+
+impl RealFiles {
+    fn at(&self, path: &Path) -> PathBuf {
+        path.strip_prefix("/proc").map_or_else(|_| path.to_path_buf(), |below| self.proc.join(below))
+    }
+}
+
+impl FileSystem for RealFiles {
+    fn list(&self, folder: &Path) -> Result<Vec<Entry>, FileSystemError> {
+        let entries = fs::read_dir(folder).map_err(|error| problem(&error))?;
+        entries.map(|entry| self.metadata(&entry.unwrap().path())).collect()
+    }
+
+    fn metadata(&self, path: &Path) -> Result<Entry, FileSystemError> {
+        let found = fs::symlink_metadata(self.at(path)).map_err(|error| problem(&error))?;
+        let kind = match found.file_type() {
+            kind if kind.is_file() => EntryKind::File,
+            kind if kind.is_dir() => EntryKind::Folder,
+            kind if kind.is_symlink() => EntryKind::Link,
+            _ => EntryKind::Other,
+        };
+        let modified = Timestamp::from(found.modified().unwrap());
+        Ok(Entry {
+            path: path.to_owned(),
+            kind,
+            bytes: found.len(),
+            modified,
+            mode: found.mode() & 0o7777,
+            ..Entry::default()
+        })
+    }
+
+    fn open<'a>(&'a self, file: &Path) -> Result<Box<dyn Read + 'a>, FileSystemError> {
+        let file = self.at(file);
+        if !file.is_file() {
+            return Err(if file.exists() { FileSystemError::OtherKind } else { FileSystemError::NotFound });
+        }
+        Ok(Box::new(File::open(file).map_err(|error| problem(&error))?))
+    }
+
+    fn real(&self, path: &Path) -> PathBuf {
+        let folder = path.parent().unwrap_or(path);
+        match (folder.canonicalize(), path.file_name()) {
+            (Ok(real), Some(name)) => real.join(name),
+            (Err(_), Some(name)) if folder != path => self.real(folder).join(name),
+            _ => path.to_owned(),
+        }
+    }
+
+    fn space(&self, _: &Path) -> Result<Space, FileSystemError> {
+        Err(FileSystemError::Failed)
+    }
+
+    fn variable(&self, name: &str) -> Option<Vec<u8>> {
+        (name == "PATH").then(|| self.proc.join("bin").to_str().unwrap().as_bytes().to_vec())
+    }
+
+    fn current_folder(&self) -> PathBuf {
+        PathBuf::from("/")
+    }
+
+    fn now(&self) -> Timestamp {
+        Timestamp::default()
+    }
+
+    fn utc_offset_s(&self, _: Timestamp) -> i32 {
+        0
+    }
+}
+
+/// A real folder, what stands for the machine, and the calls so far.
+struct Place {
+    folder: TempDir,
+    _proc: TempDir,
+    fs: RealFiles,
+    calls: Vec<ToolCall>,
+}
+
+impl Place {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let (folder, proc) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+        let fs = RealFiles { proc: proc.path().to_owned() };
+        let place = Self { folder, _proc: proc, fs, calls: Vec::new() };
+        for (path, content) in files {
+            place.write(path, content);
+        }
+        place
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.folder.path().canonicalize().unwrap().join(name).to_str().unwrap().to_owned()
+    }
+
+    fn write(&self, name: &str, content: &str) {
+        let path = PathBuf::from(self.path(name));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    fn seen(&self) -> Vec<(PathBuf, String)> {
+        let mut all = Vec::new();
+        crate::eval::files::walk(Path::new(&self.path("")), Depth::Whole, true, &self.fs, &mut all).unwrap();
+        all.into_iter().map(|entry| (entry.path.clone(), self.state(&entry))).collect()
+    }
+
+    fn state(&self, entry: &Entry) -> String {
+        match entry.kind {
+            EntryKind::File => digest::of_file::<sha2::Sha256>(&entry.path, &self.fs).unwrap(),
+            EntryKind::Folder => FOLDER.to_owned(),
+            _ => format!("link to {}", fs::read_link(&entry.path).unwrap().display()),
+        }
+    }
+
+    /// Runs a command with a real shell and records what it changed.
+    fn sh(&mut self, command: &str) -> &mut ToolCall {
+        let before: std::collections::BTreeMap<_, _> = self.seen().into_iter().collect();
+        let mut shell = Command::new("sh");
+        shell.args(["-c", command]).current_dir(self.path("")).env("HOME", self.path(""));
+        for name in ["AUTHOR", "COMMITTER"] {
+            shell.env(format!("GIT_{name}_NAME"), "a").env(format!("GIT_{name}_EMAIL"), "a@b");
+        }
+        let ended = shell.output().unwrap();
+        let after: std::collections::BTreeMap<_, _> = self.seen().into_iter().collect();
+        let paths: std::collections::BTreeSet<&PathBuf> = before.keys().chain(after.keys()).collect();
+        let change = |path: &&PathBuf| FileChange {
+            path: path.to_str().unwrap().to_owned(),
+            before: before.get(*path).cloned(),
+            after: after.get(*path).cloned(),
+        };
+        let changed = paths.iter().map(change).filter(|change| change.before != change.after).collect();
+        let request = ToolRequest { tool: "shell".to_owned(), input: json!({ "command": command }) };
+        let id = EvidenceId(format!("e{}", self.calls.len()));
+        let output = String::from_utf8(ended.stdout).unwrap();
+        let call = ToolCall::ended(request, id, CallStatus::Ok, output);
+        self.calls.push(ToolCall { changed, changes_known: true, exit_code: ended.status.code(), ..call });
+        self.calls.last_mut().unwrap()
+    }
+
+    fn ledger(&self, acts: &[Act]) -> Ledger {
+        let steps: Vec<Step> = acts.iter().cloned().map(Step::Do).collect();
+        let all = vec![ReadClause { span: (0, 1), read: Ok(steps) }];
+        let cwd = self.path("").trim_end_matches('/').to_owned();
+        Ledger::of_clauses("x", all, &Environment { cwd, ..environment() }, &self.fs)
+    }
+
+    /// Compares acts with commands.
+    fn check(files: &[(&str, &str)], acts: impl Fn(&Self) -> Vec<Act>, commands: &[&str]) -> Coverage {
+        let mut place = Self::new(files);
+        let ledger = place.ledger(&acts(&place));
+        for command in commands {
+            let folder = place.path("");
+            place.sh(&command.replace("@", folder.trim_end_matches('/')));
+        }
+        ledger.cover(&place.calls, &place.fs)
+    }
+}
+
+const FILES: [(&str, &str); 3] = [("d/a.txt", "one\n"), ("d/e/b.txt", "two\n"), ("c.txt", "three\n")];
+
+fn assert_complete(coverage: &Coverage) {
+    assert!(coverage.is_complete(), "{coverage:#?}");
+}
+
+#[test]
+fn archives_hold_what_was_there_by_any_consistent_name() {
+    let pack = |place: &Place| vec![Act::Archive { of: file(&place.path("d")), to: place.path("x.tar.gz") }];
+    for command in [
+        "tar czf x.tar.gz d",
+        "tar czf x.tar.gz -C d .",
+        "tar czPf x.tar.gz @/d",
+        "cd d && tar czf ../x.tar.gz a.txt e",
+    ] {
+        assert_complete(&Place::check(&FILES, pack, &[command]));
+    }
+    for command in [
+        "tar czf x.tar.gz d/a.txt",
+        "tar czf x.tar.gz d c.txt",
+        "echo z > d/a.txt; tar czf x.tar.gz d",
+        "tar czf x.tar.gz --transform s/a.txt/z.txt/ d",
+    ] {
+        assert_states(&Place::check(&FILES, pack, &[command]), &[Refuted]);
+    }
+    let unpack = |place: &Place| vec![Act::Extract { of: file(&place.path("x.tar")), to: place.path("out") }];
+    let mut place = Place::new(&FILES);
+    place.sh("tar cf x.tar d");
+    place.calls.clear();
+    let ledger = place.ledger(&unpack(&place));
+    assert_states(&ledger.cover(&place.calls, &place.fs), &[Refuted]);
+    place.sh("mkdir out && tar xf x.tar -C out");
+    assert_complete(&ledger.cover(&place.calls, &place.fs));
+    place.sh("echo z > out/d/a.txt");
+    assert_states(&ledger.cover(&place.calls, &place.fs), &[Refuted]);
+}
+
+#[test]
+fn links_lead_where_they_were_to_lead() {
+    let link = |place: &Place| vec![Act::Link { target: place.path("d/a.txt"), path: place.path("l") }];
+    for command in ["ln -s @/d/a.txt l", "ln -s d/a.txt l", "ln -s ./d/e/../a.txt l"] {
+        assert_complete(&Place::check(&FILES, link, &[command]));
+    }
+    for command in ["ln -s c.txt l", "cp d/a.txt l", "true"] {
+        assert_states(&Place::check(&FILES, link, &[command]), &[Refuted]);
+    }
+    let moved = |place: &Place| vec![Act::Move { of: file(&place.path("d")), to: Target::As(place.path("f")) }];
+    let mut place = Place::new(&FILES);
+    place.sh("ln -s a.txt d/l; ln -s d g");
+    place.calls.clear();
+    let ledger = place.ledger(&moved(&place));
+    place.sh("mv d f");
+    assert_complete(&ledger.cover(&place.calls, &place.fs));
+    // A path through a link means the real file.
+    let delete = place.ledger(&[Act::Delete { of: file(&place.path("g/a.txt")) }]);
+    assert_states(&delete.cover(&place.calls, &place.fs), &[NotShown]);
+}
+
+#[test]
+fn paths_through_links_are_the_real_ones() {
+    let mut place = Place::new(&FILES);
+    place.sh("ln -s d g");
+    place.calls.clear();
+    let ledger = place.ledger(&[Act::Delete { of: file(&place.path("g/a.txt")) }]);
+    place.sh("rm g/a.txt");
+    assert_complete(&ledger.cover(&place.calls, &place.fs));
+}
+
+fn git(place: &Place, action: GitAction) -> Act {
+    Act::Git { folder: place.path("").trim_end_matches('/').to_owned(), action }
+}
+
+fn commit(message: &str) -> GitAction {
+    GitAction::Commit { message: message.to_owned() }
+}
+
+/// Compares actions on a repository with a commit with commands.
+fn check_git(actions: &[GitAction], commands: &[&str]) -> Coverage {
+    let mut place = Place::new(&FILES);
+    place.sh("git init -q -b main && git add -A && git commit -q -m start && git branch old && echo z >> c.txt");
+    place.calls.clear();
+    let acts: Vec<Act> = actions.iter().map(|action| git(&place, action.clone())).collect();
+    let ledger = place.ledger(&acts);
+    for command in commands {
+        place.sh(command);
+    }
+    ledger.cover(&place.calls, &place.fs)
+}
+
+#[test]
+fn commits_are_read_from_the_repository() {
+    let two = [commit("one"), commit("two")];
+    assert_complete(&check_git(&[commit("fix it")], &["git add -A && git commit -m 'fix it'"]));
+    let commands = ["git commit -am one", "echo y >> c.txt; git commit -am two"];
+    assert_states(&check_git(&two, &commands), &[Shown, Shown]);
+    assert_states(&check_git(&two, &["git commit -am one"]), &[Refuted, Refuted]);
+    for command in [
+        "git commit -am 'fix that'",
+        "git commit -am x; git commit --allow-empty -m 'fix it'",
+        "true",
+        "git commit --amend -am 'fix it'",
+        "git commit --allow-empty -m 'fix it'",
+    ] {
+        assert_states(&check_git(&[commit("fix it")], &[command]), &[Refuted]);
+    }
+    let hook =
+        check_git(&[commit("fix it")], &["git commit -am 'fix it'; echo x > .git/hooks/pre-push; git config a.b c"]);
+    assert!(hook.rows[0].state == Shown && hook.unasked.len() == 2, "{hook:#?}");
+}
+
+#[test]
+fn branches_and_tags_stand_where_they_were_to_stand() {
+    let branch = |switch| GitAction::Branch { name: "new".to_owned(), switch };
+    let tag = || GitAction::Tag { name: "v1".to_owned() };
+    let old = || GitAction::Switch { name: "old".to_owned() };
+    assert_complete(&check_git(&[branch(false)], &["git branch new"]));
+    assert_complete(&check_git(&[branch(true)], &["git checkout -q -b new"]));
+    assert_complete(&check_git(&[branch(true), commit("m")], &["git checkout -q -b new", "git commit -qam m"]));
+    assert_complete(&check_git(&[commit("m"), tag()], &["git commit -qam m", "git tag v1"]));
+    assert_complete(&check_git(&[tag()], &["git tag -a v1 -m x"]));
+    assert_complete(&check_git(&[old()], &["git checkout old"]));
+    for (actions, command) in [
+        (vec![branch(false)], "git checkout -q -b new"),
+        (vec![branch(true)], "git branch new"),
+        (vec![branch(false)], "git branch other"),
+        (vec![tag()], "git commit -qam m && git tag v1"),
+        (vec![tag()], "git branch v1"),
+        (vec![old()], "git checkout -q -b other"),
+    ] {
+        assert_states(&check_git(&actions, &[command]), &[Refuted]);
+    }
+    assert_states(&check_git(&[GitAction::Branch { name: "old".to_owned(), switch: false }], &["true"]), &[NotShown]);
+    let init = |place: &Place| vec![git(place, GitAction::Init)];
+    assert_complete(&Place::check(&FILES, init, &["git init -q"]));
+    assert_states(&Place::check(&FILES, init, &["mkdir .git"]), &[Refuted]);
+}
+
+fn run(place: &Place, command: &str, to: Option<&str>) -> Act {
+    let folder = place.path("").trim_end_matches('/').to_owned();
+    Act::Run { command: command.to_owned(), folder, to: to.map(|to| place.path(to)) }
+}
+
+#[test]
+fn a_run_is_the_whole_command_line() {
+    let list = |place: &Place| vec![run(place, "ls d", None)];
+    for command in ["ls d", " ls d ", "cd @ && ls d"] {
+        let coverage = Place::check(&FILES, list, &[command]);
+        assert_complete(&coverage);
+        assert_eq!(coverage.answer.as_deref(), Some("exit code 0\na.txt\ne"));
+    }
+    for command in ["ls d || true", "ls", "ls d -a", "cd d && ls d", "echo ls d", "LS d"] {
+        assert_states(&Place::check(&FILES, list, &[command]), &[Refuted]);
+    }
+    assert_states(&Place::check(&FILES, |place| vec![run(place, "ls zz", None)], &["ls zz"]), &[Refuted]);
+    let saved = |place: &Place| vec![run(place, "ls d", Some("out.txt"))];
+    for commands in
+        [vec!["ls d > out.txt"], vec!["ls d | tee @/out.txt"], vec!["ls d", "printf 'a.txt\\ne\\n' > out.txt"]]
+    {
+        assert_complete(&Place::check(&FILES, saved, &commands));
+    }
+    for commands in [vec!["ls d > o.txt"], vec!["ls d", "echo a.txt > out.txt"], vec!["ls d; echo x > out.txt"]] {
+        assert_states(&Place::check(&FILES, saved, &commands), &[Refuted]);
+    }
+}
+
+#[test]
+fn changes_of_a_run_belong_to_it_but_not_files_that_others_run() {
+    let make = |place: &Place| vec![run(place, "echo x > o; mkdir p; echo y > p/q", None)];
+    assert_complete(&Place::check(&FILES, make, &["echo x > o; mkdir p; echo y > p/q"]));
+    let obeyed = |place: &Place| vec![run(place, "echo x > .envrc", None)];
+    let coverage = Place::check(&FILES, obeyed, &["echo x > .envrc"]);
+    assert!(coverage.unasked.len() == 1 && coverage.run_by_others.len() == 1, "{coverage:#?}");
+    let named = |place: &Place| vec![Act::CreateFile { path: place.path(".envrc"), text: "x\n".to_owned() }];
+    let coverage = Place::check(&FILES, named, &["echo x > .envrc"]);
+    assert_complete(&coverage);
+    assert_eq!(coverage.run_by_others.len(), 1);
+}
+
+#[test]
+fn a_run_stands_at_its_place_between_changes() {
+    let acts = |place: &Place| {
+        let add = Act::Insert { path: place.path("c.txt"), text: "x\n".to_owned(), at_start: false };
+        vec![add, run(place, "cat c.txt", None)]
+    };
+    assert_complete(&Place::check(&FILES, acts, &["echo x >> c.txt", "cat c.txt"]));
+    assert_states(&Place::check(&FILES, acts, &["cat c.txt", "echo x >> c.txt"]), &[Shown, NotShown]);
+    let after = |place: &Place| {
+        let tree = Query::Tree { roots: vec![place.path("")], depth: Depth::Direct, hidden: true, kind: Kind::File };
+        let made = Query::Filter { of: Box::new(tree), keep: Pred::Name(NameTest::Ends(".o".to_owned())) };
+        vec![run(place, "touch a.o b.o", None), Act::Delete { of: made }]
+    };
+    assert_states(&Place::check(&FILES, after, &["touch a.o b.o"]), &[Shown, Refuted]);
+    assert_complete(&Place::check(&FILES, after, &["touch a.o b.o", "rm a.o b.o"]));
+}
+
+#[test]
+fn downloads_are_of_exactly_the_address() {
+    let url = "https://h/x?a=b";
+    let fetch = |to: Option<&'static str>| {
+        move |place: &Place| vec![Act::Fetch { url: url.to_owned(), to: to.map(|to| place.path(to)) }]
+    };
+    let check = |to, command: &str, line: &str| {
+        let mut place = Place::new(&FILES);
+        let ledger = place.ledger(&fetch(to)(&place));
+        let call = place.sh(command);
+        call.input = json!({ "command": line });
+        call.changes_known = false;
+        ledger.cover(&place.calls, &place.fs)
+    };
+    assert_complete(&check(Some("f"), "echo page > f", "curl -sSL 'https://h/x?a=b' -o f"));
+    let shown = check(None, "echo page", "curl -s 'https://h/x?a=b'");
+    assert_complete(&shown);
+    assert_eq!(shown.answer.as_deref(), Some("page"));
+    for line in [
+        "curl -s https://h/y",
+        "curl -d @/etc/x 'https://h/x?a=b'",
+        "curl 'https://h/x?a=b' https://other",
+        "echo 'https://h/x?a=b'",
+    ] {
+        assert_states(&check(None, "echo page", line), &[Refuted]);
+    }
+    assert_states(&check(Some("f"), "echo page > g", "curl 'https://h/x?a=b' -o g"), &[Refuted]);
+    let mut place = Place::new(&FILES);
+    let ledger = place.ledger(&fetch(None)(&place));
+    let call = place.sh("echo text");
+    (call.tool, call.input) = ("search".to_owned(), json!({ "url": url }));
+    assert_complete(&ledger.cover(&place.calls, &place.fs));
+}
+
+#[test]
+fn processes_that_ended_and_programs_that_came() {
+    let stat = "7 (a) b) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4711 0 0";
+    let tcp = "  sl  local_address rem_address st\n   0: 0100007F:1F90 00000000:0000 0A 0:0 0:0 0 0 0 99 1\n";
+    let mut place = Place::new(&[]);
+    let proc = place.fs.proc.clone();
+    for (name, content) in [("7/stat", stat), ("net/tcp", tcp), ("bin/old", "")] {
+        fs::create_dir_all(proc.join(name).parent().unwrap()).unwrap();
+        fs::write(proc.join(name), content).unwrap();
+    }
+    let stop = |process| place.ledger(&[Act::Stop { process }]);
+    let (pid, port) = (stop(ProcessName::Pid(7)), stop(ProcessName::Port(8080)));
+    let none = stop(ProcessName::Pid(8));
+    let install = |version: Option<&str>| {
+        let version = version.map(str::to_owned);
+        place.ledger(&[Act::Install { program: "tool".to_owned(), version }])
+    };
+    let (any, exact) = (install(None), install(Some("1.2")));
+    for ledger in [&pid, &port, &any] {
+        assert_states(&ledger.cover(&place.calls, &place.fs), &[Refuted]);
+    }
+    assert_states(&none.cover(&place.calls, &place.fs), &[NotShown]);
+    fs::write(proc.join("7/stat"), stat.replace("4711", "9999")).unwrap();
+    fs::write(proc.join("net/tcp"), tcp.replace("0A", "01")).unwrap();
+    for (ledger, command) in [(&pid, "kill -9 7"), (&port, "fuser -k 8080/tcp")] {
+        place.calls.clear();
+        let call = place.sh("true");
+        (call.input, call.changes_known) = (json!({ "command": command }), false);
+        assert_complete(&ledger.cover(&place.calls, &place.fs));
+        place.calls[0].input = json!({ "command": "kill -9 7 1" });
+        assert!(!ledger.cover(&place.calls, &place.fs).is_complete());
+    }
+    place.calls.clear();
+    fs::write(proc.join("bin/tool"), "").unwrap();
+    Command::new("chmod").arg("+x").arg(proc.join("bin/tool")).status().unwrap();
+    let call = place.sh("mkdir .local; echo > .local/x");
+    call.input = json!({ "command": "pip install tool==1.2" });
+    assert_complete(&any.cover(&place.calls, &place.fs));
+    assert_states(&exact.cover(&place.calls, &place.fs), &[NotShown]);
+    place.sh("echo tool v1.2").input = json!({ "command": "tool --version" });
+    assert_complete(&exact.cover(&place.calls, &place.fs));
+    place.calls[1].output = "tool 1.20".to_owned();
+    assert_states(&exact.cover(&place.calls, &place.fs), &[NotShown]);
+}
