@@ -160,6 +160,19 @@ pub(super) fn unexplained(context: &Context<'_>, text: &str, tokens: &[Token], e
     abstention(String::new(), words(tokens), "")
 }
 
+/// Why a clause is not read, in one sentence: the fewest words without which the rest is, and what to say instead.
+pub(super) fn why(context: &Context<'_>, text: &str, tokens: &[Token]) -> String {
+    if tokens.len() > MAX_TOKENS_TO_EXPLAIN {
+        return "not read; say it in short sentences".to_owned();
+    }
+    let found = act(text, tokens).unwrap_or_else(|| unexplained(context, text, tokens, &[]));
+    let blamed = found.not_understood.join(" ");
+    if found.not_understood.len() == tokens.len() || blamed.is_empty() {
+        return "not read; name the files, the exact texts in quotes, and numbers".to_owned();
+    }
+    format!("“{blamed}” is not read; put it in quotes if these very words are meant")
+}
+
 /// Maximum number of neighbouring words that are left out to find the unexplained ones.
 const LONGEST_RUN_LEFT_OUT: usize = 3;
 

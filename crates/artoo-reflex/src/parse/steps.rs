@@ -3,6 +3,7 @@
 use super::antecedent::Antecedent;
 use super::build::{BuildError, Built, build};
 use super::chart::Chart;
+use super::clauses::phrase;
 use super::draft::only;
 use super::item::Context;
 use crate::algebra::Step;
@@ -22,7 +23,7 @@ pub(super) struct StepBoundaries {
     /// The number of tokens of the request.
     width: usize,
     /// The token ranges that separate two steps, such as that of "then".
-    between: Vec<(usize, usize)>,
+    pub(super) between: Vec<(usize, usize)>,
     /// The token positions where a step can end.
     pub(super) ends: Vec<usize>,
 }
@@ -38,9 +39,33 @@ impl StepBoundaries {
                 }
             }
         }
+        Self::at(tokens.len(), between)
+    }
+
+    /// The step boundaries in a request of which parts may stay unread: also before a verb that the grammar doesn't
+    /// know, and after a comma.
+    pub(super) fn wide(tokens: &[Token]) -> Self {
+        let mut between = Self::of(tokens).between;
+        for at in 1..tokens.len() {
+            let is_joint = tokens.get(at).is_some_and(|token| token.class == Class::Comma || token.folded == "and");
+            if is_joint && let Some(next) = (at + 1..=tokens.len().min(at + 3)).find(|next| begins_anew(tokens, *next))
+            {
+                between.push((at, next));
+            }
+            if phrase("apart", tokens, at).is_some() {
+                between.push((at, at));
+            }
+        }
+        between.sort_unstable();
+        between.dedup();
+        Self::at(tokens.len(), between)
+    }
+
+    /// These step boundaries in a request of a number of tokens.
+    fn at(width: usize, between: Vec<(usize, usize)>) -> Self {
         let mut ends: Vec<usize> = between.iter().map(|(start, _)| *start).collect();
-        ends.push(tokens.len());
-        Self { width: tokens.len(), between, ends }
+        ends.push(width);
+        Self { width, between, ends }
     }
 }
 
@@ -64,6 +89,21 @@ fn is_between(tokens: &[Token], start: usize, end: usize) -> bool {
     }
 }
 
+/// Whether a clause starts at a position after words that join: with a verb, be it one that the grammar doesn't know.
+fn begins_anew(tokens: &[Token], at: usize) -> bool {
+    /// Words that follow an unknown verb.
+    const OBJECTS: [&str; 12] = ["the", "a", "an", "my", "all", "it", "them", "me", "this", "that", "every", "each"];
+    let joins = |token: &Token| token.class == Class::Comma || matches!(token.folded.as_str(), "and" | "then" | "also");
+    if !tokens.get(at.saturating_sub(1)).is_some_and(joins) {
+        return false;
+    }
+    let is_unknown = |token: &Token| token.class == Class::Word && !lexicon().knows(&token.folded);
+    let has_object = tokens.get(at + 1).is_some_and(|token| OBJECTS.contains(&token.folded.as_str()));
+    phrase("verbs", tokens, at).is_some()
+        || begins_a_step(tokens, at)
+        || (has_object && tokens.get(at).is_some_and(is_unknown))
+}
+
 /// Whether a verb or a question starts at a position, perhaps after function words.
 fn begins_a_step(tokens: &[Token], at: usize) -> bool {
     let mut at = at;
@@ -76,6 +116,7 @@ fn begins_a_step(tokens: &[Token], at: usize) -> bool {
                 match concept {
                     Concept::Verb(_)
                     | Concept::Do(_)
+                    | Concept::Act
                     | Concept::Count
                     | Concept::Size
                     | Concept::TotalSize
@@ -158,7 +199,7 @@ fn explore(
 }
 
 /// The readings of one token range: a single step, or the steps that "again" repeats.
-fn stretch(
+pub(super) fn stretch(
     context: &Context<'_>,
     chart: &Chart,
     (start, end): (usize, usize),
