@@ -6,6 +6,7 @@ mod chart;
 mod clauses;
 mod draft;
 mod features;
+mod forms;
 mod item;
 mod lexical;
 mod pattern;
@@ -134,7 +135,7 @@ fn attempt(
     tokens: &[Token],
     before: Option<&Antecedent>,
 ) -> Result<Vec<Built>, Failure> {
-    if let Some(refusal) = refuse::glued_comma(text, tokens).or_else(|| refuse::act(text, tokens)) {
+    if let Some(refusal) = refuse::glued_comma(text, tokens) {
         return Err(Failure::Refused(refusal));
     }
     let boundaries = StepBoundaries::of(tokens);
@@ -152,7 +153,7 @@ fn attempt(
             several => return Err(Failure::Refused(refuse::ambiguous(several))),
         }
     }
-    Err(Failure::Unexplained(errors))
+    Err(refuse::act(text, tokens).map_or(Failure::Unexplained(errors), Failure::Refused))
 }
 
 /// Of several readings those whose files and folders exist, if there are any.

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -30,6 +30,26 @@ static WORDS: LazyLock<BTreeMap<&'static str, Vec<Piece>>> = LazyLock::new(|| {
     let lines = include_str!("clauses.txt").lines().filter(|line| !line.starts_with('#'));
     lines.filter_map(|line| line.split_once(": ")).map(|(name, words)| (name, pattern(words))).collect()
 });
+
+/// The words of a list of single words.
+pub(super) fn word_list(name: &str) -> Option<&'static BTreeSet<&'static str>> {
+    static SETS: LazyLock<BTreeMap<&'static str, BTreeSet<&'static str>>> = LazyLock::new(|| {
+        let words = |list: &Vec<Piece>| list.iter().flat_map(single_words).collect();
+        WORDS.iter().map(|(name, list)| (*name, words(list))).collect()
+    });
+    SETS.get(name)
+}
+
+/// The single words that a piece of a pattern matches.
+fn single_words(piece: &Piece) -> Vec<&'static str> {
+    match piece {
+        Piece::Word(word) => vec![*word],
+        Piece::Choice(choices) => {
+            choices.iter().filter(|choice| choice.len() == 1).flatten().flat_map(single_words).collect()
+        }
+        Piece::Slot(..) => Vec::new(),
+    }
+}
 
 /// Where the longest phrase of a list ends that starts at a position; `None` if none does.
 pub(super) fn phrase(list: &str, tokens: &[Token], at: usize) -> Option<usize> {
@@ -187,11 +207,11 @@ impl Chain {
             for (end, next) in boundaries.between.iter().copied().filter(|(end, _)| *end > start).chain([last]) {
                 let words = said.get(start..end).unwrap_or_default();
                 let context = Context { is_lost: chain.is_lost, ..*context };
-                let read = (!chart.overflown && refuse::act(text, words).is_none())
+                let read = (!chart.overflown)
                     .then(|| steps::stretch(&context, &chart, (start, end), chain.before.as_ref(), &mut Vec::new()))
                     .map(|readings| existing(&context, readings));
                 let read = match read.as_deref() {
-                    Some([only]) if guard(words, only).is_none() => Ok(steps_of(only)),
+                    Some([only]) if guard(words, only).is_none() && opens(words, only) => Ok(steps_of(only)),
                     _ => Err(not_read(String::new())),
                 };
                 let longer = chain.with(range.start + start..range.start + next, tokens, read);
@@ -276,8 +296,16 @@ fn guard(tokens: &[Token], built: &[Built]) -> Option<Unread> {
     }
     let guessed = if changes { first("guessed", tokens) } else { None };
     let typo = super::finished(built, tokens).err().map(|refusal| not_read(refusal.remedy));
+    if let Some(range) = first("hedges", tokens) {
+        return Some(not_read(format!("“{}” is not read", words(tokens, range))));
+    }
     let loose = first("never_empty", tokens).or(guessed);
     typo.or_else(|| loose.map(|range| vague(tokens, range)))
+}
+
+/// Whether a part of a sentence opens as a clause does: a noun alone asks for nothing.
+fn opens(tokens: &[Token], built: &[Built]) -> bool {
+    changes_something(built) || steps::begins_a_step(without_lead(tokens), 0)
 }
 
 /// The state of words without a bound.

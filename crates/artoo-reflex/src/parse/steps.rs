@@ -6,6 +6,7 @@ use super::chart::Chart;
 use super::clauses::phrase;
 use super::draft::only;
 use super::item::Context;
+use super::{forms, refuse};
 use crate::algebra::Step;
 use crate::concept::{Concept, Reference};
 use crate::lex::{Class, Token};
@@ -105,7 +106,7 @@ fn begins_anew(tokens: &[Token], at: usize) -> bool {
 }
 
 /// Whether a verb or a question starts at a position, perhaps after function words.
-fn begins_a_step(tokens: &[Token], at: usize) -> bool {
+pub(super) fn begins_a_step(tokens: &[Token], at: usize) -> bool {
     let mut at = at;
     while let Some(token) = tokens.get(at) {
         let mut skips = false;
@@ -207,7 +208,9 @@ pub(super) fn stretch(
     errors: &mut Vec<BuildError>,
 ) -> Vec<Vec<Built>> {
     let mut found: Vec<Vec<Built>> = Vec::new();
-    for item in chart.items(start, end) {
+    let said = chart.tokens.get(start..end).unwrap_or_default();
+    let items = if refuse::unknown_act(said).is_some() { &[] } else { chart.items(start, end) };
+    for item in items {
         let Some(draft) = item.as_draft(context) else { continue };
         if draft.reference == Some(Reference::Again) && only!(draft, reference) {
             found.extend(before.and_then(again));
@@ -218,7 +221,7 @@ pub(super) fn stretch(
             Err(error) => errors.push(error),
         }
     }
-    found
+    if found.is_empty() { forms::readings(context, chart, (start, end), before) } else { found }
 }
 
 /// The steps of the previous request, repeated by "again"; `None` if one of them is a change.
