@@ -189,7 +189,8 @@ const MAX_TOKENS_TO_EXPLAIN: usize = 20;
 /// What a run of tokens means as a request, in English; `None` if it has no reading.
 fn meaning(context: &Context<'_>, tokens: &[Token]) -> Option<String> {
     let boundaries = StepBoundaries::of(tokens);
-    let chart = Chart::fill(context, tokens, Phrases::Longest, &boundaries.ends);
+    let mut chart = Chart::fill(context, tokens, Phrases::Longest, &boundaries.ends);
+    chart.has_forms = false;
     let readings = steps::readings(context, &chart, &boundaries, None, &mut Vec::new());
     readings.first().map(|reading| english_of(reading))
 }

@@ -221,7 +221,7 @@ pub(super) fn stretch(
             Err(error) => errors.push(error),
         }
     }
-    if found.is_empty() { forms::readings(context, chart, (start, end), before) } else { found }
+    if found.is_empty() && chart.has_forms { forms::readings(context, chart, (start, end), before) } else { found }
 }
 
 /// The steps of the previous request, repeated by "again"; `None` if one of them is a change.

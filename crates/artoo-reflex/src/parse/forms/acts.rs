@@ -6,6 +6,7 @@ use std::path::Path;
 use super::{Matcher, Value, Values};
 use crate::algebra::{Act, GitAction, ModeChange, Part, ProcessName, Query, Rewrite, Step, Ty};
 use crate::eval::EntryKind;
+use crate::lex::{Class, Token};
 use crate::place::{PathKind, Place, file_name, is_archive};
 
 /// Maximum length in bytes of a project's file that is read for its tasks or a value.
@@ -23,11 +24,12 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
     let one = |act: Act| Some(vec![Step::Do(act)]);
     match act {
         "append" | "prepend" => {
-            one(Act::Insert { path: form.path("file")?, text: form.lines()?, at_start: act == "prepend" })
+            let path = form.path("file")?;
+            one(Act::Insert { text: form.lines(&path)?, path, at_start: act == "prepend" })
         }
         "create" => {
             let path = form.path("file").filter(|path| !form.is_there(path))?;
-            one(Act::CreateFile { path, text: form.lines()? })
+            one(Act::CreateFile { text: form.lines(&path)?, path })
         }
         "touch" => {
             let paths =
@@ -51,7 +53,12 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
             version: form.text("version").map(str::to_owned),
         }),
         "keep" => one(Act::Keep { paths: form.paths("paths").unwrap_or_default() }),
-        git => one(Act::Git { folder: form.folder(), action: form.git(git)? }),
+        git => {
+            let (folder, action) = (form.folder(), form.git(git)?);
+            // "commit the changes in src" names no repository.
+            let is_repository = act == "init" || !values.contains_key("folder") || form.is_there(&format!("{folder}/.git"));
+            is_repository.then(|| vec![Step::Do(Act::Git { folder, action })])
+        }
     }
 }
 
@@ -100,9 +107,17 @@ impl Form<'_> {
         Some(text)
     }
 
-    /// The text to write, with a newline at its end.
-    fn lines(&self) -> Option<String> {
+    /// The text to write, with a newline at its end. Words without quotes are a text only in a file of plain text: "add
+    /// tests to lib.rs" means other things.
+    fn lines(&self, path: &str) -> Option<String> {
+        const PLAIN: [&str; 4] = [".txt", ".csv", ".log", ".tsv"];
         let text = self.text("text")?;
+        let is_plain = PLAIN.iter().any(|ending| path.to_lowercase().ends_with(ending));
+        let has_words = text.contains(char::is_alphabetic) && !text.contains(['=', '/']);
+        let quoted = |token: &Token| token.class == Class::Quoted;
+        if has_words && !is_plain && !self.matcher.chart.tokens.iter().any(quoted) {
+            return None;
+        }
         Some(if text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") })
     }
 

@@ -88,7 +88,7 @@ impl Matcher<'_> {
             Class::Quoted | Class::FileName | Class::Number(_) | Class::Date(_) => true,
             Class::Word => {
                 let is_strange = !lexicon().knows(&token.folded) && !lexicon().is_vague(&token.folded);
-                (is_strange && !self.is_listed(token, "pronouns")) || self.is_listed(token, "literal")
+                (is_strange && !["pronouns", "judged"].iter().any(|list| self.is_listed(token, list))) || self.is_listed(token, "literal")
             }
             Class::Symbol => {
                 let has_operator = token.raw.contains(['|', '>', '<', '&', ';', '`', '$', '"']);
@@ -213,7 +213,8 @@ impl Matcher<'_> {
             Item::Text(text) => self.context.resolve(&text.text).filter(|place| self.context.is_folder(&place.path)),
             _ => None,
         });
-        found.into_iter().filter(|(_, place)| place.kind != PathKind::File).collect()
+        let folders = found.into_iter().filter(|(_, place)| place.kind != PathKind::File);
+        folders.map(|(end, place)| (end, Place { kind: PathKind::Folder, ..place })).collect()
     }
 
     /// The files or folders that a list names: "a.txt, b.txt and c.txt".
