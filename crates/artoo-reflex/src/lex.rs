@@ -159,6 +159,8 @@ fn chunk(tokens: &mut Vec<Token>, chunk: &str, at: usize, is_last: bool) {
             ',' | ';' | ':' | '!' => true,
             '?' => is_last || !is_pattern,
             ')' => !core.contains('('),
+            // A full stop after a quoted text is no path.
+            '.' if core == "." && tokens.last().is_some_and(|token| token.span.end == start) => true,
             '.' => !(core == "." || core == ".." || core.ends_with("/.") || core.ends_with("..")),
             _ => false,
         };

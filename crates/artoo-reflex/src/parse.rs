@@ -3,18 +3,21 @@
 mod antecedent;
 mod build;
 mod chart;
+mod clauses;
 mod draft;
 mod features;
+mod forms;
 mod item;
 mod lexical;
+mod pattern;
 mod refuse;
 mod rules;
 mod steps;
 
-use artoo_proto::{Abstention, CoverageState, Environment, Now, SessionTurn, Unread};
+use artoo_proto::{Abstention, Environment, Now, SessionTurn, Unread};
 
 use self::antecedent::Antecedent;
-use self::build::Built;
+use self::build::{BuildError, Built};
 use self::chart::Chart;
 use self::item::Context;
 use self::lexical::{Phrases, corrected};
@@ -94,10 +97,11 @@ pub fn clauses(
     now: Now,
     fs: &dyn FileSystem,
 ) -> Vec<ReadClause> {
-    let read = parse(request, session, environment, now, fs)
-        .map(|parsed| parsed.steps)
-        .map_err(|abstention| Unread { state: CoverageState::NotRead, why: abstention.remedy });
-    vec![ReadClause { span: (0, request.len()), read }]
+    let context = Context { environment, clock: Clock::new(now.wall, environment.utc_offset_s), fs, is_lost: false };
+    let recent = session.get(session.len().saturating_sub(MAX_TURNS)..).unwrap_or_default();
+    let before = before(&context, recent);
+    let context = Context { is_lost: before.is_none() && !recent.is_empty(), ..context };
+    clauses::clauses(&context, request, before)
 }
 
 /// Parses a request in the context of the earlier requests of the session.
@@ -107,33 +111,59 @@ fn read(context: &Context<'_>, text: &str, session: &[SessionTurn]) -> Result<Pa
     if tokens.is_empty() {
         return Err(refuse::empty());
     }
-    if let Some(refusal) = refuse::glued_comma(text, &tokens).or_else(|| refuse::act(text, &tokens)) {
-        return Err(refusal);
-    }
     let before = before(context, session);
     let context = &Context { is_lost: before.is_none() && !session.is_empty(), ..*context };
-    let boundaries = StepBoundaries::of(&tokens);
+    match attempt(context, text, &tokens, before.as_ref()) {
+        Ok(built) => finished(&built, &tokens),
+        Err(Failure::Refused(refusal)) => Err(refusal),
+        Err(Failure::Unexplained(errors)) => Err(refuse::unexplained(context, text, &tokens, &errors)),
+    }
+}
+
+/// Why tokens have no reading.
+enum Failure {
+    /// They have none or several, for this reason.
+    Refused(Abstention),
+    /// A word or a combination of words is not explained; what was wrong with the drafts of the whole.
+    Unexplained(Vec<BuildError>),
+}
+
+/// The only reading of tokens as a whole.
+fn attempt(
+    context: &Context<'_>,
+    text: &str,
+    tokens: &[Token],
+    before: Option<&Antecedent>,
+) -> Result<Vec<Built>, Failure> {
+    if let Some(refusal) = refuse::glued_comma(text, tokens) {
+        return Err(Failure::Refused(refusal));
+    }
+    let boundaries = StepBoundaries::of(tokens);
     let mut errors = Vec::new();
     for phrases in [Phrases::Longest, Phrases::All] {
-        let chart = Chart::fill(context, &tokens, phrases, &boundaries.ends);
+        let chart = Chart::fill(context, tokens, phrases, &boundaries.ends);
         if chart.overflown {
-            return Err(refuse::too_many_readings());
+            return Err(Failure::Refused(refuse::too_many_readings()));
         }
-        let mut readings = steps::readings(context, &chart, &boundaries, before.as_ref(), &mut errors);
-        // If there are several readings, prefer those whose files and folders exist.
-        if readings.len() > 1 {
-            let exists = |reading: &Vec<Built>| suggest::missing(&steps_of(reading), context.fs).is_none();
-            let existing: Vec<_> = readings.iter().filter(|reading| exists(reading)).cloned().collect();
-            readings = if existing.is_empty() { readings } else { existing };
-        }
+        let readings = existing(context, steps::readings(context, &chart, &boundaries, before, &mut errors));
         match readings.as_slice() {
             [] => {}
             [only] if phrases == Phrases::All && changes_something(only) => {}
-            [only] => return finished(only, &tokens),
-            several => return Err(refuse::ambiguous(several)),
+            [only] => return Ok(only.clone()),
+            several => return Err(Failure::Refused(refuse::ambiguous(several))),
         }
     }
-    Err(refuse::unexplained(context, text, &tokens, &errors))
+    Err(refuse::act(text, tokens).map_or(Failure::Unexplained(errors), Failure::Refused))
+}
+
+/// Of several readings those whose files and folders exist, if there are any.
+fn existing(context: &Context<'_>, readings: Vec<Vec<Built>>) -> Vec<Vec<Built>> {
+    if readings.len() < 2 {
+        return readings;
+    }
+    let exists = |reading: &Vec<Built>| suggest::missing(&steps_of(reading), context.fs).is_none();
+    let existing: Vec<_> = readings.iter().filter(|reading| exists(reading)).cloned().collect();
+    if existing.is_empty() { readings } else { existing }
 }
 
 /// The result that "those" refers to: of the previous request, if that was understood.

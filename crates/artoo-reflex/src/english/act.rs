@@ -46,6 +46,9 @@ pub(super) fn phrase(act: &Act) -> String {
             let to = to.as_ref().map(|to| format!(" to the file {}", quoted_path(to)));
             format!("download {}{}", quoted(url), to.unwrap_or_default())
         }
+        Act::Git { folder, action: GitAction::Init } => {
+            format!("create a git repository in the folder {}", quoted_path(folder))
+        }
         Act::Git { folder, action } => format!("{} in the repository {}", git(action), quoted_path(folder)),
         Act::Stop { process: ProcessName::Pid(pid) } => format!("stop the process {pid}"),
         Act::Stop { process: ProcessName::Port(port) } => format!("stop the process on port {port}"),
@@ -53,6 +56,7 @@ pub(super) fn phrase(act: &Act) -> String {
             let version = version.as_ref().map(|version| format!(" in version {}", quoted(version)));
             format!("install the program {}{}", quoted(program), version.unwrap_or_default())
         }
+        Act::Keep { paths } if paths.is_empty() => "leave everything else unchanged".to_owned(),
         Act::Keep { paths } => format!("leave {} unchanged", listed(paths)),
     }
 }

@@ -27,9 +27,31 @@ impl Antecedent {
             Step::Ask(query) => Some(things(query)),
             Step::Do(Act::CreateFolder { paths }) => Some(Query::Paths { paths: paths.clone(), kind: Kind::Folder }),
             Step::Do(
-                Act::CreateFile { path: made, .. } | Act::Archive { to: made, .. } | Act::Replace { to: made, .. },
+                Act::CreateFile { path: made, .. }
+                | Act::Archive { to: made, .. }
+                | Act::Replace { to: made, .. }
+                | Act::Insert { path: made, .. }
+                | Act::SetValue { path: made, .. }
+                | Act::Save { to: made, .. }
+                | Act::Link { path: made, .. }
+                | Act::Fetch { to: Some(made), .. }
+                | Act::Run { to: Some(made), .. },
             ) => Some(Query::Paths { paths: vec![made.clone()], kind: Kind::File }),
+            Step::Do(Act::SetMode { of, .. }) => Some(of.clone()),
             Step::Do(_) => None,
+        }
+    }
+
+    /// The single file that "it" refers to.
+    pub(super) fn file(&self) -> Option<String> {
+        if let Step::Ask(query) = &self.last
+            && let Query::TextFile { path } = query.source()
+        {
+            return Some(path.clone());
+        }
+        match self.selection()? {
+            Query::Paths { paths, kind: Kind::File | Kind::Any } if paths.len() == 1 => paths.into_iter().next(),
+            _ => None,
         }
     }
 

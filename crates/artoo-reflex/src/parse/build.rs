@@ -2,7 +2,7 @@
 
 mod act;
 mod conditions;
-mod files;
+pub(super) mod files;
 mod left_out;
 mod machine;
 mod order;

@@ -12,7 +12,11 @@ const MAX_ITEMS: usize = 96;
 /// All items found for all spans of words.
 pub(super) struct Chart {
     width: usize,
+    /// The tokens that the spans are made of.
+    pub(super) tokens: Vec<Token>,
     cells: Vec<Vec<Item>>,
+    /// Whether the forms of acts are tried too.
+    pub(super) has_forms: bool,
     /// Token positions where a step may end.
     ends: Vec<usize>,
     /// Whether some span exceeded [`MAX_ITEMS`].
@@ -24,7 +28,7 @@ impl Chart {
     pub(super) fn fill(context: &Context<'_>, tokens: &[Token], phrases: Phrases, ends: &[usize]) -> Self {
         let width = tokens.len();
         let cells = vec![Vec::new(); (width + 1) * (width + 1)];
-        let mut chart = Self { width, cells, ends: ends.to_vec(), overflown: false };
+        let mut chart = Self { width, tokens: tokens.to_vec(), has_forms: true, cells, ends: ends.to_vec(), overflown: false };
         for found in lexical(context, tokens, phrases) {
             chart.add(found.start, found.end, found.item);
         }

@@ -1,5 +1,7 @@
 //! Builds refusals, which say what was understood, what wasn't, and what the user can do.
 
+use std::ops::Range;
+
 use artoo_proto::Abstention;
 
 use super::build::{BuildError, Built};
@@ -45,7 +47,7 @@ pub(super) fn too_many_readings() -> Abstention {
 
 /// The refusal for a clause whose verb asks for an unknown kind of change; `None` without one.
 pub(super) fn act(text: &str, tokens: &[Token]) -> Option<Abstention> {
-    let verb = clause_starts(tokens).into_iter().find_map(|at| act_at(text, tokens, at))?;
+    let verb = text.get(unknown_act(tokens)?)?;
     let advice = "Without a language model artoo does not change the machine in this way.";
     Some(abstention(String::new(), vec![verb.to_owned()], advice))
 }
@@ -80,8 +82,13 @@ pub(super) fn ambiguous(readings: &[Vec<Built>]) -> Abstention {
     abstention(String::new(), Vec::new(), &advice)
 }
 
-/// The verb of an unknown kind of change at a token, unless a longer phrase there is a question.
-fn act_at<'a>(text: &'a str, tokens: &[Token], at: usize) -> Option<&'a str> {
+/// The bytes of the first verb of an unknown kind of change that begins a clause.
+pub(super) fn unknown_act(tokens: &[Token]) -> Option<Range<usize>> {
+    clause_starts(tokens).into_iter().find_map(|at| act_at(tokens, at))
+}
+
+/// The bytes of the verb of an unknown kind of change at a token, unless a longer phrase there is a question.
+fn act_at(tokens: &[Token], at: usize) -> Option<Range<usize>> {
     let is_known = |meaning: &Meaning| asks(meaning) || matches!(meaning, Meaning::Concept(Concept::Do(_)));
     let mut verb = None;
     for end in at + 1..=tokens.len().min(at + lexicon().longest) {
@@ -92,7 +99,7 @@ fn act_at<'a>(text: &'a str, tokens: &[Token], at: usize) -> Option<&'a str> {
         let words: Vec<&str> = run.iter().map(|token| token.folded.as_str()).collect();
         let meanings = lexicon().meanings(&words.join(" "));
         if meanings.contains(&Meaning::Concept(Concept::Act)) {
-            verb = text.get(run.first()?.span.start..run.last()?.span.end);
+            verb = Some(run.first()?.span.start..run.last()?.span.end);
         } else if verb.is_some() && meanings.iter().any(is_known) {
             return None;
         }
@@ -160,6 +167,19 @@ pub(super) fn unexplained(context: &Context<'_>, text: &str, tokens: &[Token], e
     abstention(String::new(), words(tokens), "")
 }
 
+/// Why a clause is not read, in one sentence: the fewest words without which the rest is, and what to say instead.
+pub(super) fn why(context: &Context<'_>, text: &str, tokens: &[Token]) -> String {
+    if tokens.len() > MAX_TOKENS_TO_EXPLAIN {
+        return "not read; say it in short sentences".to_owned();
+    }
+    let found = act(text, tokens).unwrap_or_else(|| unexplained(context, text, tokens, &[]));
+    let blamed = found.not_understood.join(" ");
+    if found.not_understood.len() == tokens.len() || blamed.is_empty() {
+        return "not read; name the files, the exact texts in quotes, and numbers".to_owned();
+    }
+    format!("“{blamed}” is not read; put it in quotes if these very words are meant")
+}
+
 /// Maximum number of neighbouring words that are left out to find the unexplained ones.
 const LONGEST_RUN_LEFT_OUT: usize = 3;
 
@@ -169,7 +189,8 @@ const MAX_TOKENS_TO_EXPLAIN: usize = 20;
 /// What a run of tokens means as a request, in English; `None` if it has no reading.
 fn meaning(context: &Context<'_>, tokens: &[Token]) -> Option<String> {
     let boundaries = StepBoundaries::of(tokens);
-    let chart = Chart::fill(context, tokens, Phrases::Longest, &boundaries.ends);
+    let mut chart = Chart::fill(context, tokens, Phrases::Longest, &boundaries.ends);
+    chart.has_forms = false;
     let readings = steps::readings(context, &chart, &boundaries, None, &mut Vec::new());
     readings.first().map(|reading| english_of(reading))
 }

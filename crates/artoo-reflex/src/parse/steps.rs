@@ -3,8 +3,10 @@
 use super::antecedent::Antecedent;
 use super::build::{BuildError, Built, build};
 use super::chart::Chart;
+use super::clauses::phrase;
 use super::draft::only;
 use super::item::Context;
+use super::{forms, refuse};
 use crate::algebra::Step;
 use crate::concept::{Concept, Reference};
 use crate::lex::{Class, Token};
@@ -22,7 +24,7 @@ pub(super) struct StepBoundaries {
     /// The number of tokens of the request.
     width: usize,
     /// The token ranges that separate two steps, such as that of "then".
-    between: Vec<(usize, usize)>,
+    pub(super) between: Vec<(usize, usize)>,
     /// The token positions where a step can end.
     pub(super) ends: Vec<usize>,
 }
@@ -38,9 +40,33 @@ impl StepBoundaries {
                 }
             }
         }
+        Self::at(tokens.len(), between)
+    }
+
+    /// The step boundaries in a request of which parts may stay unread: also before a verb that the grammar doesn't
+    /// know, and after a comma.
+    pub(super) fn wide(tokens: &[Token]) -> Self {
+        let mut between = Self::of(tokens).between;
+        for at in 1..tokens.len() {
+            let is_joint = tokens.get(at).is_some_and(|token| token.class == Class::Comma || token.folded == "and");
+            if is_joint && let Some(next) = (at + 1..=tokens.len().min(at + 3)).find(|next| begins_anew(tokens, *next))
+            {
+                between.push((at, next));
+            }
+            if phrase("apart", tokens, at).is_some() {
+                between.push((at, at));
+            }
+        }
+        between.sort_unstable();
+        between.dedup();
+        Self::at(tokens.len(), between)
+    }
+
+    /// These step boundaries in a request of a number of tokens.
+    fn at(width: usize, between: Vec<(usize, usize)>) -> Self {
         let mut ends: Vec<usize> = between.iter().map(|(start, _)| *start).collect();
-        ends.push(tokens.len());
-        Self { width: tokens.len(), between, ends }
+        ends.push(width);
+        Self { width, between, ends }
     }
 }
 
@@ -64,8 +90,23 @@ fn is_between(tokens: &[Token], start: usize, end: usize) -> bool {
     }
 }
 
+/// Whether a clause starts at a position after words that join: with a verb, be it one that the grammar doesn't know.
+fn begins_anew(tokens: &[Token], at: usize) -> bool {
+    /// Words that follow an unknown verb.
+    const OBJECTS: [&str; 12] = ["the", "a", "an", "my", "all", "it", "them", "me", "this", "that", "every", "each"];
+    let joins = |token: &Token| token.class == Class::Comma || matches!(token.folded.as_str(), "and" | "then" | "also");
+    if !tokens.get(at.saturating_sub(1)).is_some_and(joins) {
+        return false;
+    }
+    let is_unknown = |token: &Token| token.class == Class::Word && !lexicon().knows(&token.folded);
+    let has_object = tokens.get(at + 1).is_some_and(|token| OBJECTS.contains(&token.folded.as_str()));
+    phrase("verbs", tokens, at).is_some()
+        || begins_a_step(tokens, at)
+        || (has_object && tokens.get(at).is_some_and(is_unknown))
+}
+
 /// Whether a verb or a question starts at a position, perhaps after function words.
-fn begins_a_step(tokens: &[Token], at: usize) -> bool {
+pub(super) fn begins_a_step(tokens: &[Token], at: usize) -> bool {
     let mut at = at;
     while let Some(token) = tokens.get(at) {
         let mut skips = false;
@@ -76,6 +117,7 @@ fn begins_a_step(tokens: &[Token], at: usize) -> bool {
                 match concept {
                     Concept::Verb(_)
                     | Concept::Do(_)
+                    | Concept::Act
                     | Concept::Count
                     | Concept::Size
                     | Concept::TotalSize
@@ -158,7 +200,7 @@ fn explore(
 }
 
 /// The readings of one token range: a single step, or the steps that "again" repeats.
-fn stretch(
+pub(super) fn stretch(
     context: &Context<'_>,
     chart: &Chart,
     (start, end): (usize, usize),
@@ -166,7 +208,9 @@ fn stretch(
     errors: &mut Vec<BuildError>,
 ) -> Vec<Vec<Built>> {
     let mut found: Vec<Vec<Built>> = Vec::new();
-    for item in chart.items(start, end) {
+    let said = chart.tokens.get(start..end).unwrap_or_default();
+    let items = if refuse::unknown_act(said).is_some() { &[] } else { chart.items(start, end) };
+    for item in items {
         let Some(draft) = item.as_draft(context) else { continue };
         if draft.reference == Some(Reference::Again) && only!(draft, reference) {
             found.extend(before.and_then(again));
@@ -177,7 +221,7 @@ fn stretch(
             Err(error) => errors.push(error),
         }
     }
-    found
+    if found.is_empty() && chart.has_forms { forms::readings(context, chart, (start, end), before) } else { found }
 }
 
 /// The steps of the previous request, repeated by "again"; `None` if one of them is a change.

@@ -3,7 +3,7 @@
 use super::super::draft::{Draft, TargetWord, of_line};
 use super::files::{paths_in, selection};
 use super::{BuildContext, BuildError};
-use crate::algebra::{Act, Depth, Kind, NameChange, NameTest, Pred, Query, Step, Target};
+use crate::algebra::{Act, Depth, Kind, NameChange, NameTest, Pred, Query, Step, Target, Ty};
 use crate::concept::ActWord;
 use crate::place::{ARCHIVE_ENDINGS, PathKind, Place, file_name, is_archive, parent};
 
@@ -23,7 +23,10 @@ pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step
         ActWord::Rename | ActWord::ChangeExtension => rename(cx, draft),
         ActWord::Archive => archive(cx, draft),
         ActWord::Extract => extract(cx, draft),
-        ActWord::Delete if draft.printed.is_some() => without_lines(cx, draft),
+        ActWord::Delete if draft.printed.is_some() => without_lines(cx, draft).map(Step::Ask),
+        ActWord::Delete if draft.lines.is_some() && !draft.has_noun() && draft.object.len() == 1 => {
+            in_place(without_lines(cx, draft)?)
+        }
         ActWord::Delete => {
             let of = selected(cx, draft)?;
             Ok(Step::Do(Act::Delete { of }))
@@ -53,13 +56,13 @@ fn selected(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, Build
         draft.depth.take_if(|depth| *depth == Depth::Whole);
     }
     match of.ty()? {
-        crate::algebra::Ty::Files => Ok(of),
+        Ty::Files => Ok(of),
         _ => Err(BuildError::Question { question: "this change", of: "what are no files" }),
     }
 }
 
 /// Builds the question for "remove the empty lines from a.txt and print the result"; nothing is changed on disk.
-fn without_lines(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step, BuildError> {
+fn without_lines(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     let says_which = draft.lines.is_some() && !draft.preds.is_empty() && !draft.loose;
     if !says_which || draft.once.is_some() {
         return Err(BuildError::Leftover);
@@ -67,7 +70,15 @@ fn without_lines(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step, B
     let removed = Pred::All(std::mem::take(&mut draft.preds).into_iter().map(of_line).collect());
     draft.preds = vec![Pred::Not(Box::new(removed))];
     (draft.act, draft.printed) = (None, None);
-    super::text::build(cx, draft).map(Step::Ask)
+    super::text::build(cx, draft)
+}
+
+/// The act that writes an edited text back into its file.
+fn in_place(of: Query) -> Result<Step, BuildError> {
+    match of.source().clone() {
+        Query::TextFile { path } if of.ty()? == Ty::Lines => Ok(Step::Do(Act::Save { of, to: path })),
+        _ => Err(BuildError::Leftover),
+    }
 }
 
 /// Builds an act that creates files or folders.

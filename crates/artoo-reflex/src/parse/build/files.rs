@@ -94,7 +94,7 @@ fn paths(draft: &mut Draft) -> Option<Query> {
 }
 
 /// The paths of the places that a draft names, bare names within its folder; `None` if the folder is unclear.
-pub(super) fn paths_in(scope: &[Place], objects: &[Place]) -> Option<Vec<String>> {
+pub(in crate::parse) fn paths_in(scope: &[Place], objects: &[Place]) -> Option<Vec<String>> {
     let folder = match scope {
         [] => None,
         [folder] if objects.iter().all(|place| place.bare) => Some(folder.path.as_str()),

@@ -1,0 +1,354 @@
+//! Splits a request into clauses, and reads each of them alone: the fewest words stay unread.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use artoo_proto::{CoverageState, Unread};
+
+use super::antecedent::Antecedent;
+use super::build::Built;
+use super::chart::Chart;
+use super::item::Context;
+use super::lexical::Phrases;
+use super::pattern::{Piece, ends, is_word, pattern};
+use super::steps::{self, StepBoundaries};
+use super::{MAX_BYTES, MAX_TOKENS, ReadClause, attempt, changes_something, existing, refuse, steps_of};
+use crate::algebra::Step;
+use crate::lex::{Class, Token, lex};
+use crate::lexicon::lexicon;
+
+/// Maximum length in bytes of a request that is split into clauses.
+#[doc(alias = "limit")]
+const MAX_BYTES_TO_SPLIT: usize = 16_000;
+
+/// The word lists of this module by name.
+static WORDS: LazyLock<BTreeMap<&'static str, Vec<Piece>>> = LazyLock::new(|| {
+    let lines = include_str!("clauses.txt").lines().filter(|line| !line.starts_with('#'));
+    lines.filter_map(|line| line.split_once(": ")).map(|(name, words)| (name, pattern(words))).collect()
+});
+
+/// The words of a list of single words.
+pub(super) fn word_list(name: &str) -> Option<&'static BTreeSet<&'static str>> {
+    static SETS: LazyLock<BTreeMap<&'static str, BTreeSet<&'static str>>> = LazyLock::new(|| {
+        let words = |list: &Vec<Piece>| list.iter().flat_map(single_words).collect();
+        WORDS.iter().map(|(name, list)| (*name, words(list))).collect()
+    });
+    SETS.get(name)
+}
+
+/// The single words that a piece of a pattern matches.
+fn single_words(piece: &Piece) -> Vec<&'static str> {
+    match piece {
+        Piece::Word(word) => vec![*word],
+        Piece::Choice(choices) => {
+            choices.iter().filter(|choice| choice.len() == 1).flatten().flat_map(single_words).collect()
+        }
+        Piece::Slot(..) => Vec::new(),
+    }
+}
+
+/// Where the longest phrase of a list ends that starts at a position; `None` if none does.
+pub(super) fn phrase(list: &str, tokens: &[Token], at: usize) -> Option<usize> {
+    ends(WORDS.get(list)?, tokens, at).into_iter().max()
+}
+
+/// The first phrase of a list in tokens.
+fn first(list: &str, tokens: &[Token]) -> Option<Range<usize>> {
+    (0..tokens.len()).find_map(|at| Some(at..phrase(list, tokens, at)?))
+}
+
+/// What follows the polite words at the start of tokens.
+fn without_lead(tokens: &[Token]) -> &[Token] {
+    let mut at = 0;
+    while let Some(end) =
+        phrase("lead", tokens, at).or_else(|| (tokens.get(at)?.class == Class::Comma).then_some(at + 1))
+    {
+        at = end;
+    }
+    tokens.get(at..).unwrap_or_default()
+}
+
+/// The clauses of a request, each with its steps or why it was not read.
+pub(super) fn clauses(context: &Context<'_>, text: &str, before: Option<Antecedent>) -> Vec<ReadClause> {
+    let whole = |read| vec![ReadClause { span: (0, text.len()), read }];
+    if text.len() > MAX_BYTES_TO_SPLIT {
+        return whole(Err(not_read("the request is too long; put what matters in short sentences".to_owned())));
+    }
+    let tokens = lex(text);
+    if is_foreign(&tokens) {
+        return whole(Err(not_read("artoo reads English; say it in English so that it can be shown".to_owned())));
+    }
+    if tokens.len() <= MAX_TOKENS
+        && text.len() <= MAX_BYTES
+        && let Ok(built) = attempt(context, text, &tokens, before.as_ref())
+        && guard(&tokens, &built).is_none()
+    {
+        return whole(Ok(steps_of(&built)));
+    }
+    let mut chain = Chain { before, is_lost: context.is_lost, ..Chain::default() };
+    for sentence in sentences(text, &tokens) {
+        chain = chain.sentence(context, text, &tokens, sentence);
+    }
+    chain.limited(&tokens);
+    let mut from = 0;
+    let count = chain.clauses.len();
+    let mut found: Vec<ReadClause> = Vec::new();
+    for (at, (range, read)) in chain.clauses.into_iter().enumerate() {
+        let end = tokens.get(range.end.saturating_sub(1)).map_or(text.len(), |token| token.span.end);
+        let to = if at + 1 == count { text.len() } else { end };
+        found.push(ReadClause { span: (from, to), read });
+        from = to;
+    }
+    if found.is_empty() { whole(Err(not_read("nothing is asked for".to_owned()))) } else { found }
+}
+
+/// The state of words that code can't read.
+fn not_read(why: String) -> Unread {
+    Unread { state: CoverageState::NotRead, why }
+}
+
+/// The token ranges of the sentences and lines of a request.
+fn sentences(text: &str, tokens: &[Token]) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    for (at, token) in tokens.iter().enumerate() {
+        let next = tokens.get(at + 1);
+        let between = text.get(token.span.end..next.map_or(text.len(), |next| next.span.start)).unwrap_or_default();
+        let stops = token.class == Class::Stop && token.raw != ":" && next.is_none_or(|next| next.class != Class::Stop);
+        if stops || between.contains('\n') || next.is_none() {
+            found.push(start..at + 1);
+            start = at + 1;
+        }
+    }
+    found
+}
+
+/// The clauses read so far, and what the next clause can refer to.
+#[derive(Debug, Clone, Default)]
+struct Chain {
+    clauses: Vec<(Range<usize>, Result<Vec<Step>, Unread>)>,
+    /// The number of words in clauses that were not read.
+    unread: usize,
+    before: Option<Antecedent>,
+    is_lost: bool,
+}
+
+impl Chain {
+    /// The chain with one more clause.
+    fn with(&self, range: Range<usize>, tokens: &[Token], read: Result<Vec<Step>, Unread>) -> Self {
+        let words = |range: &Range<usize>| {
+            let is_word = |token: &&Token| !matches!(token.class, Class::Comma | Class::Stop | Class::Step);
+            tokens.get(range.clone()).unwrap_or_default().iter().filter(is_word).count()
+        };
+        let mut chain = self.clone();
+        match &read {
+            Ok(steps) => {
+                chain.before = steps.last().map(Antecedent::of_step);
+                chain.is_lost = false;
+            }
+            Err(unread) => {
+                chain.unread += words(&range);
+                if unread.state != CoverageState::Courtesy {
+                    (chain.before, chain.is_lost) = (None, true);
+                }
+            }
+        }
+        chain.clauses.push((range, read));
+        chain
+    }
+
+    /// The chain with the clauses of a sentence, of which the fewest words are unread, then in the fewest clauses.
+    fn sentence(self, context: &Context<'_>, text: &str, tokens: &[Token], range: Range<usize>) -> Self {
+        let said = tokens.get(range.clone()).unwrap_or_default();
+        let opens = without_lead(said);
+        let unread = |state, why: &str| Err(Unread { state, why: why.to_owned() });
+        if is_courtesy(said) {
+            return self.with(range, tokens, unread(CoverageState::Courtesy, ""));
+        }
+        if said.len() > MAX_TOKENS {
+            return self.with(range, tokens, unread(CoverageState::NotRead, "the sentence is too long; split it"));
+        }
+        let mut context = *context;
+        context.is_lost = self.is_lost;
+        // Nothing in a sentence that asks how something is done is owed.
+        let asks_how = ["described", "howto"].iter().any(|list| phrase(list, opens, 0).is_some());
+        let whole = (range.start > 0 || range.end < tokens.len())
+            .then(|| attempt(&context, text, said, self.before.as_ref()).ok())
+            .flatten()
+            .filter(|built| guard(said, built).is_none());
+        if let Some(built) = whole {
+            return self.with(range, tokens, Ok(steps_of(&built)));
+        }
+        if asks_how {
+            let why = classified(&context, text, said);
+            return self.with(range, tokens, Err(why));
+        }
+        self.split(&context, text, tokens, range)
+    }
+
+    /// The chain with the clauses of a sentence that has no reading as a whole.
+    fn split(self, context: &Context<'_>, text: &str, tokens: &[Token], range: Range<usize>) -> Self {
+        let said = tokens.get(range.clone()).unwrap_or_default();
+        let boundaries = StepBoundaries::wide(said);
+        let chart = Chart::fill(context, said, Phrases::Longest, &boundaries.ends);
+        let already = self.clauses.len();
+        let mut best = BTreeMap::from([(0, self)]);
+        let mut done = Self::default();
+        while let Some((start, chain)) = best.pop_first() {
+            if start >= said.len() {
+                done = chain;
+                break;
+            }
+            let last = (said.len(), said.len());
+            for (end, next) in boundaries.between.iter().copied().filter(|(end, _)| *end > start).chain([last]) {
+                let words = said.get(start..end).unwrap_or_default();
+                let context = Context { is_lost: chain.is_lost, ..*context };
+                let read = (!chart.overflown)
+                    .then(|| steps::stretch(&context, &chart, (start, end), chain.before.as_ref(), &mut Vec::new()))
+                    .map(|readings| existing(&context, readings));
+                let read = match read.as_deref() {
+                    Some([only]) if guard(words, only).is_none() && opens(words, only) => Ok(steps_of(only)),
+                    _ => Err(not_read(String::new())),
+                };
+                let longer = chain.with(range.start + start..range.start + next, tokens, read);
+                let cost = |chain: &Self| (chain.unread, chain.clauses.len());
+                if best.get(&next).is_none_or(|known| cost(known) > cost(&longer)) {
+                    best.insert(next, longer);
+                }
+            }
+        }
+        let mut is_described = false;
+        for (range, read) in done.clauses.iter_mut().skip(already) {
+            let said = tokens.get(range.clone()).unwrap_or_default();
+            if is_described {
+                *read = Err(described());
+            } else if read.is_err() {
+                let why = classified(context, text, said);
+                is_described = why.state == CoverageState::Described;
+                *read = Err(why);
+            }
+        }
+        done
+    }
+
+    /// Takes back a reading that the words after it may restrict, and says why clauses are unread.
+    fn limited(&mut self, tokens: &[Token]) {
+        let opens = |range: &Range<usize>| {
+            let said = tokens.get(range.clone()).unwrap_or_default();
+            let joins = |token: &&Token| is_word(Some(token), "and") || token.class != Class::Word;
+            let skipped = said.iter().take_while(joins).count();
+            phrase("limits", said, skipped).is_some()
+        };
+        for at in 1..self.clauses.len() {
+            let Some([(_, read), (range, next)]) = self.clauses.get_mut(at - 1..=at) else { continue };
+            let restricts = next.as_ref().is_err_and(|unread| unread.state != CoverageState::Courtesy) && opens(range);
+            if restricts && read.is_ok() {
+                *read = Err(not_read("what is said after it may restrict it".to_owned()));
+            }
+        }
+    }
+}
+
+/// The state of words that ask how something is done.
+fn described() -> Unread {
+    let why = "it asks how something is done, so nothing has to be done".to_owned();
+    Unread { state: CoverageState::Described, why }
+}
+
+/// Whether tokens only greet, ask kindly or thank.
+fn is_courtesy(tokens: &[Token]) -> bool {
+    let mut at = 0;
+    while let Some(token) = tokens.get(at) {
+        match phrase("courtesy", tokens, at) {
+            Some(end) => at = end,
+            None if matches!(token.class, Class::Comma | Class::Stop) => at += 1,
+            None => return false,
+        }
+    }
+    true
+}
+
+/// Whether the words are mostly unknown and some belong to another language, or to another script.
+fn is_foreign(tokens: &[Token]) -> bool {
+    let words: Vec<&Token> = tokens.iter().filter(|token| token.class == Class::Word).collect();
+    let unknown = words.iter().filter(|token| !lexicon().knows(&token.folded)).count();
+    let script =
+        |token: &Token| token.class != Class::Quoted && token.raw.chars().any(|c| c.is_alphabetic() && c > '\u{24f}');
+    let others = tokens.iter().filter(|token| script(token)).count();
+    let is_mixed = first("foreign", tokens).is_some() && unknown * 2 >= words.len();
+    (is_mixed && !words.is_empty()) || others * 2 > words.len().max(1)
+}
+
+/// Why a reading of tokens does not hold although each word has a meaning; `None` if it holds.
+fn guard(tokens: &[Token], built: &[Built]) -> Option<Unread> {
+    let opens = without_lead(tokens);
+    let asks_how = |list| phrase(list, opens, 0).is_some();
+    let changes = changes_something(built);
+    if asks_how("described") || (changes && asks_how("howto")) {
+        return Some(described());
+    }
+    if changes && asks_how("asks") {
+        return Some(not_read("a question changes nothing".to_owned()));
+    }
+    let guessed = if changes { first("guessed", tokens) } else { None };
+    let typo = super::finished(built, tokens).err().map(|refusal| not_read(refusal.remedy));
+    if let Some(range) = first("hedges", tokens) {
+        return Some(not_read(format!("“{}” is not read", words(tokens, range))));
+    }
+    let loose = first("never_empty", tokens).or(guessed);
+    typo.or_else(|| loose.map(|range| vague(tokens, range)))
+}
+
+/// Whether a part of a sentence opens as a clause does: a noun alone asks for nothing.
+fn opens(tokens: &[Token], built: &[Built]) -> bool {
+    changes_something(built) || steps::begins_a_step(without_lead(tokens), 0)
+}
+
+/// The state of words without a bound.
+fn vague(tokens: &[Token], range: Range<usize>) -> Unread {
+    let word = words(tokens, range);
+    let hint = match word.as_str() {
+        "big" | "large" | "huge" | "small" | "tiny" => "say e.g. larger than 10 MB",
+        "recent" | "recently" | "old" | "outdated" | "stale" => "say e.g. older than 30 days",
+        _ => "name the files, a pattern or a number",
+    };
+    Unread { state: CoverageState::Vague, why: format!("“{word}”: no bound; {hint}") }
+}
+
+/// A run of tokens as words.
+fn words(tokens: &[Token], range: Range<usize>) -> String {
+    let run = tokens.get(range).unwrap_or_default();
+    run.iter().map(|token| token.folded.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+/// Why a clause is not read.
+fn classified(context: &Context<'_>, text: &str, tokens: &[Token]) -> Unread {
+    let opens = without_lead(tokens);
+    let joins =
+        |token: &&Token| is_word(Some(token), "and") || is_word(Some(token), "then") || token.class != Class::Word;
+    let opens = without_lead(opens.get(opens.iter().take_while(joins).count()..).unwrap_or_default());
+    if is_courtesy(tokens) {
+        return Unread { state: CoverageState::Courtesy, why: String::new() };
+    }
+    if ["described", "howto"].iter().any(|list| phrase(list, opens, 0).is_some()) {
+        return described();
+    }
+    if let Some(range) = first("judged", tokens) {
+        let why = format!("“{}”: only a model or a person can judge it", words(tokens, range));
+        return Unread { state: CoverageState::Judged, why };
+    }
+    if let Some(range) = first("vague", tokens) {
+        return vague(tokens, range);
+    }
+    if let Some(range) = first("moods", tokens) {
+        return not_read(format!(
+            "“{}” restricts what is asked for in a way that artoo does not read",
+            words(tokens, range)
+        ));
+    }
+    not_read(refuse::why(context, text, tokens))
+}

@@ -1,0 +1,89 @@
+//! Requests with the clauses that code reads in them: `clauses.tsv`.
+
+use artoo_proto::{Environment, Now, SessionTurn, Timestamp};
+
+use crate::english::english_steps;
+use crate::parse::clauses;
+use crate::testing::MemoryFileSystem;
+
+fn environment() -> Environment {
+    Environment {
+        cwd: "/home/ada/work".to_owned(),
+        home: "/home/ada".to_owned(),
+        workspace: "/home/ada/artoo_workspace".to_owned(),
+        os: "linux".to_owned(),
+        utc_offset_s: 3600,
+    }
+}
+
+fn disk() -> MemoryFileSystem {
+    let mut fs = MemoryFileSystem::default();
+    for (path, text) in [
+        ("a.txt", "one\ntwo\n"),
+        ("notes.txt", "one\n"),
+        ("settings.ini", "[server]\nport = 80\n"),
+        ("Makefile", "all:\n\ttrue\ntest: all\n\ttrue\n"),
+        ("run.sh", "#!/bin/sh\n"),
+        (".git/refs/heads/main", "0\n"),
+    ] {
+        fs.add_file(format!("/home/ada/work/{path}"), text, Timestamp::default());
+    }
+    fs
+}
+
+/// The clauses of the last turn, each as its reading or its state, joined by ` | `.
+fn read(turns: &str) -> String {
+    let mut turns: Vec<&str> = turns.split(" || ").collect();
+    let request = turns.pop().unwrap_or_default().replace("\\n", "\n");
+    let turn = |input: &str| SessionTurn { input: input.to_owned(), summary: String::new() };
+    let session: Vec<SessionTurn> = turns.into_iter().map(turn).collect();
+    let now = Now { wall: Timestamp::parse("2024-05-15T13:00:00Z").unwrap(), uptime_ms: 0 };
+    let found = clauses(&request, &session, &environment(), now, &disk());
+    let spans: String = found.iter().map(|clause| &request[clause.span.0..clause.span.1]).collect();
+    assert_eq!(spans, request, "the clauses hold every word");
+    let said = found.iter().map(|clause| match &clause.read {
+        Ok(steps) => english_steps(steps)
+            .replace("/home/ada/work/", "")
+            .replace(", subfolders included, hidden files included", ""),
+        Err(unread) => format!("{:?}: {}", unread.state, unread.why),
+    });
+    said.collect::<Vec<_>>().join(" | ").replace('\n', "⏎")
+}
+
+#[test]
+fn every_request_has_its_clauses() {
+    let mut wrong = Vec::new();
+    for line in include_str!("clauses.tsv").lines().filter(|line| !line.starts_with('#')) {
+        let (request, expected) = line.split_once('\t').unwrap_or((line, ""));
+        let said = read(request);
+        if said != expected {
+            wrong.push(format!("{request}\t{said}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+#[ignore = "prints times and readings"]
+fn times() {
+    let mut all: Vec<(u128, String)> = Vec::new();
+    for line in include_str!("clauses.tsv").lines().filter(|line| !line.starts_with('#')) {
+        let request = line.split('\t').next().unwrap_or_default();
+        let began = std::time::Instant::now();
+        let _ = read(request);
+        all.push((began.elapsed().as_micros(), request.to_owned()));
+    }
+    all.sort();
+    for (time, request) in all.iter().rev().take(12) { println!("{time} {request}"); }
+    println!("median {}", all[all.len() / 2].0);
+    if let Ok(path) = std::env::var("READINGS") {
+        let mut out = String::new();
+        for line in std::fs::read_to_string(path).unwrap().lines() {
+            let request = line.split('\t').next().unwrap_or_default();
+            let now = Now { wall: Timestamp::parse("2024-05-15T13:00:00Z").unwrap(), uptime_ms: 0 };
+            let said = crate::parse::parse(request, &[], &environment(), now, &disk()).map_or_else(|a| format!("REFUSED {}", a.not_understood.join(" ")), |p| p.reading);
+            out += &format!("{request}\t{said}\n");
+        }
+        std::fs::write("/tmp/readings.txt", out).unwrap();
+    }
+}

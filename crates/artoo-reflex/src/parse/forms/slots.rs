@@ -1,0 +1,277 @@
+//! The slots of forms: what kinds of values tokens can be.
+
+use super::super::build::build;
+use super::super::item::Item;
+use super::super::rules::home_folder;
+use super::{Matcher, Value};
+use crate::algebra::{Act, Step};
+use crate::concept::{ActWord, Concept};
+use crate::lex::{Class, Token};
+use crate::lexicon::{Meaning, TypeForm, lexicon};
+use crate::place::{PathKind, Place, file_name};
+
+/// Maximum number of tokens of one name.
+const MAX_NAME: usize = 6;
+
+/// Commands that run a project's own tasks.
+const TOOLS: [&str; 10] = [
+    "cargo test",
+    "cargo build",
+    "cargo check",
+    "cargo clippy",
+    "npm test",
+    "npm run build",
+    "npm install",
+    "pytest",
+    "go test",
+    "go build",
+];
+
+/// File name endings of settings.
+const SETTINGS: [&str; 10] = ["env", "ini", "toml", "yaml", "yml", "json", "conf", "cfg", "config", "properties"];
+
+impl Matcher<'_> {
+    /// The values of this kind that start at a position, each with its end.
+    pub(super) fn slot(&self, kind: &str, at: usize) -> Vec<(usize, Value)> {
+        let places = |found: Vec<(usize, Place)>| -> Vec<(usize, Value)> {
+            found.into_iter().map(|(end, place)| (end, Value::Places(vec![place]))).collect()
+        };
+        let is_verbatim = matches!(kind, "text" | "texts" | "list" | "value" | "query");
+        let at = if is_verbatim { self.after_colon(at) } else { self.after_articles(at, false) };
+        let token = self.token(at);
+        match kind {
+            "text" => self.text(at).into_iter().collect(),
+            "texts" => self.list(at, |token| (token.class == Class::Quoted).then(|| token.raw.clone())),
+            "list" => self.list(at, |token| self.literal(token)),
+            "query" | "selection" => self.queries(kind, at),
+            "file" | "plain" | "settings" => places(self.files(at, kind)),
+            "folder" => places(self.folders(at)),
+            "news" => self.new_places(at),
+            "files" | "paths" => self.many(kind, at),
+            "new" | "path" | "named" => places(
+                token.and_then(|token| self.named(token, kind)).map(|place| (at + 1, place)).into_iter().collect(),
+            ),
+            "tool" => self.tool(at).into_iter().collect(),
+            single => {
+                let value = token.and_then(|token| self.single(single, token));
+                value.map(|text| (at + 1, Value::Text(text))).into_iter().collect()
+            }
+        }
+    }
+
+    /// The text of a single token of this kind.
+    fn single(&self, kind: &str, token: &Token) -> Option<String> {
+        let is_number = token.raw.chars().all(|c| c.is_ascii_digit());
+        let is_word = matches!(token.class, Class::Word | Class::FileName | Class::Path | Class::Number(_));
+        let is_quoted = token.class == Class::Quoted;
+        let is_name = is_quoted || (is_word && !self.is_listed(token, "pronouns"));
+        let is_type = |meaning: &Meaning| matches!(meaning, Meaning::FileType { form: TypeForm::Adjective, .. });
+        let is_program = || !lexicon().knows(&token.folded) || lexicon().meanings(&token.folded).iter().all(is_type);
+        let fits = match kind {
+            "quoted" | "command" => is_quoted,
+            "number" => is_number && token.raw.len() < 9,
+            "octal" => matches!(token.raw.len(), 3 | 4) && token.raw.chars().all(|c| ('0'..='7').contains(&c)),
+            "url" => token.raw.contains("://") && matches!(token.class, Class::Symbol | Class::Quoted),
+            "pair" => token.class == Class::Symbol && token.raw.matches('=').count() == 1,
+            "value" => is_name || matches!(token.folded.as_str(), "on" | "off"),
+            "key" => is_name && (is_quoted || (!is_number && token.class != Class::Path)),
+            "name" => is_name,
+            "program" => is_name && (is_quoted || (!is_number && is_program())),
+            _ => false,
+        };
+        (fits && !token.raw.is_empty()).then(|| token.raw.clone())
+    }
+
+    /// The token as a text: quoted, a word that no lexicon has, or one of a few that are texts all the same.
+    fn literal(&self, token: &Token) -> Option<String> {
+        let is_literal = match token.class {
+            Class::Quoted | Class::FileName | Class::Number(_) | Class::Date(_) => true,
+            Class::Word => {
+                let is_strange = !lexicon().knows(&token.folded) && !lexicon().is_vague(&token.folded);
+                (is_strange && !["pronouns", "judged"].iter().any(|list| self.is_listed(token, list))) || self.is_listed(token, "literal")
+            }
+            Class::Symbol => {
+                let has_operator = token.raw.contains(['|', '>', '<', '&', ';', '`', '$', '"']);
+                token.raw.contains(char::is_alphanumeric) && !has_operator
+            }
+            _ => false,
+        };
+        is_literal.then(|| token.raw.clone())
+    }
+
+    /// The text at a position: one literal token, or several words of which each is literal.
+    fn text(&self, at: usize) -> Option<(usize, Value)> {
+        let first = self.token(at)?;
+        if first.class != Class::Word {
+            return Some((at + 1, Value::Text(self.literal(first)?)));
+        }
+        let is_literal = |token: &Token| token.class == Class::Word && self.literal(token).is_some();
+        let count = (at..self.end).take_while(|at| self.token(*at).is_some_and(is_literal)).count();
+        let run: Vec<&str> = self.chart.tokens.get(at..at + count)?.iter().map(|token| token.raw.as_str()).collect();
+        (count > 0).then(|| (at + count, Value::Text(run.join(" "))))
+    }
+
+    /// The position after commas and "and".
+    fn after_joint(&self, at: usize) -> usize {
+        let joins =
+            |token: &Token| token.class == Class::Comma || (token.class == Class::Word && token.folded == "and");
+        at + (at..self.end).take_while(|at| self.token(*at).is_some_and(joins)).count()
+    }
+
+    /// At least two items joined by commas or "and", one on each line.
+    fn list(&self, at: usize, item: impl Fn(&Token) -> Option<String>) -> Vec<(usize, Value)> {
+        let mut items = Vec::new();
+        let (mut end, mut next) = (at, at);
+        while let Some(text) = self.token(next).filter(|_| items.is_empty() || next > end).and_then(&item) {
+            items.push(text);
+            end = next + 1;
+            next = self.after_joint(end);
+        }
+        if items.len() > 1 { vec![(end, Value::Text(items.join("\n")))] } else { Vec::new() }
+    }
+
+    /// The queries that the words from a position on ask for, or the files that they select.
+    fn queries(&self, kind: &str, at: usize) -> Vec<(usize, Value)> {
+        let mut found: Vec<(usize, Value)> = Vec::new();
+        for end in at + 1..=self.end {
+            for item in self.chart.items(at, end) {
+                let Some(mut draft) = item.as_draft(self.context).filter(|draft| draft.act.is_none()) else { continue };
+                if kind == "selection" {
+                    draft.act = Some(ActWord::Delete);
+                }
+                let query = match build(self.context, self.before, draft).map(|built| built.step) {
+                    Ok(Step::Ask(query)) => query,
+                    Ok(Step::Do(Act::Delete { of })) => of,
+                    _ => continue,
+                };
+                let way = (end, Value::Of(Box::new(query)));
+                if !found.contains(&way) {
+                    found.push(way);
+                }
+            }
+        }
+        found
+    }
+
+    /// The places that a list of new names means.
+    fn new_places(&self, at: usize) -> Vec<(usize, Value)> {
+        let mut places = Vec::new();
+        let (mut end, mut next) = (at, at);
+        while let Some(place) =
+            self.token(next).filter(|_| next > end || places.is_empty()).and_then(|token| self.named(token, "named"))
+        {
+            places.push(place);
+            end = next + 1;
+            next = self.after_joint(end);
+        }
+        if places.is_empty() { Vec::new() } else { vec![(end, Value::Places(places))] }
+    }
+
+    /// The places that the items from a position on name by one of these functions.
+    fn places(&self, at: usize, place: impl Fn(&Item) -> Option<Place>) -> Vec<(usize, Place)> {
+        let mut found = Vec::new();
+        for end in at + 1..=self.end.min(at + MAX_NAME) {
+            for place in self.chart.items(at, end).iter().filter_map(&place) {
+                if !found.contains(&(end, place.clone())) {
+                    found.push((end, place));
+                }
+            }
+        }
+        found
+    }
+
+    /// The file that the words from a position on name, which may be the one spoken of before.
+    fn files(&self, at: usize, kind: &str) -> Vec<(usize, Place)> {
+        let found = if self.token(at).is_some_and(|token| token.class == Class::Word && token.folded == "it") {
+            let place = self.before.and_then(|before| before.file());
+            place.map(|path| (at + 1, Place { path, kind: PathKind::File, bare: false })).into_iter().collect()
+        } else {
+            let dotted = self.token(at).filter(|token| token.class == Class::Extension);
+            let dotted = dotted.and_then(|token| Some((at + 1, self.context.resolve(&token.raw)?)));
+            let named = self.places(at, |item| match item {
+                Item::Path(place) => Some(place.clone()),
+                item => {
+                    let draft =
+                        item.as_draft(self.context).filter(|draft| draft.is_only(|rest| rest.object.clear()))?;
+                    let is_one = draft.object.len() == 1;
+                    draft.object.into_iter().next().filter(|_| is_one)
+                }
+            });
+            named.into_iter().chain(dotted).collect::<Vec<_>>()
+        };
+        found.into_iter().filter(|(_, place)| place.kind != PathKind::Folder && fits(place, kind)).collect()
+    }
+
+    /// The folder that the words from a position on name.
+    fn folders(&self, at: usize) -> Vec<(usize, Place)> {
+        let found = self.places(at, |item| match item {
+            Item::Path(place) => Some(place.clone()),
+            Item::Mark(Concept::PlaceAfterPreposition(name)) => home_folder(self.context, name),
+            Item::Draft(draft) if draft.scope.len() == 1 && draft.is_only(|rest| rest.scope.clear()) => {
+                draft.scope.first().cloned()
+            }
+            Item::Text(text) => self.context.resolve(&text.text).filter(|place| self.context.is_folder(&place.path)),
+            _ => None,
+        });
+        let folders = found.into_iter().filter(|(_, place)| place.kind != PathKind::File);
+        folders.map(|(end, place)| (end, Place { kind: PathKind::Folder, ..place })).collect()
+    }
+
+    /// The files or folders that a list names: "a.txt, b.txt and c.txt".
+    fn many(&self, kind: &str, at: usize) -> Vec<(usize, Value)> {
+        let mut places: Vec<Place> = Vec::new();
+        let mut ways = Vec::new();
+        let mut next = at;
+        loop {
+            next = self.after_articles(next, false);
+            let folders = if kind == "paths" { self.folders(next) } else { Vec::new() };
+            let named = self.files(next, "file").into_iter().filter(|(end, _)| *end <= next + 3).chain(folders);
+            let Some((end, place)) = named.max_by_key(|(end, _)| *end) else { return ways };
+            places.push(place);
+            ways.push((end, Value::Places(places.clone())));
+            next = self.after_joint(end);
+            if next == end {
+                return ways;
+            }
+        }
+    }
+
+    /// The place of a name that need not exist.
+    fn named(&self, token: &Token, kind: &str) -> Option<Place> {
+        let place = self.context.resolve(&token.raw)?;
+        let usable = match token.class {
+            Class::Quoted | Class::FileName | Class::Path | Class::Extension => true,
+            Class::Word => {
+                let is_short = kind == "named" || token.raw.len() == 1;
+                let is_free = !lexicon().knows(&token.folded) || self.context.on_disk(&place.path).is_some();
+                let is_free = is_free || is_short;
+                is_free && !self.is_listed(token, "pronouns")
+            }
+            _ => false,
+        };
+        let kind = if kind == "named" && place.kind == PathKind::Unknown { PathKind::File } else { place.kind };
+        (usable && !place.path.contains(['*', '?', '\n'])).then_some(Place { kind, ..place })
+    }
+
+    /// A known command that runs a project's own tasks.
+    fn tool(&self, at: usize) -> Option<(usize, Value)> {
+        TOOLS.iter().find_map(|tool| {
+            let end = at + tool.split(' ').count();
+            let said = self.chart.tokens.get(at..end).filter(|_| end <= self.end)?;
+            let is_same = said.iter().map(|token| token.raw.as_str()).eq(tool.split(' '));
+            is_same.then(|| (end, Value::Text((*tool).to_owned())))
+        })
+    }
+}
+
+/// Whether a place can be a file of this kind: of settings, of anything else, or any.
+fn fits(place: &Place, kind: &str) -> bool {
+    let name = file_name(&place.path).unwrap_or_default().to_lowercase();
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending);
+    let is_settings = name.starts_with(".env") || ending.is_some_and(|ending| SETTINGS.contains(&ending));
+    match kind {
+        "settings" => is_settings,
+        "plain" => !is_settings,
+        _ => true,
+    }
+}

@@ -1,0 +1,91 @@
+//! Patterns of words with slots, as in `{append|add} <text>`: parsed from a data file and matched against tokens.
+
+use crate::lex::{Class, Token};
+
+/// A part of a pattern.
+#[derive(Debug)]
+pub(super) enum Piece {
+    /// A word as the lexer folds it.
+    Word(&'static str),
+    /// Alternatives, one of which must match; an empty one matches nothing.
+    Choice(Vec<Vec<Piece>>),
+    /// A place for a value: its kind, and the name that the value gets.
+    Slot(&'static str, &'static str),
+}
+
+/// The pieces of a pattern such as `{save|write} it {in|} to <file>`.
+pub(super) fn pattern(text: &'static str) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let mut rest = text.trim_start();
+    while !rest.is_empty() {
+        let (piece, after) = if rest.starts_with('{') {
+            let (inside, after) = group(rest);
+            (Piece::Choice(split(inside, '|').into_iter().map(pattern).collect()), after)
+        } else {
+            let end = rest.find([' ', '{']).unwrap_or(rest.len());
+            let (word, after) = rest.split_at(end);
+            let slot = word.strip_prefix('<').and_then(|inside| inside.strip_suffix('>'));
+            let piece = slot.map(|slot| slot.split_once(':').unwrap_or((slot, slot)));
+            (piece.map_or(Piece::Word(word), |(kind, name)| Piece::Slot(kind, name)), after)
+        };
+        pieces.push(piece);
+        rest = after.trim_start();
+    }
+    pieces
+}
+
+/// The inside of the braces at the start of a text, and what follows them.
+fn group(text: &'static str) -> (&'static str, &'static str) {
+    let mut depth = 0_usize;
+    for (at, c) in text.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            return (text.get(1..at).unwrap_or_default(), text.get(at + 1..).unwrap_or_default());
+        }
+    }
+    (text.get(1..).unwrap_or_default(), "")
+}
+
+/// The parts of a text between separators outside of braces.
+pub(super) fn split(text: &'static str, separator: char) -> Vec<&'static str> {
+    let (mut depth, mut start, mut parts) = (0_usize, 0, Vec::new());
+    for (at, c) in text.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            c if c == separator && depth == 0 => {
+                parts.push(text.get(start..at).unwrap_or_default());
+                start = at + c.len_utf8();
+            }
+            _ => {}
+        }
+    }
+    parts.push(text.get(start..).unwrap_or_default());
+    parts
+}
+
+/// Where a pattern without slots can end that starts at a position.
+pub(super) fn ends(pieces: &[Piece], tokens: &[Token], start: usize) -> Vec<usize> {
+    let mut at = vec![start];
+    for piece in pieces {
+        let mut next = Vec::new();
+        for from in at {
+            match piece {
+                Piece::Word(word) if is_word(tokens.get(from), word) => next.push(from + 1),
+                Piece::Choice(choices) => next.extend(choices.iter().flat_map(|choice| ends(choice, tokens, from))),
+                Piece::Word(_) | Piece::Slot(..) => {}
+            }
+        }
+        at = next;
+    }
+    at
+}
+
+/// Whether a token is this word, not quoted.
+pub(super) fn is_word(token: Option<&Token>, word: &str) -> bool {
+    token.is_some_and(|token| token.class != Class::Quoted && token.folded == word)
+}
