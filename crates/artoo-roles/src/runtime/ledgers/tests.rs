@@ -149,8 +149,11 @@ async fn a_persons_yes_to_the_first_question_confirms_the_readings_shown_with_it
 async fn only_a_persons_yes_confirms() {
     for (consent, allowed) in [(None, false), (Some(false), true)] {
         let home = tempfile::tempdir().unwrap();
-        let (runner, offered) = with_an_offer(home.path(), Person::new(consent, false)).await;
+        let person = Person::new(consent, false);
+        let (runner, offered) = with_an_offer(home.path(), person.clone()).await;
         let answer = ask(&runner).await;
+        ask(&runner).await;
+        assert_eq!(*person.shown.lock().unwrap(), [offered.clone(), Vec::new()], "shown once in a task");
         assert_eq!((answer.allowed, answer.readings.len()), (allowed, 0));
         assert!(!confirm(&runner, offered).await && !is_confirmed(&runner).await);
     }
