@@ -131,7 +131,6 @@ async fn confirm(runner: &Arc<EffectRunner>, readings: Vec<OfferedReading>) -> b
     }
 }
 
-#[doc = "holds: law 0"]
 #[tokio::test]
 async fn a_persons_yes_to_the_first_question_confirms_the_readings_shown_with_it() {
     let home = tempfile::tempdir().unwrap();
@@ -144,7 +143,6 @@ async fn a_persons_yes_to_the_first_question_confirms_the_readings_shown_with_it
     assert_eq!(*person.shown.lock().unwrap(), [offered, Vec::new()], "shown once in a task");
 }
 
-#[doc = "holds: law 0"]
 #[tokio::test]
 async fn only_a_persons_yes_confirms() {
     for (consent, allowed) in [(None, false), (Some(false), true)] {
@@ -164,7 +162,6 @@ async fn only_a_persons_yes_confirms() {
     assert!(!ask(&absent).await.allowed && !confirm(&absent, Vec::new()).await);
 }
 
-#[doc = "holds: law 0"]
 #[tokio::test]
 async fn the_question_about_readings_confirms_all_that_is_on_offer_or_nothing() {
     let home = tempfile::tempdir().unwrap();
@@ -176,7 +173,6 @@ async fn the_question_about_readings_confirms_all_that_is_on_offer_or_nothing() 
     assert!(confirm(&runner, offered).await && is_confirmed(&runner).await);
 }
 
-#[doc = "holds: law 0"]
 #[tokio::test]
 async fn readings_that_were_shown_are_not_changed_afterwards() {
     let home = tempfile::tempdir().unwrap();
@@ -203,7 +199,6 @@ async fn a_required_check_that_cannot_be_read_is_an_error() {
     assert!(problem.contains("nonsense"), "{problem}");
 }
 
-#[doc = "holds: law 0"]
 #[tokio::test]
 async fn without_a_ledger_nothing_is_shown() {
     let home = tempfile::tempdir().unwrap();
