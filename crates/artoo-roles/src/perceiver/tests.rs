@@ -181,7 +181,6 @@ fn read_as(words: &str) -> Reading {
     Reading { clauses: vec![clause], ..Reading::default() }
 }
 
-#[doc = "holds: law 0"]
 #[test]
 fn a_task_begins_only_with_the_reading_of_code_which_sees_the_users_own_words() {
     let turn = SessionTurn { input: "list them".to_owned(), summary: "done".to_owned() };
@@ -214,7 +213,6 @@ fn a_task_begins_only_with_the_reading_of_code_which_sees_the_users_own_words() 
     }
 }
 
-#[doc = "holds: law 0"]
 #[test]
 fn a_required_check_that_cannot_be_read_ends_the_task_whatever_it_waits_for() {
     let why = || Err("no such kind of check".to_owned());

@@ -1,5 +1,8 @@
 //! The ledgers of open tasks: each request as code read it, and its comparison with what was recorded.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 

@@ -38,7 +38,6 @@ fn check(number: usize) -> Value {
     json!({"kind": "removed", "paths": [format!("~/{number}")]})
 }
 
-#[doc = "holds: law 0"]
 #[test]
 fn the_model_is_shown_each_part_and_whether_code_reads_it() {
     let mut bench = begun(in_parts("the logs"));
@@ -52,7 +51,6 @@ fn the_model_is_shown_each_part_and_whether_code_reads_it() {
     assert!(!asked.prompt.user.contains("part by part"), "{}", asked.prompt.user);
 }
 
-#[doc = "holds: law 0"]
 #[test]
 fn code_looks_at_readings_of_unread_parts_once_and_before_the_plan_is_published() {
     let mut draft = good();
