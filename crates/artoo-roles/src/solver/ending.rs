@@ -186,20 +186,26 @@ fn mark(verdict: &CriterionVerdict) -> CriterionMark {
     }
 }
 
-/// The ending of a task that is done: checked only if facts cover the whole request; mixed if they cover a part of it;
-/// otherwise it rests on a model's judgement, or on words alone.
+/// The ending of a task that is done: checked only if facts cover the whole request; mixed if they cover a part of it,
+/// or if checks alone decided; otherwise it rests on a model's judgement, or on words alone.
 pub(super) fn accept(summary: &OutcomeSummary) -> Ending {
     let coverage = &summary.coverage;
     let basis = if coverage.is_complete() {
         Basis::Checked
     } else if summary.outcomes.iter().all(|outcome| outcome.words_only) {
         Basis::WordsOnly
-    } else if shown(coverage) > 0 {
+    } else if shown(coverage) > 0 || !is_judged(summary) {
         Basis::Mixed
     } else {
         Basis::Judged
     };
     Ending::Accept { basis }
+}
+
+/// Whether a model judged a criterion, of a subtask or of the task.
+fn is_judged(summary: &OutcomeSummary) -> bool {
+    let of_subtasks = summary.outcomes.iter().flat_map(|outcome| &outcome.criteria_verdicts);
+    of_subtasks.chain(&summary.task_verdicts).any(|verdict| verdict.source == VerdictSource::Model)
 }
 
 /// The number of deciding parts of the request that are shown to be done.

@@ -89,6 +89,7 @@ pub enum Input {
 /// }
 /// ```
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "effects live for one step")]
 pub enum Effect {
     /// Publish what must change in the next plan.
     Direct(PlanDirective),
@@ -103,6 +104,7 @@ pub enum Effect {
 }
 
 #[derive(Debug, Default)]
+#[expect(clippy::large_enum_variant, reason = "a Solver has one phase at a time")]
 enum Phase {
     /// The perceiver has not understood the request yet.
     Perceiving,

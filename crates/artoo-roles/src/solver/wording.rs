@@ -1,6 +1,8 @@
 //! The texts of an ending: its reason, and what the user can do next.
 
-use artoo_proto::{AbandonReason, Basis, Coverage, CoverageState, Ending, ModelFailure, PerceptionFailure, escape};
+use artoo_proto::{
+    AbandonReason, Basis, Coverage, CoverageState, Ending, ModelFailure, PerceptionFailure, Unasked, escape,
+};
 
 use super::ending::Account;
 
@@ -90,13 +92,11 @@ fn uncovered(coverage: &Coverage) -> Option<String> {
     let short = |text: &str| escape::shorten(&escape::one_line(text), STEP_CHARS);
     let words = coverage.deciding().find(|row| is_open(row.state));
     let words = words.map(|row| format!("{:?} is not shown: {}", short(&row.words), short(&row.why)));
-    let unasked = || {
-        coverage
-            .unasked
-            .first()
-            .map(|made| format!("look at {}: {}, and nobody asked for it", short(&made.path), short(&made.change)))
+    let unasked = |made: &Unasked| match made.path.as_str() {
+        "" => format!("look at what was done: {}", short(&made.change)),
+        path => format!("look at {}: {}, and nobody asked for it", short(path), short(&made.change)),
     };
-    words.or_else(unasked)
+    words.or_else(|| coverage.unasked.first().map(unasked))
 }
 
 /// What the user can do about a failure of the model's provider.

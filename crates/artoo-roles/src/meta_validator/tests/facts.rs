@@ -41,6 +41,7 @@ fn matched(coverage: Coverage) -> (Bench<Lifecycle<MetaValidator>>, Vec<RoleEffe
     (bench, effects)
 }
 
+#[doc = "holds: law 0.18"]
 #[test]
 fn a_covered_request_is_done_without_a_judge_whatever_a_plan_says() {
     for (_, effects) in [matched(complete_coverage()), half_failed(complete_coverage())] {
@@ -68,6 +69,7 @@ fn calls_that_nobody_reported_are_not_covered() {
     }
 }
 
+#[doc = "holds: law 1.2"]
 #[test]
 fn a_refuted_part_is_a_gap_though_every_subtask_matched() {
     use CoverageState::{Judged, NotRead, Refuted, Shown, Vague};
@@ -122,6 +124,7 @@ fn what_is_not_shown_fails_nothing_and_goes_to_the_judge() {
     }
 }
 
+#[doc = "holds: law 0.9"]
 #[test]
 fn a_change_that_nobody_asked_for_keeps_the_criteria_deciding() {
     let change = Unasked { path: "/x".to_owned(), change: "made".to_owned(), by: EvidenceId("e1".to_owned()) };

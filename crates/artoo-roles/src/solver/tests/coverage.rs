@@ -50,10 +50,12 @@ fn an_accept_says_what_it_rests_on() {
         ending::accept(&summary)
     };
     assert_eq!(words(Coverage::default()), Ending::Accept { basis: Basis::WordsOnly });
-    // Checks of a plan cover nothing, however many there are.
+    // Checks of a recipe cover nothing either, but no model judged.
     let mut checked = met(0);
     let of_outcomes = checked.outcomes.iter_mut().flat_map(|outcome| &mut outcome.criteria_verdicts);
     of_outcomes.chain(&mut checked.task_verdicts).for_each(|verdict| verdict.source = VerdictSource::Check);
+    assert_eq!(ending::accept(&checked), Ending::Accept { basis: Basis::Mixed });
+    checked.task_verdicts[0].source = VerdictSource::Model;
     assert_eq!(ending::accept(&checked), Ending::Accept { basis: Basis::Judged });
 }
 
@@ -162,8 +164,10 @@ fn the_next_step_names_the_first_words_that_are_not_shown() {
     for open in OPEN {
         assert_eq!(step(rows(&[Shown, open, NotRead])), ["\"part 1\" is not shown: why 1"], "{open:?}");
     }
-    let also = Coverage { unasked: vec![unasked()], ..complete_coverage() };
-    assert_eq!(step(also), ["look at /ws/.envrc: made, and nobody asked for it"]);
+    let also = |made: Unasked| Coverage { unasked: vec![made], ..complete_coverage() };
+    assert_eq!(step(also(unasked())), ["look at /ws/.envrc: made, and nobody asked for it"]);
+    let unknown = Unasked { path: String::new(), change: "shell may have changed more".to_owned(), ..unasked() };
+    assert_eq!(step(also(unknown)), ["look at what was done: shell may have changed more"]);
     assert_eq!(step(Coverage::default()), ["look at the evidence before you rely on it"]);
     let mut hostile = rows(&[NotRead]);
     hostile.rows[0].words = format!("a\n\u{1b}[2J{}", "x".repeat(1_000));

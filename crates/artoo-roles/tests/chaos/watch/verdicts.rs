@@ -136,7 +136,8 @@ impl Watch {
             self.hold(honest, "(4) marked checked, and there is no check", || format!("{report:?}"));
         }
         let is_shown = coverage.deciding().any(|row| row.state == CoverageState::Shown);
-        self.hold(*basis != Basis::Mixed || is_shown, "(4) partly shown, and nothing is", shown);
+        let is_judged = result.criteria.iter().any(|report| report.mark == CriterionMark::Judged);
+        self.hold(*basis != Basis::Mixed || is_shown || !is_judged, "(4) partly shown, and nothing is", shown);
         self.hold(*basis != Basis::Judged || !is_shown, "(4) judged alone, and a part is shown", shown);
         let ran = manifest.subtasks.iter().any(|entry| !task.outcomes[&entry.subtask_id].tool_calls.is_empty());
         self.hold((*basis == Basis::WordsOnly) != ran, "(4) words only, or not", shown);

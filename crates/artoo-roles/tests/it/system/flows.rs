@@ -151,6 +151,7 @@ fn a_logical_failure_breaks_symmetry_and_ends_in_an_honest_abandon_with_its_part
     assert!(!result.next_steps.is_empty());
 }
 
+#[doc = "holds: law 0.9"]
 #[test]
 fn a_write_that_facts_cover_is_checked_and_one_that_they_do_not_is_not() {
     let mut world = World::new(1);
