@@ -65,6 +65,9 @@ pub struct OfferedReading {
 pub struct Reading {
     /// The clauses in order; together they hold every word of the request.
     pub clauses: Vec<Clause>,
+    /// Whether code also computed what the request would change and answer, so that coverage can be compared.
+    #[serde(default)]
+    pub simulated: bool,
     /// Readings of unread clauses that a model proposed and code understood.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub offered: Vec<OfferedReading>,

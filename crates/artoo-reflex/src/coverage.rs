@@ -67,7 +67,8 @@ struct Required {
 }
 
 impl Ledger {
-    /// Reads a request and computes what it would change. To be called before the task changes anything.
+    /// Reads a request without computing what it would change. Such a ledger can't be compared until
+    /// [`Ledger::simulate`].
     #[must_use]
     pub fn read(
         request: &str,
@@ -76,11 +77,19 @@ impl Ledger {
         now: Now,
         fs: &dyn FileSystem,
     ) -> Self {
-        Self::of_clauses(request, clauses(request, session, environment, now, fs), environment, fs)
+        Self::of_clauses(request, clauses(request, session, environment, now, fs), environment)
+    }
+
+    /// Computes what the request would change and answer. To be called before the task changes anything.
+    #[must_use]
+    pub fn simulate(mut self, fs: &dyn FileSystem) -> Self {
+        self.read = Sequence::of(std::mem::take(&mut self.read.steps), fs);
+        self.reading.simulated = true;
+        self
     }
 
     /// The ledger of a request whose clauses are read already.
-    fn of_clauses(request: &str, clauses: Vec<ReadClause>, environment: &Environment, fs: &dyn FileSystem) -> Self {
+    fn of_clauses(request: &str, clauses: Vec<ReadClause>, environment: &Environment) -> Self {
         let (mut reading, mut all) = (Reading::default(), Vec::new());
         for (at, (number, clause)) in (1..).zip(clauses).enumerate() {
             let words = request.get(clause.span.0..clause.span.1).unwrap_or_default().to_owned();
@@ -95,7 +104,7 @@ impl Ledger {
         Self {
             environment: environment.clone(),
             reading,
-            read: Sequence::of(all, fs),
+            read: Sequence { steps: all, ..Sequence::default() },
             offered: None,
             required: Vec::new(),
             by_required: false,

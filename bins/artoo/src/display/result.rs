@@ -56,7 +56,8 @@ fn accepted(result: &FinalResult) -> Rendered {
     let is_empty = output.is_empty();
     let mut after: Vec<Line> = is_empty.then(|| Line::plain("(the answer is empty)")).into_iter().collect();
     after.push(Line::strong("accepted: every criterion was checked in code"));
-    after.extend(decided(result));
+    // Code wrote the criteria from the words, so they say what the coverage says, and how it was computed again.
+    after.extend(decided(result, criteria(result.criteria.iter())));
     Rendered {
         // The request as artoo understood it comes first: the right answer to another question would look right.
         before: vec![Line::strong(escape::one_line(&result.summary))],
@@ -75,7 +76,7 @@ fn covered(result: &FinalResult) -> Rendered {
         _ => "accepted: recorded facts show every part of the request",
     };
     let mut after = vec![Line::strong(verdict)];
-    after.extend(decided(result));
+    after.extend(decided(result, table(result)));
     // What a model says beside the facts is shown as its words.
     if !result.output.trim().is_empty() && result.output.trim() != answer.trim() {
         after.push(Line::plain("the model says:"));
@@ -93,14 +94,18 @@ fn unchecked(result: &FinalResult, heading: &'static str, verdict: impl Into<Str
     let mut answer = vec![Line::strong(heading)];
     answer.extend(quoted(&result.output));
     let mut after = vec![Line::strong(verdict)];
-    after.extend(decided(result));
+    after.extend(decided(result, [table(result), criteria(result.criteria.iter())].concat()));
     Rendered { before: Vec::new(), answer, after }
 }
 
-/// Lines after an answer: the coverage of the request, criteria, denied actions and next steps.
-fn decided(result: &FinalResult) -> Vec<Line> {
-    let mut lines: Vec<Line> = result.coverage.iter().flat_map(coverage::table).collect();
-    lines.extend(criteria(result.criteria.iter()));
+/// The coverage of the request; empty if nothing was compared.
+fn table(result: &FinalResult) -> Vec<Line> {
+    result.coverage.iter().flat_map(coverage::table).collect()
+}
+
+/// Lines after an answer: what supports it, denied actions and next steps.
+fn decided(result: &FinalResult, supports: Vec<Line>) -> Vec<Line> {
+    let mut lines = supports;
     let denied = result.denied.iter();
     lines.extend(denied.map(|action| Line::warning(format!("not allowed, so not done: {}", of_denied(action)))));
     lines.extend(result.next_steps.iter().map(|step| Line::plain(format!("next: {}", escape::one_line(step)))));
@@ -128,7 +133,7 @@ fn incomplete(result: &FinalResult) -> Rendered {
         }));
         answer.extend(quoted(&result.output));
     }
-    answer.extend(section("\nWhat was asked:", result.coverage.iter().flat_map(coverage::table)));
+    answer.extend(section("\nWhat was asked:", table(result)));
     // The summary already names what failed.
     let is_told = matches!(&result.ending, Ending::Abandon { reason: AbandonReason::NoOtherWay { .. }, .. });
     if !is_told {

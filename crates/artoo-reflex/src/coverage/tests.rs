@@ -117,7 +117,7 @@ pub(super) fn ledger(clauses: &[&[Step]], world: &World) -> Ledger {
     let clause = |(at, steps): (usize, &&[Step])| ReadClause { span: (at, at + 1), read: Ok(steps.to_vec()) };
     let request = "x".repeat(clauses.len());
     let all = clauses.iter().enumerate().map(clause).collect();
-    Ledger::of_clauses(&request, all, &environment(), &world.fs)
+    Ledger::of_clauses(&request, all, &environment()).simulate(&world.fs)
 }
 
 /// A request whose first clause is read, and the second not.
@@ -126,7 +126,7 @@ pub(super) fn half_read(steps: &[Step], world: &World, fs: &dyn FileSystem) -> L
     let unread = Unread { state: CoverageState::NotRead, why: "no".to_owned() };
     let all =
         vec![ReadClause { span: (0, 1), read: Ok(steps.to_vec()) }, ReadClause { span: (1, 2), read: Err(unread) }];
-    Ledger::of_clauses("xy", all, &environment(), fs)
+    Ledger::of_clauses("xy", all, &environment()).simulate(fs)
 }
 
 pub(super) fn file(path: &str) -> Query {

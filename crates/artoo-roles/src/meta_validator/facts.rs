@@ -36,6 +36,32 @@ pub(super) fn verdicts(coverage: &Coverage, round: u32) -> Vec<CriterionVerdict>
     coverage.deciding().filter_map(decided).collect()
 }
 
+/// The coverage of a request whose recipes passed all their checks: code wrote these from every word of the request.
+pub(super) fn of_recipes(spec: &TaskSpec, verdicts: &[CriterionVerdict]) -> Coverage {
+    let by: Vec<_> = verdicts.iter().flat_map(|verdict| verdict.cites.clone()).collect();
+    let row = |span, words: &str, act: String, is_asked: bool| Covered {
+        span,
+        words: words.to_owned(),
+        act: is_asked.then_some(act),
+        state: if is_asked { CoverageState::Shown } else { CoverageState::Courtesy },
+        by: if is_asked { by.clone() } else { Vec::new() },
+        why: String::new(),
+        confirmed: false,
+        required: false,
+    };
+    let clauses = spec.reading.clauses.iter();
+    let mut rows: Vec<Covered> = clauses
+        .map(|clause| {
+            let meant: Vec<&str> = clause.obligations.iter().map(|one| one.reading.as_str()).collect();
+            row(clause.span, &clause.words, meant.join("; "), !meant.is_empty())
+        })
+        .collect();
+    if rows.is_empty() {
+        rows.push(row((0, spec.raw_input.len()), &spec.raw_input, spec.intent.clone(), true));
+    }
+    Coverage { rows, ..Coverage::default() }
+}
+
 /// Whether readings are on offer, and everything without one is done or can only be judged.
 ///
 /// Changes that nobody asked for don't count: an offered reading may ask for them.

@@ -105,7 +105,11 @@ impl MetaValidator {
     /// Compares the request with all calls of the task, if every subtask has an outcome or is known to have none.
     fn gather(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
         self.phase = Phase::Gathering;
-        self.fan_in.take_complete().map_or_else(Vec::new, |gathered| self.cover(cx, gathered))
+        match self.fan_in.take_complete() {
+            None => Vec::new(),
+            Some(gathered) if gathered.from_code() && !self.spec.reading.simulated => self.by_criteria(cx, gathered),
+            Some(gathered) => self.cover(cx, gathered),
+        }
     }
 
     /// Starts the comparison of the request with all calls of the task.
@@ -155,7 +159,7 @@ impl MetaValidator {
         let merged = gathered.merged_output();
         let mut criteria = gathered.manifest.task_criteria.clone();
         // A model's plan may omit or weaken what the user asked for, so the user's request is a criterion as well.
-        let from_code = gathered.manifest.subtasks.iter().all(|subtask| subtask.recipe);
+        let from_code = gathered.from_code();
         if !from_code || criteria.is_empty() {
             criteria.push(goal(&self.spec));
         }
@@ -229,8 +233,11 @@ impl MetaValidator {
     }
 
     /// Reports to R7 (the Solver) that the task is done, and why.
-    fn summarise(&mut self, gathered: Gathered, task_verdicts: Vec<CriterionVerdict>) -> Vec<Effect> {
+    fn summarise(&mut self, mut gathered: Gathered, task_verdicts: Vec<CriterionVerdict>) -> Vec<Effect> {
         self.phase = Phase::Gathering;
+        if gathered.from_code() && !self.spec.reading.simulated {
+            gathered.coverage = facts::of_recipes(&self.spec, &task_verdicts);
+        }
         vec![Effect::Summarise(OutcomeSummary {
             merged_output: gathered.merged_output(),
             task_id: gathered.manifest.task_id,
@@ -297,6 +304,11 @@ fn already_checked(criterion: &Criterion, gathered: &Gathered) -> Option<Criteri
 }
 
 impl Gathered {
+    /// Whether code wrote every subtask of the round, with its checks.
+    fn from_code(&self) -> bool {
+        self.manifest.subtasks.iter().all(|subtask| subtask.recipe)
+    }
+
     /// The calls of all subtasks of the round, in order.
     fn calls(&self) -> Vec<ToolCall> {
         self.outcomes.iter().flat_map(|outcome| outcome.tool_calls.iter().cloned()).collect()

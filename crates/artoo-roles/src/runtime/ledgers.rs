@@ -47,11 +47,13 @@ impl Ledgers {
 
     /// Reads a request, or lets its ledger look at proposals. A task's ledger is made once.
     ///
-    /// Its place is taken before this returns, so that it can't be taken after the task was forgotten.
+    /// Its place is taken before this returns, so that it can't be taken after the task was forgotten. `by_recipes` says
+    /// that the embedded parser plans: its recipes have checks of their own, so that nothing needs to be computed here.
     pub(super) fn read(
         &self,
         order: ReadOrder,
         environment: Environment,
+        by_recipes: bool,
     ) -> impl Future<Output = Result<Reading, String>> + use<> {
         let place = self.place(&order.task_id, order.proposals.is_empty());
         async move {
@@ -63,6 +65,9 @@ impl Ledgers {
                     return Ok(ledger.reading().clone());
                 }
                 let mut ledger = Ledger::read(&order.request, &order.session, &environment, order.now, &RealFiles);
+                if !by_recipes || !order.required.is_empty() {
+                    ledger = ledger.simulate(&RealFiles);
+                }
                 ledger.require(&order.required, order.by_required, &RealFiles)?;
                 let reading = ledger.reading().clone();
                 *kept = Some(Kept { ledger, shown: false });

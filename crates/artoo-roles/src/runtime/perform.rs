@@ -16,6 +16,7 @@ use artoo_tools::{EvidenceStore, Registry};
 use super::files::RealFiles;
 use super::ledgers::{Ledgers, not_compared};
 use super::operator::Operator;
+use super::reflex::Reflex;
 use super::store::Store;
 use crate::machine::{CheckOrder, Completion, Work};
 
@@ -51,7 +52,8 @@ impl EffectRunner {
                 Completion::Timer
             }),
             Work::Read { order } => {
-                let reading = self.ledgers.read(*order, self.environment.clone());
+                let by_recipes = self.model.name() == Reflex.name();
+                let reading = self.ledgers.read(*order, self.environment.clone(), by_recipes);
                 Box::pin(async move { Completion::Read(reading.await) })
             }
             Work::Cover { order } => {

@@ -164,7 +164,7 @@ impl Place {
         let steps: Vec<Step> = acts.iter().cloned().map(Step::Do).collect();
         let all = vec![ReadClause { span: (0, 1), read: Ok(steps) }];
         let cwd = self.path("").trim_end_matches('/').to_owned();
-        Ledger::of_clauses("x", all, &Environment { cwd, ..environment() }, &self.fs)
+        Ledger::of_clauses("x", all, &Environment { cwd, ..environment() }).simulate(&self.fs)
     }
 
     /// Compares acts with commands.

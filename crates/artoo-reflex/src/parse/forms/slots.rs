@@ -88,7 +88,8 @@ impl Matcher<'_> {
             Class::Quoted | Class::FileName | Class::Number(_) | Class::Date(_) => true,
             Class::Word => {
                 let is_strange = !lexicon().knows(&token.folded) && !lexicon().is_vague(&token.folded);
-                (is_strange && !["pronouns", "judged"].iter().any(|list| self.is_listed(token, list))) || self.is_listed(token, "literal")
+                (is_strange && !["pronouns", "judged"].iter().any(|list| self.is_listed(token, list)))
+                    || self.is_listed(token, "literal")
             }
             Class::Symbol => {
                 let has_operator = token.raw.contains(['|', '>', '<', '&', ';', '`', '$', '"']);
