@@ -55,11 +55,13 @@ fn required_checks_are_about_the_end() {
     ledger.require_steps("text", vec![create("/w/n.txt", "n\n")], &world.fs);
     ledger.require_steps("removed", vec![delete()], &world.fs);
     ledger.require_steps("measured", vec![count(with_extension("txt"))], &world.fs);
+    ledger.require_steps("lines", vec![count(text("/w/n.txt"))], &world.fs);
+    assert_eq!(cover(&ledger, &world).rows[5].state, CoverageState::NotShown);
     ledger.by_required = true;
     let mut done = world.clone();
     done.write("/w/n.txt", "n\n");
     let coverage = cover(&ledger, &done);
-    assert_states(&coverage, &[Shown, NotRead, Shown, Refuted, Shown]);
+    assert_states(&coverage, &[Shown, NotRead, Shown, Refuted, Shown, Shown]);
     assert!(!coverage.is_complete() && coverage.rows[2..].iter().all(|row| row.required));
     done.remove("/w/b.tmp");
     let coverage = cover(&ledger, &done);

@@ -452,3 +452,17 @@ fn processes_that_ended_and_programs_that_came() {
     place.calls[1].output = "tool 1.20".to_owned();
     assert_states(&exact.cover(&place.calls, &place.fs), &[NotShown]);
 }
+
+#[test]
+fn a_question_after_a_run_is_answered_at_the_end() {
+    let mut place = Place::new(&FILES);
+    let tree = Query::Tree { roots: vec![place.path("")], depth: Depth::Direct, hidden: true, kind: Kind::File };
+    let steps = [Step::Do(run(&place, "touch a.o", None)), count(tree)];
+    let all = vec![ReadClause { span: (0, 1), read: Ok(steps.to_vec()) }];
+    let cwd = place.path("").trim_end_matches('/').to_owned();
+    let ledger = Ledger::of_clauses("x", all, &Environment { cwd, ..environment() }, &place.fs);
+    place.sh("touch a.o");
+    let coverage = ledger.cover(&place.calls, &place.fs);
+    assert_complete(&coverage);
+    assert_eq!(coverage.answer.as_deref(), Some("2"));
+}
