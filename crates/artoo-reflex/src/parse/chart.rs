@@ -28,7 +28,8 @@ impl Chart {
     pub(super) fn fill(context: &Context<'_>, tokens: &[Token], phrases: Phrases, ends: &[usize]) -> Self {
         let width = tokens.len();
         let cells = vec![Vec::new(); (width + 1) * (width + 1)];
-        let mut chart = Self { width, tokens: tokens.to_vec(), has_forms: true, cells, ends: ends.to_vec(), overflown: false };
+        let mut chart =
+            Self { width, tokens: tokens.to_vec(), has_forms: true, cells, ends: ends.to_vec(), overflown: false };
         for found in lexical(context, tokens, phrases) {
             chart.add(found.start, found.end, found.item);
         }

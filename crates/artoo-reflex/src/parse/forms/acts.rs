@@ -56,7 +56,8 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
         git => {
             let (folder, action) = (form.folder(), form.git(git)?);
             // "commit the changes in src" names no repository.
-            let is_repository = act == "init" || !values.contains_key("folder") || form.is_there(&format!("{folder}/.git"));
+            let is_repository =
+                act == "init" || !values.contains_key("folder") || form.is_there(&format!("{folder}/.git"));
             is_repository.then(|| vec![Step::Do(Act::Git { folder, action })])
         }
     }
