@@ -162,6 +162,9 @@ impl Lexicon {
 
 /// Whether two words differ by one letter inserted, removed or changed, or by two neighbouring letters swapped.
 pub(crate) fn differ_by_one_edit(a: &str, b: &str) -> bool {
+    if a.is_ascii() && b.is_ascii() && a.len().abs_diff(b.len()) > 1 {
+        return false;
+    }
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let head = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
     let tail = a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count();

@@ -78,7 +78,11 @@ pub(super) fn clauses(context: &Context<'_>, text: &str, before: Option<Antecede
     if text.len() > MAX_BYTES_TO_SPLIT {
         return whole(Err(not_read("the request is too long; put what matters in short sentences".to_owned())));
     }
-    let tokens = lex(text);
+    let mut tokens = lex(text);
+    tokens.retain(|token| {
+        let line = text.get(..token.span.start).and_then(|before| before.rsplit('\n').next());
+        !(matches!(token.raw.as_str(), "-" | "*" | "•") && line.is_some_and(|line| line.trim().is_empty()))
+    });
     if is_foreign(&tokens) {
         return whole(Err(not_read("artoo reads English; say it in English so that it can be shown".to_owned())));
     }
@@ -127,10 +131,13 @@ fn sentences(text: &str, tokens: &[Token]) -> Vec<Range<usize>> {
     found
 }
 
+/// The steps of a clause, or why it is not read.
+type Read = Result<Vec<Step>, Unread>;
+
 /// The clauses read so far, and what the next clause can refer to.
 #[derive(Debug, Clone, Default)]
 struct Chain {
-    clauses: Vec<(Range<usize>, Result<Vec<Step>, Unread>)>,
+    clauses: Vec<(Range<usize>, Read)>,
     /// The number of words in clauses that were not read.
     unread: usize,
     before: Option<Antecedent>,
@@ -139,7 +146,7 @@ struct Chain {
 
 impl Chain {
     /// The chain with one more clause.
-    fn with(&self, range: Range<usize>, tokens: &[Token], read: Result<Vec<Step>, Unread>) -> Self {
+    fn with(&self, range: Range<usize>, tokens: &[Token], read: Read) -> Self {
         let words = |range: &Range<usize>| {
             let is_word = |token: &&Token| !matches!(token.class, Class::Comma | Class::Stop | Class::Step);
             tokens.get(range.clone()).unwrap_or_default().iter().filter(is_word).count()
@@ -265,7 +272,8 @@ fn is_courtesy(tokens: &[Token]) -> bool {
     while let Some(token) = tokens.get(at) {
         match phrase("courtesy", tokens, at) {
             Some(end) => at = end,
-            None if matches!(token.class, Class::Comma | Class::Stop) => at += 1,
+            // The number of an item in a list stands before a full stop.
+            None if matches!(token.class, Class::Comma | Class::Stop | Class::Number(_)) => at += 1,
             None => return false,
         }
     }
@@ -294,7 +302,9 @@ fn guard(tokens: &[Token], built: &[Built]) -> Option<Unread> {
     if changes && asks_how("asks") {
         return Some(not_read("a question changes nothing".to_owned()));
     }
-    let guessed = if changes { first("guessed", tokens) } else { None };
+    // "the most recent file" is one file; "recent files" are none in particular.
+    let is_most = |at: usize| at.checked_sub(1).is_some_and(|before| is_word(tokens.get(before), "most"));
+    let guessed = first("guessed", tokens).filter(|range| changes && !is_most(range.start));
     let typo = super::finished(built, tokens).err().map(|refusal| not_read(refusal.remedy));
     if let Some(range) = first("hedges", tokens) {
         return Some(not_read(format!("“{}” is not read", words(tokens, range))));

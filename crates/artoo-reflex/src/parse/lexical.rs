@@ -1,5 +1,8 @@
 //! Turns tokens into the first items of the chart: the meanings of every phrase and the uses of every literal.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use super::draft::Draft;
 use super::features::items;
 use super::item::{Context, Item, Text, TextKind};
@@ -9,6 +12,9 @@ use crate::concept::{Concept, Hidden, Verb};
 use crate::lex::{Class, Token};
 use crate::lexicon::{Meaning, lexicon};
 use crate::place::Place;
+
+/// Maximum number of words whose corrections are remembered.
+const MAX_CORRECTIONS: usize = 256;
 
 /// A lexical item: what the tokens `start..end` can mean.
 pub(super) struct Lexical {
@@ -195,7 +201,16 @@ pub(super) fn corrected(token: &Token) -> Option<&'static str> {
     if token.class != Class::Word || lexicon().knows(&token.folded) {
         return None;
     }
-    lexicon().correction_of(&token.folded)
+    thread_local! {
+        /// Corrections of words looked up lately: each word is asked for many times, and each time all words are read.
+        static KNOWN: RefCell<HashMap<String, Option<&'static str>>> = RefCell::default();
+    }
+    KNOWN.with_borrow_mut(|known| {
+        if known.len() > MAX_CORRECTIONS {
+            known.clear();
+        }
+        *known.entry(token.folded.clone()).or_insert_with(|| lexicon().correction_of(&token.folded))
+    })
 }
 
 /// The lexicon's meanings of a run of words, with typos corrected.

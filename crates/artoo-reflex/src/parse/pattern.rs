@@ -8,7 +8,7 @@ pub(super) enum Piece {
     /// A word as the lexer folds it.
     Word(&'static str),
     /// Alternatives, one of which must match; an empty one matches nothing.
-    Choice(Vec<Vec<Piece>>),
+    Choice(Vec<Vec<Self>>),
     /// A place for a value: its kind, and the name that the value gets.
     Slot(&'static str, &'static str),
 }

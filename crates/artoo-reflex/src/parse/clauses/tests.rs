@@ -62,6 +62,7 @@ fn every_request_has_its_clauses() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+<<<<<<< HEAD
 
 #[test]
 #[ignore = "prints times and readings"]
@@ -90,3 +91,5 @@ fn times() {
         std::fs::write("/tmp/readings.txt", out).unwrap();
     }
 }
+=======
+>>>>>>> grammar

@@ -200,7 +200,10 @@ impl Matcher<'_> {
             });
             named.into_iter().chain(dotted).collect::<Vec<_>>()
         };
-        found.into_iter().filter(|(_, place)| place.kind != PathKind::Folder && fits(place, kind)).collect()
+        let is_file = |place: &Place| {
+            place.kind == PathKind::File || file_name(&place.path).is_some_and(|name| name.starts_with('.'))
+        };
+        found.into_iter().filter(|(_, place)| is_file(place) && fits(place, kind)).collect()
     }
 
     /// The folder that the words from a position on name.
