@@ -78,19 +78,16 @@ fn order(proposals: Vec<ProposedReading>) -> ReadOrder {
 
 async fn read(runner: &Arc<EffectRunner>, order: ReadOrder) -> Result<Reading, String> {
     let work = Work::Read { order: Box::new(order) };
-    match Arc::clone(runner).perform(work, REQUEST.to_owned(), None).await {
-        Completion::Read(reading) => reading,
-        other => panic!("{other:?}"),
-    }
+    let Completion::Read(reading) = Arc::clone(runner).perform(work, REQUEST.to_owned(), None).await else { panic!() };
+    reading
 }
 
 /// Whether a confirmed reading is among what is compared.
 async fn is_confirmed(runner: &Arc<EffectRunner>) -> bool {
     let work = Work::Cover { order: CoverOrder { task_id: task_id(), calls: Vec::new() } };
-    match Arc::clone(runner).perform(work, REQUEST.to_owned(), None).await {
-        Completion::Covered(coverage) => coverage.rows.iter().any(|row| row.confirmed),
-        other => panic!("{other:?}"),
-    }
+    let completion = Arc::clone(runner).perform(work, REQUEST.to_owned(), None).await;
+    let Completion::Covered(coverage) = completion else { panic!() };
+    coverage.rows.iter().any(|row| row.confirmed)
 }
 
 /// A runner whose only task has one reading on offer.
