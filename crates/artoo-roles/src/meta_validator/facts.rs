@@ -73,9 +73,15 @@ pub(super) fn needs_only_a_yes(coverage: &Coverage) -> bool {
     !coverage.offered.is_empty() && coverage.deciding().all(is_fine)
 }
 
-/// Whether every part of a request opens as a question, so that what the task wrote itself is no evidence for it.
+/// Whether a request does nothing but ask, so that what the task wrote itself is no evidence for it. A part with a
+/// second half may ask for a change there.
 pub(super) fn only_asks(spec: &TaskSpec) -> bool {
     let parts: Vec<&str> = spec.reading.clauses.iter().map(|clause| clause.words.as_str()).collect();
     let parts = if parts.is_empty() { vec![spec.raw_input.as_str()] } else { parts };
-    parts.into_iter().all(grounding::is_question)
+    let is_simple = |part: &&str| {
+        let joins = |word: &str| matches!(word, "and" | "then" | "to") || word.ends_with([',', ';', ':', '.']);
+        let words = part.trim_end_matches(['.', '?', '!', ' ']).to_lowercase();
+        !words.split_whitespace().any(joins)
+    };
+    parts.iter().all(|part| grounding::is_question(part)) && parts.iter().all(is_simple)
 }

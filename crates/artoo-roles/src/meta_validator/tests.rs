@@ -194,6 +194,9 @@ fn what_the_task_wrote_itself_is_no_evidence_of_a_fact() {
         accepts(act, calls(), &[(1, "pass", &["e1"]), (2, "pass", &["e2"])]),
         "for an act it is what was asked for"
     );
+    for act in ["count the reports, then write the number to facts.txt", "find the reports and fix them"] {
+        assert!(accepts(act, calls(), &[(1, "pass", &["e1"]), (2, "pass", &["e1"])]), "{act}");
+    }
 }
 
 #[doc = "holds: design G19"]
