@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
+use super::names::run_by_others;
 use super::set::{ChangeSet, Entry, Kind};
 use crate::paths;
 use crate::protect::Protected;
-use crate::run_by::run_by;
 use crate::undo::State;
 
 /// Bits of a mode that let a program run as another user or group.
@@ -139,7 +139,7 @@ fn reasons(entry: &Entry, places: &Places<'_>, bare: &BTreeSet<PathBuf>) -> Vec<
     add(is_protected || places.protected.holds(path), Reason::Protected);
     let is_bare = bare.iter().any(|folder| path.starts_with(folder));
     add(is_repository_data(entry) || is_bare, Reason::Repository);
-    let names = run_by(path, is_folder).or_else(|| is_command(entry, places).then_some("it is run by its name alone"));
+    let names = run_by_others(path, is_folder, can_run(entry), places.command_folders);
     add(names.is_some() && entry.kind != Kind::Deleted, Reason::RunByOthers(names.unwrap_or_default()));
     let links = entry.names_before().unwrap_or_default();
     add(links > 0 && entry.kind == Kind::Mode, Reason::AllNames(links));
@@ -207,15 +207,13 @@ fn bare_repositories(set: &ChangeSet) -> BTreeSet<PathBuf> {
     folders.into_iter().filter(is_bare).map(Path::to_path_buf).collect()
 }
 
-/// Whether the file is in a folder from which commands are run by name.
-fn is_command(entry: &Entry, places: &Places<'_>) -> bool {
-    let can_run = match &entry.after {
+/// Whether it is a program or a link.
+fn can_run(entry: &Entry) -> bool {
+    match &entry.after {
         State::File(file) => file.facts.mode & EXECUTABLE != 0,
         State::Link { .. } => true,
         State::Absent | State::Folder(_) | State::Pipe(_) | State::Odd { .. } => false,
-    };
-    let folder = entry.path.parent();
-    can_run && places.command_folders.iter().any(|place| Some(place.as_path()) == folder)
+    }
 }
 
 fn has_new_set_id(entry: &Entry) -> bool {

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use artoo_proto::{EffectClass, Environment, Timestamp};
 
+use crate::change::NewNames;
+use crate::config::ToolConfig;
 use crate::files::act::{self, Act};
 use crate::files::rename::Template;
 use crate::files::survey::{self, Kind, Source};
@@ -49,12 +51,18 @@ pub(crate) struct Plan {
     pub(crate) stays_in_workspace: bool,
     /// Why copying one of the files needs approval: the copy has another name.
     pub(crate) secret: Option<String>,
+    /// The new names that need approval in the workspace too.
+    pub(crate) names: NewNames,
 }
 
 /// Plans an act. Reads the disk, changes nothing.
-pub(crate) fn plan(environment: &Environment, protected: &Protected, act: Act) -> Result<Plan, Box<Record>> {
+pub(crate) fn plan(config: &ToolConfig, protected: &Protected, act: Act) -> Result<Plan, Box<Record>> {
+    let environment = &config.environment;
     let workspace = paths::real(Path::new(&environment.workspace));
-    let Draft { verb, sources, targets, operations, class, remark } = Planner { environment, protected }.draft(act)?;
+    let mut names = NewNames::new(config);
+    let draft = Planner { environment, protected, names: &mut names }.draft(act)?;
+    let Draft { verb, sources, targets, operations, class, remark } = draft;
+    operations.iter().try_for_each(|operation| note_names(operation, &mut names))?;
     let mut effects = Vec::new();
     if !sources.is_empty() {
         let names = named(sources.iter().map(|source| source.path.as_path()));
@@ -82,7 +90,21 @@ pub(crate) fn plan(environment: &Environment, protected: &Protected, act: Act) -
         stays_in_workspace: is_copied && targets.iter().all(|to| to.starts_with(&workspace)),
         paths: sources.iter().map(|source| source.path.clone()).chain(targets).collect(),
         operations,
+        names,
     })
+}
+
+/// Notes the names that an operation makes; those of an archive are noted when it is surveyed.
+fn note_names(operation: &Operation, names: &mut NewNames) -> Result<(), Box<Record>> {
+    match operation {
+        Operation::MakeFolder { to } => names.add(to, true),
+        Operation::MakeFile { to, .. } | Operation::Pack { to, .. } => names.add(to, false),
+        Operation::Copy { from, to } | Operation::Move { from, to } => {
+            names.add_tree(from, to).map_err(|error| survey::io_failed(from, &error))?;
+        }
+        Operation::Trash { .. } | Operation::Unpack { .. } => {}
+    }
+    Ok(())
 }
 
 /// A plan without its texts.
@@ -118,10 +140,11 @@ impl Draft {
 struct Planner<'a> {
     environment: &'a Environment,
     protected: &'a Protected,
+    names: &'a mut NewNames,
 }
 
 impl Planner<'_> {
-    fn draft(&self, act: Act) -> Result<Draft, Box<Record>> {
+    fn draft(&mut self, act: Act) -> Result<Draft, Box<Record>> {
         Ok(match act {
             Act::CreateFolder { to } => {
                 let to = self.free_target(&to)?;
@@ -164,7 +187,10 @@ impl Planner<'_> {
                 let packed = sources.iter().map(|source| source.real.clone()).collect();
                 Draft::creating("packs", sources, to.clone(), Operation::Pack { sources: packed, to })
             }
-            Act::Extract { paths, to } => self.extraction(outermost(self.sources(&paths, false)?), &to)?,
+            Act::Extract { paths, to } => {
+                let sources = outermost(self.sources(&paths, false)?);
+                self.extraction(sources, &to)?
+            }
             Act::Delete { paths } => {
                 let sources = outermost(self.sources(&paths, true)?);
                 Draft {
@@ -194,7 +220,7 @@ impl Planner<'_> {
         survey::free_place(self.protected, &self.target(to)?)
     }
 
-    fn extraction(&self, sources: Vec<Source>, to: &str) -> Result<Draft, Box<Record>> {
+    fn extraction(&mut self, sources: Vec<Source>, to: &str) -> Result<Draft, Box<Record>> {
         let into = self.target(to)?;
         if let Some(reason) = self.protected.refusal(&into) {
             return Err(input::denied(&reason));
@@ -202,7 +228,7 @@ impl Planner<'_> {
         let into = paths::without_links(&into);
         let (mut files, mut bytes) = (0, 0);
         for source in &sources {
-            let found = unpack::survey(&source.real, &into)?;
+            let found = unpack::survey(&source.real, &into, self.names)?;
             files += found.files;
             bytes += found.bytes;
         }

@@ -42,12 +42,12 @@ impl Tool for Files {
 }
 
 fn planned(machine: &Machine, user: &UserContext<'_>, act: Result<Act, Box<Record>>) -> Result<Request, Box<Record>> {
-    let plan = act.and_then(|act| files::plan(&machine.config.environment, &machine.protected, act));
+    let plan = act.and_then(|act| files::plan(&machine.config, &machine.protected, act));
     let plan = plan.map_err(|record| record.of_class(EffectClass::Unproven))?;
     let effects = CallEffects {
         changes: plan.changes(),
-        // An approval to copy a secret covers no other call.
-        is_complete: plan.secret.is_none(),
+        // An approval to copy a secret or to make a name that other programs run covers no other call.
+        is_complete: plan.secret.is_none() && plan.names.reason().is_none(),
         undo: UndoMethod::Steps,
         lines: plan.effects.clone(),
         ..CallEffects::new(plan.class, plan.paths.clone(), NetworkUse::None)
@@ -57,8 +57,8 @@ fn planned(machine: &Machine, user: &UserContext<'_>, act: Result<Act, Box<Recor
         // The contract holds the identities of the files.
         files: Vec::new(),
         shown: Question::shortened(&format!("files: {}", plan.headline)),
-        reason: reason.to_owned(),
-        details: Vec::new(),
+        reason,
+        details: plan.names.lines(),
     });
     let target = plan.headline.clone();
     let job = work(move |machine, act, limit| files::run(&plan, &machine.config.environment, act, limit));
@@ -66,11 +66,14 @@ fn planned(machine: &Machine, user: &UserContext<'_>, act: Result<Act, Box<Recor
 }
 
 /// Why a plan needs approval, if it does.
-fn needs_approval<'a>(plan: &'a Plan, user: &UserContext<'_>) -> Option<&'a str> {
-    match plan.class {
+fn needs_approval(plan: &Plan, user: &UserContext<'_>) -> Option<String> {
+    let names = plan.names.reason();
+    let reason = match plan.class {
         _ if plan.secret.is_some() => plan.secret.as_deref(),
-        _ if plan.stays_in_workspace => user.confirm.then_some(CAUTION),
+        _ if plan.stays_in_workspace => (user.confirm && names.is_none()).then_some(CAUTION),
         EffectClass::Creating => Some("it creates files outside the workspace"),
         EffectClass::ReadOnly | EffectClass::Unproven => Some("it moves or deletes files"),
-    }
+    };
+    let reasons: Vec<String> = reason.map(str::to_owned).into_iter().chain(names).collect();
+    (!reasons.is_empty()).then(|| reasons.join("; "))
 }

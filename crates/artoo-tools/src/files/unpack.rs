@@ -8,6 +8,7 @@ use artoo_proto::FOLDER;
 use flate2::read::GzDecoder;
 use zip::ZipArchive;
 
+use crate::change::NewNames;
 use crate::files::copy::{self, Changes, made};
 use crate::files::pack::Format;
 use crate::files::survey::{DEPTH_MAX, TREE_MAX, exists};
@@ -28,8 +29,8 @@ pub(super) struct Contents {
     pub(super) bytes: u64,
 }
 
-/// Checks the names and sizes of an archive, and that no entry exists already.
-pub(super) fn survey(archive: &Path, into: &Path) -> Result<Contents, Box<Record>> {
+/// Checks the names and sizes of an archive, and that no entry exists already. Notes its new names.
+pub(super) fn survey(archive: &Path, into: &Path, names: &mut NewNames) -> Result<Contents, Box<Record>> {
     let format = Format::of(archive).map_err(|error| input::unfit(error.to_string()))?;
     let mut contents = Contents::default();
     let mut seen = 0;
@@ -39,10 +40,11 @@ pub(super) fn survey(archive: &Path, into: &Path) -> Result<Contents, Box<Record
         if seen > TREE_MAX {
             return Err(io::Error::other(format!("it holds more than {TREE_MAX} entries")));
         }
+        let target = into.join(&entry.name);
+        names.add(&target, entry.is_folder);
         if entry.is_folder {
             return Ok(());
         }
-        let target = into.join(&entry.name);
         if fs::symlink_metadata(&target).is_ok() {
             problem = Some(exists(&target, "something of this name"));
             return Err(io::ErrorKind::AlreadyExists.into());

@@ -12,8 +12,7 @@ use super::describe;
 use super::hosts;
 use super::staged::StagedChanges;
 use super::{MakeRecord, Program, stayed_inside, unchanged};
-use crate::change::{ChangeSet, Class, Layer, Places, classify, look};
-use crate::config::CONSENTED_PATH;
+use crate::change::{ChangeSet, Class, Layer, Places, classify, command_folders, look};
 use crate::effects::{Action, CallEffects, EffectSet, FileEffect, NetworkUse, UndoMethod};
 use crate::fence::{Denial, NetworkScope, Reach};
 use crate::limit::Limit;
@@ -25,9 +24,6 @@ use crate::view::View;
 
 /// Characters of the errors of a program that are looked at.
 const ERRORS_MAX_CHARS: usize = 4000;
-
-/// Folders of the user's own programs, in the home folder.
-const OWN_PROGRAMS: [&str; 3] = ["bin", ".local/bin", ".cargo/bin"];
 
 /// A program that ran in a view.
 pub(super) struct Run {
@@ -103,9 +99,7 @@ impl Ran {
         let Self { program, allowed, source, view, record, stayed_inside, set } = self;
         let environment = &machine.config.environment;
         let workspace = paths::real(environment.workspace.as_ref());
-        let own = OWN_PROGRAMS.iter().map(|folder| PathBuf::from(&environment.home).join(folder));
-        let system = machine.config.program_path.iter().cloned().chain(CONSENTED_PATH.iter().map(PathBuf::from));
-        let command_folders: Vec<PathBuf> = system.chain(own).map(|folder| paths::real(&folder)).collect();
+        let command_folders = command_folders(&machine.config);
         let places = Places { workspace: &workspace, command_folders: &command_folders, protected: &machine.protected };
         let class = classify(&set, &places);
         let asks = if let Class::Asks(asks) = &class { asks.clone() } else { Vec::new() };

@@ -3,6 +3,7 @@
 use artoo_proto::{EffectClass, ToolClass, ToolSpec, escape};
 use serde_json::Value;
 
+use crate::change::NewNames;
 use crate::effects::{Action, CallEffects, EffectSet, FileEffect, NetworkUse, UndoMethod};
 use crate::paths;
 use crate::record::Record;
@@ -23,18 +24,23 @@ impl Tool for WriteFile {
         let new = new.map_err(|record| record.of_class(EffectClass::Creating))?;
         let target = paths::line(&new.path);
         let created = FileEffect { action: Action::Create, path: paths::without_links(&new.path), is_recursive: false };
+        let mut names = NewNames::new(&machine.config);
+        names.add(&created.path, false);
+        let asks = names.reason();
         let effects = CallEffects {
             changes: EffectSet::from([created]),
-            is_complete: true,
+            // An approval of a name that other programs run covers no other call.
+            is_complete: asks.is_none(),
             undo: UndoMethod::Steps,
             lines: vec![format!("creates {target} ({} bytes)", new.text.len())],
             ..CallEffects::new(EffectClass::Creating, vec![new.path.clone()], NetworkUse::None)
         };
-        let question = user.confirm.then(|| Question {
+        let reason = asks.or_else(|| user.confirm.then(|| CAUTION.to_owned()));
+        let question = reason.map(|reason| Question {
             text: new.text.clone(),
             files: vec![new.path.clone()],
             shown: Question::shortened(&format!("write_file {target}\n{}", escape::visible(&new.text))),
-            reason: CAUTION.to_owned(),
+            reason,
             details: Vec::new(),
         });
         let job = work(move |machine, act, limit| {

@@ -1,0 +1,114 @@
+//! New names that need an approval: those that other programs run, and a repository's own data.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::class::Reason;
+use crate::config::{CONSENTED_PATH, ToolConfig};
+use crate::paths;
+use crate::run_by::run_by;
+
+/// Folders of the user's own programs, in the home folder.
+const OWN_PROGRAMS: [&str; 3] = ["bin", ".local/bin", ".cargo/bin"];
+
+/// Names listed; the rest is counted.
+const LISTED_MAX: usize = 500;
+
+/// Entries of a tree that are looked at.
+const TREE_MAX: usize = 100_000;
+
+/// Real folders from which commands are run by their name.
+pub(crate) fn command_folders(config: &ToolConfig) -> Vec<PathBuf> {
+    let own = OWN_PROGRAMS.iter().map(|folder| Path::new(&config.environment.home).join(folder));
+    let system = config.program_path.iter().cloned().chain(CONSENTED_PATH.iter().map(PathBuf::from));
+    system.chain(own).map(|folder| paths::real(&folder)).collect()
+}
+
+/// Why other programs run what has this name; `can_run` says whether it is a program or a link.
+pub(super) fn run_by_others(
+    path: &Path,
+    is_folder: bool,
+    can_run: bool,
+    command_folders: &[PathBuf],
+) -> Option<&'static str> {
+    let by_name = || (can_run && is_command(path, command_folders)).then_some("it is run by its name alone");
+    run_by(path, is_folder).or_else(by_name)
+}
+
+/// Whether the path is in a folder from which commands are run by name, or has a command's name in a folder `bin`.
+fn is_command(path: &Path, command_folders: &[PathBuf]) -> bool {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return false };
+    let is_bin = folder.file_name().is_some_and(|name| name.eq_ignore_ascii_case("bin"));
+    let is_there = |place: &PathBuf| place.join(name).symlink_metadata().is_ok();
+    command_folders.iter().any(|place| place == folder) || is_bin && command_folders.iter().any(is_there)
+}
+
+/// The new names of a call that need an approval wherever they lie.
+#[derive(Debug)]
+pub(crate) struct NewNames {
+    command_folders: Vec<PathBuf>,
+    listed: Vec<(PathBuf, Reason)>,
+    more: usize,
+}
+
+impl NewNames {
+    pub(crate) fn new(config: &ToolConfig) -> Self {
+        Self { command_folders: command_folders(config), listed: Vec::new(), more: 0 }
+    }
+
+    /// Notes a new path if it needs an approval. A file counts as a program, since it may become one.
+    pub(crate) fn add(&mut self, path: &Path, is_folder: bool) {
+        let is_git = path.iter().any(|name| name.eq_ignore_ascii_case(".git"));
+        let run_by = || run_by_others(path, is_folder, !is_folder, &self.command_folders).map(Reason::RunByOthers);
+        let Some(reason) = is_git.then_some(Reason::Repository).or_else(run_by) else { return };
+        // A folder stands for what lies in it.
+        if self.listed.iter().rev().take(1).any(|(above, known)| path.starts_with(above) && *known == reason) {
+            return;
+        }
+        if self.listed.len() < LISTED_MAX {
+            self.listed.push((path.to_path_buf(), reason));
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// Notes what gets new names when a file or folder is copied or moved.
+    pub(crate) fn add_tree(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        let mut open = vec![(from.to_path_buf(), to.to_path_buf())];
+        let mut seen = 0;
+        while let Some((from, to)) = open.pop() {
+            seen += 1;
+            if seen > TREE_MAX {
+                return Err(io::Error::other(format!("it holds more than {TREE_MAX} entries")));
+            }
+            let is_folder = from.symlink_metadata()?.is_dir();
+            self.add(&to, is_folder);
+            if is_folder {
+                for entry in fs::read_dir(&from)? {
+                    let name = entry?.file_name();
+                    open.push((from.join(&name), to.join(&name)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Why the call needs an approval, with the first name; `None` without such names.
+    pub(crate) fn reason(&self) -> Option<String> {
+        let (first, _) = self.listed.first()?;
+        let reasons: BTreeSet<String> = self.listed.iter().map(|(_, reason)| reason.to_string()).collect();
+        let reasons: Vec<String> = reasons.into_iter().collect();
+        let more = self.listed.len() - 1 + self.more;
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        Some(format!("{}{more}: {}", paths::line(first), reasons.join("; ")))
+    }
+
+    /// Every such name with its reason, a line each.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let line = |(path, reason): &(PathBuf, Reason)| format!("new {}: {reason}", paths::line(path));
+        let more = (self.more > 0).then(|| format!("and {} more", self.more));
+        self.listed.iter().map(line).chain(more).collect()
+    }
+}
