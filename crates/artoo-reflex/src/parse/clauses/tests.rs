@@ -62,34 +62,3 @@ fn every_request_has_its_clauses() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
-<<<<<<< HEAD
-
-#[test]
-#[ignore = "prints times and readings"]
-fn times() {
-    let mut all: Vec<(u128, String)> = Vec::new();
-    for line in include_str!("clauses.tsv").lines().filter(|line| !line.starts_with('#')) {
-        let request = line.split('\t').next().unwrap_or_default();
-        let began = std::time::Instant::now();
-        let _ = read(request);
-        all.push((began.elapsed().as_micros(), request.to_owned()));
-    }
-    all.sort();
-    for (time, request) in all.iter().rev().take(12) {
-        println!("{time} {request}");
-    }
-    println!("median {}", all[all.len() / 2].0);
-    if let Ok(path) = std::env::var("READINGS") {
-        let mut out = String::new();
-        for line in std::fs::read_to_string(path).unwrap().lines() {
-            let request = line.split('\t').next().unwrap_or_default();
-            let now = Now { wall: Timestamp::parse("2024-05-15T13:00:00Z").unwrap(), uptime_ms: 0 };
-            let said = crate::parse::parse(request, &[], &environment(), now, &disk())
-                .map_or_else(|a| format!("REFUSED {}", a.not_understood.join(" ")), |p| p.reading);
-            out += &format!("{request}\t{said}\n");
-        }
-        std::fs::write("/tmp/readings.txt", out).unwrap();
-    }
-}
-=======
->>>>>>> grammar
