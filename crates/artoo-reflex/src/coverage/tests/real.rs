@@ -460,7 +460,7 @@ fn a_question_after_a_run_is_answered_at_the_end() {
     let steps = [Step::Do(run(&place, "touch a.o", None)), count(tree)];
     let all = vec![ReadClause { span: (0, 1), read: Ok(steps.to_vec()) }];
     let cwd = place.path("").trim_end_matches('/').to_owned();
-    let ledger = Ledger::of_clauses("x", all, &Environment { cwd, ..environment() }, &place.fs);
+    let ledger = Ledger::of_clauses("x", all, &Environment { cwd, ..environment() }).simulate(&place.fs);
     place.sh("touch a.o");
     let coverage = ledger.cover(&place.calls, &place.fs);
     assert_complete(&coverage);
