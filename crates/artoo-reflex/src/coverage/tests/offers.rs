@@ -66,6 +66,10 @@ fn required_checks_are_about_the_end() {
     done.remove("/w/b.tmp");
     let coverage = cover(&ledger, &done);
     assert!(coverage.is_complete(), "{coverage:#?}");
+    let mut gone = done.clone();
+    ledger.require_steps("there", vec![count(text("/w/a.txt"))], &world.fs);
+    gone.remove("/w/a.txt");
+    assert_eq!(cover(&ledger, &gone).rows[6].state, CoverageState::NotShown);
     ledger.by_required = false;
     assert!(!cover(&ledger, &done).is_complete());
 }
