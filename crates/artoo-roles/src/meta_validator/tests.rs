@@ -4,8 +4,8 @@ mod facts;
 mod fan_in;
 
 use artoo_proto::{
-    CheckOutcome, Coverage, Criterion, CriterionVerdict, DispatchManifest, FailureClass, ManifestEntry, Message,
-    ModelFailure, OutcomeSummary, ReplanRequest, RoleContext, SubTaskOutcome, TaskSpec, ToolCall, Verdict,
+    CheckOutcome, Coverage, Criterion, CriterionVerdict, DispatchManifest, EvidenceId, FailureClass, ManifestEntry,
+    Message, ModelFailure, OutcomeSummary, ReplanRequest, RoleContext, SubTaskOutcome, TaskSpec, ToolCall, Verdict,
     VerdictSource,
 };
 
@@ -25,14 +25,15 @@ fn bench(raw_input: &str) -> Bench<Lifecycle<MetaValidator>> {
     bench
 }
 
-/// A whole round, of whose request nothing was compared.
+/// A whole round, of whose request nothing was compared. A round of recipes is decided without a comparison.
 fn gather(
     bench: &mut Bench<Lifecycle<MetaValidator>>,
     manifest: DispatchManifest,
     outcomes: Vec<SubTaskOutcome>,
 ) -> Vec<RoleEffect> {
+    let is_compared = manifest.subtasks.iter().any(|subtask| !subtask.recipe);
     let effects = arrive(bench, manifest, outcomes);
-    covered(bench, &effects, Coverage::default())
+    if is_compared { covered(bench, &effects, Coverage::default()) } else { effects }
 }
 
 /// Answers the comparison that R4b asked for.
@@ -188,7 +189,12 @@ fn what_the_task_wrote_itself_is_no_evidence_of_a_fact() {
     assert!(!cite(&["e2"]) && !cite(&["e1"]) && !cite(&["e1", "e2"]));
     let mut with_a_look = calls();
     with_a_look.push(look(3, "42"));
-    assert!(accepts(QUESTION, with_a_look, &[(1, "pass", &["e3"]), (2, "pass", &["e3"])]));
+    let own_too = &["e1", "e3"];
+    assert!(accepts(QUESTION, with_a_look.clone(), &[(1, "pass", &["e3"]), (2, "pass", own_too)]));
+    let mut bench = bench(QUESTION);
+    let effects = gather(&mut bench, manifest(0, 1, declared()), vec![outcome(1, true, "42", with_a_look)]);
+    let summary = summary(&judged(&mut bench, &effects, &[(1, "pass", own_too), (2, "pass", own_too)]));
+    assert_eq!(summary.task_verdicts[0].cites, [EvidenceId("e3".to_owned())], "its own file is left out");
     let act = "write the number of reports to facts.txt";
     assert!(
         accepts(act, calls(), &[(1, "pass", &["e1"]), (2, "pass", &["e2"])]),

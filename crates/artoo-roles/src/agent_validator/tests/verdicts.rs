@@ -20,7 +20,7 @@ fn a_pass_stands_only_on_evidence_of_this_machine() {
     assert!(matched(calls(), &[(1, "pass", &[" e1 "])]), "blanks around an id are nothing");
     assert!(!matched(calls(), &[(1, "pass", &[])]), "cites nothing");
     assert!(!matched(calls(), &[(1, "pass", &["e2"])]), "cites what there is not");
-    assert!(!matched(calls(), &[(1, "pass", &["e1", "e9"])]), "one invented id spoils the rest");
+    assert!(matched(calls(), &[(1, "pass", &["e9", "e1"])]), "a bad citation is left out beside a good one");
     assert!(!matched(calls(), &[(2, "pass", &["e1"])]), "the verdict is missing");
     assert!(!matched(calls(), &[]), "no verdict at all");
     assert!(!matched(calls(), &[(1, "pass", &["e1"]), (1, "fail", &[])]), "one fail beats any pass");
