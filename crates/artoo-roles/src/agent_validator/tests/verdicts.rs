@@ -122,6 +122,26 @@ fn a_file_check_holds_only_for_a_file_this_subtasks_own_call_changed() {
     assert!(!checks(vec![same], "/ws/notes.txt"), "the same before and after");
 }
 
+#[test]
+fn a_plan_may_look_for_a_file_that_needs_no_change() {
+    let there = Criterion::checked(Check::FileExists { path: "/home/u/there.txt".to_owned() });
+    for (pass, status) in [(true, OutcomeStatus::Matched), (false, OutcomeStatus::Failed)] {
+        let mut bench = assigned(subtask(&["write_file"], vec![there.clone()]));
+        for attempt in 1.. {
+            let effects =
+                bench.step(Input::Reported(result(attempt, vec![written(attempt, "/ws/new.txt")], "written")));
+            let (id, order) = checking(&effects);
+            assert_eq!(order.checks.len(), 1);
+            let effects = bench.step(Input::Checked(id, vec![checked(pass)]));
+            if let [artoo_proto::Message::SubTaskOutcome(outcome)] = said(&effects)[..] {
+                assert_eq!((outcome.status, outcome.criteria_verdicts[0].cites.len()), (status, 0));
+                break;
+            }
+            assert!(!pass, "a retry might do the act twice");
+        }
+    }
+}
+
 #[doc = "holds: design G19"]
 #[test]
 fn form_checks_never_replace_a_judgement() {
