@@ -92,13 +92,14 @@ impl Ledger {
     fn of_clauses(request: &str, clauses: Vec<ReadClause>, environment: &Environment) -> Self {
         let (mut reading, mut all) = (Reading::default(), Vec::new());
         for (at, (number, clause)) in (1..).zip(clauses).enumerate() {
-            let words = request.get(clause.span.0..clause.span.1).unwrap_or_default().to_owned();
+            let span = trimmed(request, clause.span);
+            let words = request.get(span.0..span.1).unwrap_or_default().to_owned();
             let (steps, unread) = match clause.read {
                 Ok(steps) => (steps, None),
                 Err(unread) => (Vec::new(), Some(unread)),
             };
             let obligations = obligations(&steps);
-            reading.clauses.push(Clause { number, span: clause.span, words, obligations, unread });
+            reading.clauses.push(Clause { number, span, words, obligations, unread });
             all.extend(steps.into_iter().map(|step| (at, step)));
         }
         Self {
@@ -213,6 +214,29 @@ impl Ledger {
     pub fn cover(&self, calls: &[ToolCall], fs: &dyn FileSystem) -> Coverage {
         self.covered(calls, fs)
     }
+}
+
+/// The bytes of a clause without the words and marks that join it to others.
+fn trimmed(request: &str, (from, to): (usize, usize)) -> (usize, usize) {
+    const JOINS: [&str; 3] = ["and", "then", "also"];
+    let is_space = |c: char| c.is_whitespace() || matches!(c, ',' | ';');
+    let mut words = request.get(from..to).unwrap_or_default().trim_matches(is_space);
+    loop {
+        let first = words.split(is_space).next().filter(|first| first.len() < words.len());
+        let last = words.rsplit(is_space).next().filter(|last| last.len() < words.len());
+        let joins = |word: Option<&str>| {
+            word.filter(|word| JOINS.iter().any(|join| word.eq_ignore_ascii_case(join))).map(str::len)
+        };
+        words = match (joins(first), joins(last)) {
+            (Some(length), _) => words.get(length..),
+            (None, Some(length)) => words.get(..words.len() - length),
+            (None, None) => break,
+        }
+        .unwrap_or_default()
+        .trim_matches(is_space);
+    }
+    let start = words.as_ptr().addr() - request.as_ptr().addr();
+    if words.is_empty() { (from, to) } else { (start, start + words.len()) }
 }
 
 /// Steps as obligations, each with its English.

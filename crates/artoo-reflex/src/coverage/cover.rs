@@ -94,7 +94,8 @@ impl Ledger {
             let looked = match (row, step) {
                 (Expect::Later(_), Step::Ask(query)) => later::ask(query, found),
                 (Expect::Later(before), Step::Do(act)) => {
-                    let looked = later::act(act, before, &place(steps, at), found, cwd);
+                    let place = git::Place { is_partial, ..place(steps, at) };
+                    let looked = later::act(act, before, &place, found, cwd);
                     let is_ordered = matches!(act, Act::Run { .. } | Act::Git { action: GitAction::Commit { .. }, .. });
                     if is_ordered && looked.state == CoverageState::Shown && !in_order(simulation, at, &looked, found) {
                         let why = "it was not done at its place between the other changes";
@@ -119,7 +120,9 @@ impl Ledger {
             is_partial || found.touched.get(path).is_some_and(|change| change.by.iter().any(|call| ran.contains(call)))
         };
         let compared = |row: &Expect| match row {
-            Expect::Paths(paths, left) => compare::paths(paths, left.as_ref(), &simulation.nodes, found, &is_open),
+            Expect::Paths(paths, left) => {
+                compare::paths(paths, left.as_ref(), &simulation.nodes, found, &is_open, is_partial)
+            }
             _ => Looked::not_shown("it was not compared"),
         };
         all.into_iter().zip(&simulation.rows).map(|(looked, row)| looked.unwrap_or_else(|| compared(row))).collect()
@@ -166,6 +169,7 @@ fn place(steps: &[&Step], at: usize) -> git::Place {
         commits: commits(&all),
         switches: all.iter().any(|action| matches!(action, GitAction::Switch { .. })),
         switches_later: switches(&later),
+        is_partial: false,
     }
 }
 

@@ -182,7 +182,7 @@ impl Chain {
         let mut context = *context;
         context.is_lost = self.is_lost;
         // Nothing in a sentence that asks how something is done is owed.
-        let asks_how = ["described", "howto"].iter().any(|list| phrase(list, opens, 0).is_some());
+        let asks_how = is_howto(opens);
         let whole = (range.start > 0 || range.end < tokens.len())
             .then(|| attempt(&context, text, said, self.before.as_ref()).ok())
             .flatten()
@@ -260,6 +260,12 @@ impl Chain {
     }
 }
 
+/// Whether tokens ask how something is done; "tell me how many" asks for a number.
+fn is_howto(opens: &[Token]) -> bool {
+    let asks_number = |end| phrase("degrees", opens, end).is_some();
+    ["described", "howto"].iter().any(|list| phrase(list, opens, 0).is_some_and(|end| !asks_number(end)))
+}
+
 /// The state of words that ask how something is done.
 fn described() -> Unread {
     let why = "it asks how something is done, so nothing has to be done".to_owned();
@@ -294,12 +300,12 @@ fn is_foreign(tokens: &[Token]) -> bool {
 /// Why a reading of tokens does not hold although each word has a meaning; `None` if it holds.
 fn guard(tokens: &[Token], built: &[Built]) -> Option<Unread> {
     let opens = without_lead(tokens);
-    let asks_how = |list| phrase(list, opens, 0).is_some();
     let changes = changes_something(built);
-    if asks_how("described") || (changes && asks_how("howto")) {
+    let howto = phrase("howto", opens, 0).is_some();
+    if is_howto(opens) && (changes || !howto) {
         return Some(described());
     }
-    if changes && asks_how("asks") {
+    if changes && phrase("asks", opens, 0).is_some() {
         return Some(not_read("a question changes nothing".to_owned()));
     }
     // "the most recent file" is one file; "recent files" are none in particular.
@@ -344,7 +350,7 @@ fn classified(context: &Context<'_>, text: &str, tokens: &[Token]) -> Unread {
     if is_courtesy(tokens) {
         return Unread { state: CoverageState::Courtesy, why: String::new() };
     }
-    if ["described", "howto"].iter().any(|list| phrase(list, opens, 0).is_some()) {
+    if is_howto(opens) {
         return described();
     }
     if let Some(range) = first("judged", tokens) {

@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use super::{Matcher, Value, Values};
+use super::{Antecedent, Matcher, Value, Values};
 use crate::algebra::{Act, GitAction, ModeChange, Part, ProcessName, Query, Rewrite, Step, Ty};
 use crate::eval::EntryKind;
 use crate::lex::{Class, Token};
@@ -38,7 +38,7 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
         }
         "folders" => one(Act::CreateFolder { paths: form.paths("folders")? }),
         "replace" | "unique" | "behead" | "upper" | "lower" | "inplace" => form.edits(act),
-        "save" | "excerpt" => form.saved(act).and_then(one),
+        "save" | "excerpt" | "number" => form.saved(act).and_then(one),
         "set" => form.value_set().and_then(one),
         "executable" => one(form.mode(ModeChange::Executable)?),
         "not_executable" => one(form.mode(ModeChange::NotExecutable)?),
@@ -152,13 +152,17 @@ impl Form<'_> {
 
     /// A result that is written into a file.
     fn saved(&self, act: &str) -> Option<Act> {
-        let of = self.query("query")?;
+        let of = match act {
+            "number" => self.matcher.before.and_then(Antecedent::number)?,
+            _ => self.query("query")?,
+        };
         let to = self.path("to").filter(|to| !is_archive(to))?;
         let is_file = self.places("to")?.iter().all(|place| place.kind == PathKind::File);
         let is_whole_file = matches!(of, Query::TextFile { .. } | Query::Paths { .. });
         let fits = match of.ty().ok()? {
             Ty::Lines => true,
-            Ty::Number | Ty::Files => act == "save",
+            Ty::Number => act != "excerpt",
+            Ty::Files => act == "save",
             _ => false,
         };
         (fits && is_file && !is_whole_file).then_some(Act::Save { of, to })
