@@ -3,8 +3,7 @@
 use artoo_ggs::BlockedTarget;
 use artoo_proto::{
     AbandonReason, DispatchManifest, Ending, Envelope, ExecutionResult, FinalResult, Loss, Message, ModelRequest,
-    OutcomeStatus, Plan, PlanDirective, PrevDirective, RoleContext, SubTask, SubTaskId, SubTaskOutcome, ToolCall,
-    ToolOrder,
+    OutcomeStatus, Plan, PlanDirective, PrevDirective, RoleContext, SubTask, SubTaskId, ToolCall, ToolOrder,
 };
 
 use super::verdicts::excused;
