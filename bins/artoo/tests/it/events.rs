@@ -63,7 +63,10 @@ fn a_run_is_told_from_the_schema_to_the_result() {
     assert_eq!(audit["report"]["boundary_violations"], json!([]), "{audit}");
     assert_eq!(audit["report"]["anomalies"], json!([]), "{audit}");
     let last = &lines[lines.len() - 1];
-    assert_eq!(names(last), ["audit_log", "event", "exit_code", "problems", "result", "spending", "undo", "usage"]);
+    assert_eq!(
+        names(last),
+        ["audit_log", "coverage", "event", "exit_code", "problems", "result", "spending", "unasked", "undo", "usage"]
+    );
     let result = &last["result"];
     assert_eq!(
         names(result),

@@ -86,9 +86,9 @@ fn a_correction_over_http_repeats_the_criteria_and_names_the_calls_to_avoid() {
         _ => pass(asked, &asked.evidence()),
     });
     let ran = world.ask(&server, request);
-    let quoted = "Not verified as a whole: code checked a part of this, a model judged the rest.\n  | 7\n";
-    assert_eq!((ran.code, ran.stdout.as_str()), (Some(4), quoted), "{ran:#?}\n{:#?}", server.asked());
-    assert_eq!(server.schemas(), ["task_spec", "plan", "execution", "execution", "task_verdict"]);
+    // Facts show the whole request, so no model judges the task.
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "7\n"), "{ran:#?}\n{:#?}", server.asked());
+    assert_eq!(server.schemas(), ["task_spec", "plan", "execution", "execution"]);
     let second = &server.asked()[3].user;
     for told in [
         "CORRECTION (attempt 2)",

@@ -113,11 +113,10 @@ fn a_call_beside_the_point_carries_no_claim() {
         ("glob", json!({"root": "~/things"})),
         ("read_file", json!({"path": "~/artoo_workspace/existing.txt"})),
     ];
-    // No table knows every language and every way to ask. Where none of its verbs is seen the judge's word decides, and
-    // then the result says that nothing else supports it.
+    // What code can't read is judged, and then the result says that no fact supports it; what it reads is refuted.
     let unseen = ["I need notes.txt with hello in it", "restart the nginx service", "email Bob that I am late"];
-    let seen = REQUESTS[..5].iter().map(|request| (*request, &[9][..]));
-    for (request, codes) in seen.chain(REQUESTS[5..].iter().chain(&unseen).map(|request| (*request, &[4, 9][..]))) {
+    let seen = REQUESTS[..1].iter().map(|request| (*request, &[9][..]));
+    for (request, codes) in seen.chain(REQUESTS[1..].iter().chain(&unseen).map(|request| (*request, &[4, 9][..]))) {
         for (tool, input) in calls.clone() {
             check(request, codes, &format!("{tool} {input}"), move |asked| match asked.schema.as_str() {
                 "task_spec" => understood(request),

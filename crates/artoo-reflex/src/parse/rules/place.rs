@@ -179,12 +179,19 @@ fn within(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     Some(Item::draft(draft))
 }
 
-/// The known folder of this name, below the home folder if it exists there; `.` and `~` are kept as typed.
+/// The known folder of this name, below the home folder if it exists there, or the workspace; `.` and `~`
+/// are kept as typed.
 pub(in crate::parse) fn home_folder(context: &Context<'_>, name: &str) -> Option<Place> {
     let typed = match name {
         "." | "~" => name.to_owned(),
         below => format!("~/{below}"),
     };
+    if name == "workspace" {
+        // A folder of this name could be meant as well.
+        let here = context.resolve(name).filter(|here| context.is_folder(&here.path));
+        let path = context.environment.workspace.clone();
+        return here.is_none().then_some(Place { path, kind: PathKind::Folder, bare: false });
+    }
     let at_home = context.resolve(&typed)?;
     // If ~/Downloads does not exist but ./Downloads does, the latter is meant.
     let here = context.resolve(name).filter(|here| !context.is_folder(&at_home.path) && context.is_folder(&here.path));
