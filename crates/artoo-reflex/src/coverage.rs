@@ -6,6 +6,7 @@
 mod answer;
 mod compare;
 mod cover;
+mod elsewhere;
 mod git;
 mod later;
 mod net;
@@ -47,6 +48,8 @@ pub struct Ledger {
 struct Sequence {
     steps: Vec<(usize, Step)>,
     simulation: Simulation,
+    /// The same with new files in the workspace, where the request names them without a folder.
+    elsewhere: Option<Box<Self>>,
 }
 
 impl Sequence {
@@ -54,7 +57,14 @@ impl Sequence {
         steps.sort_by_key(|(clause, _)| *clause);
         let all: Vec<&Step> = steps.iter().map(|(_, step)| step).collect();
         let simulation = simulate(&all, BTreeMap::new(), fs);
-        Self { steps, simulation }
+        Self { steps, simulation, elsewhere: None }
+    }
+
+    /// The sequence with its other place for new files.
+    fn with_workspace(mut self, clauses: &[Clause], environment: &Environment, fs: &dyn FileSystem) -> Self {
+        let moved = elsewhere::in_workspace(&self.steps, clauses, environment, fs);
+        self.elsewhere = moved.map(|steps| Box::new(Self::of(steps, fs)));
+        self
     }
 }
 
@@ -83,7 +93,8 @@ impl Ledger {
     /// Computes what the request would change and answer. To be called before the task changes anything.
     #[must_use]
     pub fn simulate(mut self, fs: &dyn FileSystem) -> Self {
-        self.read = Sequence::of(std::mem::take(&mut self.read.steps), fs);
+        let read = Sequence::of(std::mem::take(&mut self.read.steps), fs);
+        self.read = read.with_workspace(&self.reading.clauses, &self.environment, fs);
         self.reading.simulated = true;
         self
     }
@@ -197,7 +208,7 @@ impl Ledger {
                 return Err(problem.clone());
             }
         }
-        self.offered = Some(sequence);
+        self.offered = Some(sequence.with_workspace(&self.reading.clauses, &self.environment, fs));
         let obligations = obligations(&steps);
         self.reading.offered.push(OfferedReading { clause: number, words: clause.words, obligations });
         Ok(())

@@ -34,8 +34,18 @@ impl Ledger {
         }
     }
 
-    /// Compares a sequence of steps, and the required checks, with what was found.
+    /// Compares a sequence of steps with what was found: with new files of bare names in the current folder, or all of
+    /// them in the workspace where that leaves less open.
     fn compared(&self, sequence: &Sequence, found: &Found<'_>, confirmed: bool) -> Coverage {
+        let open = |coverage: &Coverage| coverage.refuted().count() + coverage.unasked.len();
+        let here = self.compared_here(sequence, found, confirmed);
+        let there = sequence.elsewhere.as_ref().filter(|_| !here.is_complete());
+        let there = there.map(|sequence| self.compared_here(sequence, found, confirmed));
+        there.filter(|there| open(there) < open(&here)).unwrap_or(here)
+    }
+
+    /// Compares a sequence of steps, and the required checks, with what was found.
+    fn compared_here(&self, sequence: &Sequence, found: &Found<'_>, confirmed: bool) -> Coverage {
         let steps: Vec<&Step> = sequence.steps.iter().map(|(_, step)| step).collect();
         let is_offered = |number: u32| confirmed && self.reading.offered.iter().any(|offer| offer.clause == number);
         let is_partial = self.reading.unread().any(|(clause, _)| !is_offered(clause.number));
