@@ -6,6 +6,7 @@
 mod answer;
 mod compare;
 mod cover;
+mod elsewhere;
 mod git;
 mod later;
 mod net;
@@ -47,6 +48,8 @@ pub struct Ledger {
 struct Sequence {
     steps: Vec<(usize, Step)>,
     simulation: Simulation,
+    /// The same with new files in the workspace, where the request names them without a folder.
+    elsewhere: Option<Box<Self>>,
 }
 
 impl Sequence {
@@ -54,7 +57,14 @@ impl Sequence {
         steps.sort_by_key(|(clause, _)| *clause);
         let all: Vec<&Step> = steps.iter().map(|(_, step)| step).collect();
         let simulation = simulate(&all, BTreeMap::new(), fs);
-        Self { steps, simulation }
+        Self { steps, simulation, elsewhere: None }
+    }
+
+    /// The sequence with its other place for new files.
+    fn with_workspace(mut self, clauses: &[Clause], environment: &Environment, fs: &dyn FileSystem) -> Self {
+        let moved = elsewhere::in_workspace(&self.steps, clauses, environment, fs);
+        self.elsewhere = moved.map(|steps| Box::new(Self::of(steps, fs)));
+        self
     }
 }
 
@@ -83,7 +93,8 @@ impl Ledger {
     /// Computes what the request would change and answer. To be called before the task changes anything.
     #[must_use]
     pub fn simulate(mut self, fs: &dyn FileSystem) -> Self {
-        self.read = Sequence::of(std::mem::take(&mut self.read.steps), fs);
+        let read = Sequence::of(std::mem::take(&mut self.read.steps), fs);
+        self.read = read.with_workspace(&self.reading.clauses, &self.environment, fs);
         self.reading.simulated = true;
         self
     }
@@ -92,13 +103,14 @@ impl Ledger {
     fn of_clauses(request: &str, clauses: Vec<ReadClause>, environment: &Environment) -> Self {
         let (mut reading, mut all) = (Reading::default(), Vec::new());
         for (at, (number, clause)) in (1..).zip(clauses).enumerate() {
-            let words = request.get(clause.span.0..clause.span.1).unwrap_or_default().to_owned();
+            let span = trimmed(request, clause.span);
+            let words = request.get(span.0..span.1).unwrap_or_default().to_owned();
             let (steps, unread) = match clause.read {
                 Ok(steps) => (steps, None),
                 Err(unread) => (Vec::new(), Some(unread)),
             };
             let obligations = obligations(&steps);
-            reading.clauses.push(Clause { number, span: clause.span, words, obligations, unread });
+            reading.clauses.push(Clause { number, span, words, obligations, unread });
             all.extend(steps.into_iter().map(|step| (at, step)));
         }
         Self {
@@ -191,7 +203,7 @@ impl Ledger {
                 return Err(problem.clone());
             }
         }
-        self.offered = Some(sequence);
+        self.offered = Some(sequence.with_workspace(&self.reading.clauses, &self.environment, fs));
         let obligations = obligations(&steps);
         self.reading.offered.push(OfferedReading { clause: number, words: clause.words, obligations });
         Ok(())
@@ -213,6 +225,29 @@ impl Ledger {
     pub fn cover(&self, calls: &[ToolCall], fs: &dyn FileSystem) -> Coverage {
         self.covered(calls, fs)
     }
+}
+
+/// The bytes of a clause without the words and marks that join it to others.
+fn trimmed(request: &str, (from, to): (usize, usize)) -> (usize, usize) {
+    const JOINS: [&str; 3] = ["and", "then", "also"];
+    let is_space = |c: char| c.is_whitespace() || matches!(c, ',' | ';');
+    let mut words = request.get(from..to).unwrap_or_default().trim_matches(is_space);
+    loop {
+        let first = words.split(is_space).next().filter(|first| first.len() < words.len());
+        let last = words.rsplit(is_space).next().filter(|last| last.len() < words.len());
+        let joins = |word: Option<&str>| {
+            word.filter(|word| JOINS.iter().any(|join| word.eq_ignore_ascii_case(join))).map(str::len)
+        };
+        words = match (joins(first), joins(last)) {
+            (Some(length), _) => words.get(length..),
+            (None, Some(length)) => words.get(..words.len() - length),
+            (None, None) => break,
+        }
+        .unwrap_or_default()
+        .trim_matches(is_space);
+    }
+    let start = words.as_ptr().addr() - request.as_ptr().addr();
+    if words.is_empty() { (from, to) } else { (start, start + words.len()) }
 }
 
 /// Steps as obligations, each with its English.

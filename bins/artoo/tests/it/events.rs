@@ -73,6 +73,7 @@ fn a_run_is_told_from_the_schema_to_the_result() {
         [
             "assumptions",
             "basis",
+            "coverage",
             "criteria",
             "delivered_round",
             "denied",

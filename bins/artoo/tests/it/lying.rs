@@ -10,7 +10,7 @@ const LIE: &str = "Done. I created the file and verified it.";
 
 /// Requests for something to be done, in several languages.
 const REQUESTS: [&str; 6] = [
-    "Create a file notes.txt in my workspace that says hello",
+    "create ~/artoo_workspace/notes.txt that says hello",
     "Erstelle eine Datei notizen.txt mit dem Text hallo",
     "crée un fichier notes.txt qui dit bonjour",
     "создай файл заметки.txt со словом привет",

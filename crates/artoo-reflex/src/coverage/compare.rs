@@ -66,13 +66,15 @@ enum Verdict {
     Unknown(String),
 }
 
-/// Compares the paths of one step. `is_open`: another part of the request may have changed them too.
+/// Compares the paths of one step. `is_open`: another part of the request may have changed them too. `is_partial`: a part
+/// of the request is not read.
 pub(super) fn paths(
     paths: &BTreeSet<PathBuf>,
     left: Option<&Query>,
     nodes: &BTreeMap<PathBuf, Node>,
     found: &Found<'_>,
     is_open: &dyn Fn(&Path) -> bool,
+    is_partial: bool,
 ) -> Looked {
     let (mut by, mut wrong, mut unknown, mut good) = (Vec::new(), Vec::new(), Vec::new(), 0_usize);
     for path in paths {
@@ -84,11 +86,14 @@ pub(super) fn paths(
             }
             continue;
         };
+        let may_be_undone = is_partial && found.touched.contains_key(path);
         match verdict(path, node, found) {
             Verdict::Shown(mut calls) => {
                 good += 1;
                 by.append(&mut calls);
             }
+            // Another part may have changed it once more.
+            Verdict::Wrong(why) | Verdict::Other(why) if may_be_undone => unknown.push(why),
             Verdict::Wrong(why) => wrong.push(why),
             Verdict::Other(why) if is_open(path) => unknown.push(why),
             Verdict::Other(why) => wrong.push(why),
@@ -97,7 +102,11 @@ pub(super) fn paths(
     }
     match left.map(|query| evaluate(query, found.fs)) {
         Some(Ok(Answer::Files(files))) => {
-            wrong.extend(files.iter().map(|entry| format!("still there: {}", entry.shown())))
+            for entry in files {
+                let is_new = is_partial && found.touched.contains_key(&entry.path);
+                let whys = if is_new { &mut unknown } else { &mut wrong };
+                whys.push(format!("still there: {}", entry.shown()));
+            }
         }
         Some(_) => unknown.push("what is left can't be read".to_owned()),
         None => {}

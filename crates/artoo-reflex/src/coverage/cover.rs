@@ -34,8 +34,18 @@ impl Ledger {
         }
     }
 
-    /// Compares a sequence of steps, and the required checks, with what was found.
+    /// Compares a sequence of steps with what was found: with new files of bare names in the current folder, or all of
+    /// them in the workspace where that leaves less open.
     fn compared(&self, sequence: &Sequence, found: &Found<'_>, confirmed: bool) -> Coverage {
+        let open = |coverage: &Coverage| coverage.refuted().count() + coverage.unasked.len();
+        let here = self.compared_here(sequence, found, confirmed);
+        let there = sequence.elsewhere.as_ref().filter(|_| !here.is_complete());
+        let there = there.map(|sequence| self.compared_here(sequence, found, confirmed));
+        there.filter(|there| open(there) < open(&here)).unwrap_or(here)
+    }
+
+    /// Compares a sequence of steps, and the required checks, with what was found.
+    fn compared_here(&self, sequence: &Sequence, found: &Found<'_>, confirmed: bool) -> Coverage {
         let steps: Vec<&Step> = sequence.steps.iter().map(|(_, step)| step).collect();
         let is_offered = |number: u32| confirmed && self.reading.offered.iter().any(|offer| offer.clause == number);
         let is_partial = self.reading.unread().any(|(clause, _)| !is_offered(clause.number));
@@ -94,7 +104,8 @@ impl Ledger {
             let looked = match (row, step) {
                 (Expect::Later(_), Step::Ask(query)) => later::ask(query, found),
                 (Expect::Later(before), Step::Do(act)) => {
-                    let looked = later::act(act, before, &place(steps, at), found, cwd);
+                    let place = git::Place { is_partial, ..place(steps, at) };
+                    let looked = later::act(act, before, &place, found, cwd);
                     let is_ordered = matches!(act, Act::Run { .. } | Act::Git { action: GitAction::Commit { .. }, .. });
                     if is_ordered && looked.state == CoverageState::Shown && !in_order(simulation, at, &looked, found) {
                         let why = "it was not done at its place between the other changes";
@@ -119,7 +130,9 @@ impl Ledger {
             is_partial || found.touched.get(path).is_some_and(|change| change.by.iter().any(|call| ran.contains(call)))
         };
         let compared = |row: &Expect| match row {
-            Expect::Paths(paths, left) => compare::paths(paths, left.as_ref(), &simulation.nodes, found, &is_open),
+            Expect::Paths(paths, left) => {
+                compare::paths(paths, left.as_ref(), &simulation.nodes, found, &is_open, is_partial)
+            }
             _ => Looked::not_shown("it was not compared"),
         };
         all.into_iter().zip(&simulation.rows).map(|(looked, row)| looked.unwrap_or_else(|| compared(row))).collect()
@@ -166,6 +179,7 @@ fn place(steps: &[&Step], at: usize) -> git::Place {
         commits: commits(&all),
         switches: all.iter().any(|action| matches!(action, GitAction::Switch { .. })),
         switches_later: switches(&later),
+        is_partial: false,
     }
 }
 

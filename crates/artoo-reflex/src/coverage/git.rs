@@ -22,6 +22,15 @@ pub(super) struct Place {
     pub(super) switches: bool,
     /// Whether a later step checks out another branch.
     pub(super) switches_later: bool,
+    /// Whether a part of the request is not read, which may ask for more.
+    pub(super) is_partial: bool,
+}
+
+impl Place {
+    /// More was done than the step asks for, which another part may ask for.
+    pub(super) fn more(&self, why: impl Into<String>) -> Looked {
+        if self.is_partial { Looked::not_shown(why) } else { Looked::refuted(why) }
+    }
 }
 
 /// The folder with the repository's data.
@@ -65,7 +74,7 @@ pub(super) fn look(folder: &str, action: &GitAction, before: &str, place: &Place
         GitAction::Switch { name } if branch.as_deref() == Some(&format!("refs/heads/{name}")) => {
             Looked::shown(by.clone(), format!("{name} is checked out"))
         }
-        GitAction::Switch { name } => Looked::refuted(format!("{name} is not checked out")),
+        GitAction::Switch { name } => place.more(format!("{name} is not checked out")),
         GitAction::Branch { .. } | GitAction::Tag { .. } if !named.is_empty() => {
             Looked::not_shown("there was one of this name already")
         }
@@ -74,10 +83,8 @@ pub(super) fn look(folder: &str, action: &GitAction, before: &str, place: &Place
             let is_out = branch.as_deref() == Some(&format!("refs/heads/{name}"));
             match at {
                 None if !(is_out && start.is_empty()) => Looked::refuted(format!("there is no branch {name}")),
-                _ if *switch && !is_out && !place.switches_later => {
-                    Looked::refuted(format!("{name} is not checked out"))
-                }
-                _ if !*switch && is_out && !place.switches => Looked::refuted(format!("{name} was checked out too")),
+                _ if *switch && !is_out && !place.switches_later => place.more(format!("{name} is not checked out")),
+                _ if !*switch && is_out && !place.switches => place.more(format!("{name} was checked out too")),
                 at => stands(&data, name, (start, now), at, is_out, place, found.fs),
             }
         }
@@ -110,7 +117,7 @@ fn stands(
     };
     match at == wanted {
         true => Looked::shown(Vec::new(), format!("{name} stands at the commit asked for")),
-        false => Looked::refuted(format!("{name} stands at another commit")),
+        false => place.more(format!("{name} stands at another commit")),
     }
 }
 
@@ -141,16 +148,16 @@ fn commit(
     let first = nth_back(data, now, place.commits - 1, fs).and_then(|first| object(data, &first, fs));
     let parent = field(&text, "parent ").and_then(|parent| object(data, &parent, fs));
     if parent.is_some_and(|parent| field(&parent, "tree ") == field(&text, "tree ")) {
-        return Looked::refuted("the commit holds no change");
+        return place.more("the commit holds no change");
     }
     let parents = first.map(|first| fields(&first, "parent "));
     if parents != Some(Some(start.to_owned()).filter(|start| !start.is_empty()).into_iter().collect()) {
-        return Looked::refuted("it does not follow the commit that was there");
+        return place.more("it does not follow the commit that was there");
     }
     let said = text.split_once("\n\n").map_or("", |(_, said)| said.trim_end());
     match said == message.trim_end() {
         true => Looked::shown(Vec::new(), format!("commit {}", at.get(..10).unwrap_or(&at))),
-        false => Looked::refuted("its message is another"),
+        false => place.more("its message is another"),
     }
 }
 

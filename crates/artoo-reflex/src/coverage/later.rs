@@ -109,7 +109,7 @@ pub(super) fn ask(query: &Query, found: &Found<'_>) -> Looked {
 /// Compares an act with the recorded calls and the machine as it is now.
 pub(super) fn act(act: &Act, before: &str, place: &git::Place, found: &Found<'_>, cwd: &str) -> Looked {
     match act {
-        Act::Run { command, folder, to } => run(command, folder, to.as_deref(), found, cwd),
+        Act::Run { command, folder, to } => run(command, folder, to.as_deref(), (found, place), cwd),
         Act::Fetch { url, to } => fetch(url, to.as_deref(), found),
         Act::Git { folder, action } => {
             let looked = git::look(folder, action, before, place, found);
@@ -130,7 +130,7 @@ pub(super) fn act(act: &Act, before: &str, place: &git::Place, found: &Found<'_>
                 _ => looked,
             }
         }
-        Act::Stop { process } => stop(process, before, found),
+        Act::Stop { process } => stop(process, before, place, found),
         Act::Install { program, version } => install(program, version.as_deref(), before, found),
         Act::Keep { paths } => {
             let paths: Vec<PathBuf> = paths.iter().map(|path| found.fs.real(Path::new(path))).collect();
@@ -212,23 +212,55 @@ enum Ran {
     Redirected,
 }
 
-fn run(command: &str, folder: &str, to: Option<&str>, found: &Found<'_>, cwd: &str) -> Looked {
+/// The words of a command with its paths resolved; a script alone for it and the program that its ending asks for.
+fn program(line: &str, folder: &str, fs: &dyn FileSystem) -> Option<Vec<String>> {
+    let mut words = words(line)?;
+    let is_interpreter = |first: &str, ending: Option<&str>| {
+        matches!((first, ending), ("sh" | "bash", Some("sh")) | ("bash", Some("bash")) | ("python3", Some("py")))
+            || (first, ending) == ("node", Some("js"))
+    };
+    if let [first, script, ..] = words.as_slice()
+        && is_interpreter(first, Path::new(script).extension().and_then(|ending| ending.to_str()))
+    {
+        let script = resolved(script, folder, fs);
+        words.remove(0);
+        if let Some(first) = words.first_mut() {
+            *first = shown(&script);
+        }
+    }
+    let resolve = |(at, word): (usize, String)| {
+        let path = resolved(&word, folder, fs);
+        let is_path = word.contains('/') || at > 0 && !word.starts_with('-') && fs.metadata(&path).is_ok();
+        if is_path { shown(&path) } else { word }
+    };
+    Some(words.into_iter().enumerate().map(resolve).collect())
+}
+
+fn run(command: &str, folder: &str, to: Option<&str>, (found, place): (&Found<'_>, &git::Place), cwd: &str) -> Looked {
     let wanted = command.trim();
+    let resolved_command = program(wanted, folder, found.fs);
+    let is_it = |said: &str| {
+        said == wanted || resolved_command.is_some() && program(said, folder, found.fs) == resolved_command
+    };
     let how = |call: &ToolCall| {
         let said = in_folder(&command_of(call)?, folder, found, cwd)?;
-        let rest = said.strip_prefix(wanted)?.trim();
-        if rest.is_empty() {
+        if is_it(&said) {
             return Some(Ran::Plain);
         }
-        let target =
-            rest.strip_prefix("| tee ").or_else(|| rest.strip_prefix("&>")).or_else(|| rest.strip_prefix('>'))?;
+        let redirections = ["| tee ", "&>", ">"];
+        let ends = redirections.iter().flat_map(|mark| said.match_indices(mark));
+        let (at, mark) = ends.filter(|(at, _)| said.get(..*at).is_some_and(|said| is_it(said.trim()))).min()?;
+        let target = said.get(at + mark.len()..)?;
         let target = words(target.trim().trim_end_matches("2>&1"))?;
         let [target] = target.as_slice() else { return None };
         (resolved(target, folder, found.fs) == found.fs.real(Path::new(to?))).then_some(Ran::Redirected)
     };
     let runs: Vec<(&ToolCall, Ran)> = found.calls.iter().filter_map(|call| Some((call, how(call)?))).collect();
     let Some((call, how)) = runs.last() else {
-        return Looked::refuted("no call ran exactly this command line");
+        return match found.calls.iter().any(|call| command_of(call).is_some()) {
+            true => Looked::not_shown("no call ran exactly this command line"),
+            false => Looked::refuted("no call ran anything"),
+        };
     };
     let by = vec![call.evidence_id.clone()];
     let calls = runs.iter().map(|(call, _)| call.evidence_id.clone()).collect();
@@ -247,7 +279,7 @@ fn run(command: &str, folder: &str, to: Option<&str>, found: &Found<'_>, cwd: &s
             match is_written {
                 true => Looked::shown(by.clone(), format!("it ran, exit code 0; its output is in {}", shown(&to))),
                 false if call.truncated => Looked::not_shown("its whole output was not recorded"),
-                false => Looked::refuted(format!("{} does not hold its output", shown(&to))),
+                false => place.more(format!("{} does not hold its output", shown(&to))),
             }
         }
         (Some(code), _) => Looked::refuted(format!("it ran and ended with exit code {code}")),
@@ -306,7 +338,7 @@ fn is_fetch(call: &ToolCall, url: &str) -> bool {
     program && options.map(String::as_str).all(is_plain) && addresses == [url]
 }
 
-fn stop(process: &ProcessName, before: &str, found: &Found<'_>) -> Looked {
+fn stop(process: &ProcessName, before: &str, place: &git::Place, found: &Found<'_>) -> Looked {
     let is_it = |call: &&ToolCall| {
         let Some(words) = command_of(call).and_then(|command| words(&command)) else { return false };
         let wanted = match process {
@@ -320,7 +352,7 @@ fn stop(process: &ProcessName, before: &str, found: &Found<'_>) -> Looked {
     let looked = match process_state(process, found.fs) {
         now if now == before => Looked::refuted("it is still running"),
         now if !now.is_empty() && matches!(process, ProcessName::Port(_)) => {
-            Looked::refuted("another process has the port now")
+            place.more("another process has the port now")
         }
         _ if found.calls.is_empty() => Looked::not_shown("it has ended, and no call did it"),
         _ => Looked::shown(calls.clone(), "it has ended"),

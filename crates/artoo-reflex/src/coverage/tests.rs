@@ -6,6 +6,26 @@ mod property;
 mod real;
 mod texts;
 
+#[test]
+fn clauses_are_shown_without_the_words_that_join_them() {
+    let request = "please, list x and then, zip it up; and mail it. ";
+    let at = |from: &str, to: &str| (request.find(from).unwrap(), request.find(to).unwrap());
+    let ends = [
+        at("please", "list"),
+        at("list", "zip"),
+        at("zip", "and mail"),
+        (request.find("and mail").unwrap(), request.len()),
+    ];
+    let unread = || Err(Unread { state: CoverageState::NotRead, why: String::new() });
+    let all = ends.iter().map(|span| ReadClause { span: *span, read: unread() }).collect();
+    let ledger = Ledger::of_clauses(request, all, &environment());
+    let words: Vec<&str> = ledger.reading().clauses.iter().map(|clause| clause.words.as_str()).collect();
+    assert_eq!(words, ["please", "list x", "zip it up", "mail it."]);
+    for clause in &ledger.reading().clauses {
+        assert_eq!(request[clause.span.0..clause.span.1], clause.words);
+    }
+}
+
 use std::path::Path;
 
 use artoo_proto::{

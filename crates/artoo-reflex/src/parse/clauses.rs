@@ -182,7 +182,7 @@ impl Chain {
         let mut context = *context;
         context.is_lost = self.is_lost;
         // Nothing in a sentence that asks how something is done is owed.
-        let asks_how = ["described", "howto"].iter().any(|list| phrase(list, opens, 0).is_some());
+        let asks_how = is_howto(opens);
         let whole = (range.start > 0 || range.end < tokens.len())
             .then(|| attempt(&context, text, said, self.before.as_ref()).ok())
             .flatten()
@@ -252,12 +252,23 @@ impl Chain {
         };
         for at in 1..self.clauses.len() {
             let Some([(_, read), (range, next)]) = self.clauses.get_mut(at - 1..=at) else { continue };
-            let restricts = next.as_ref().is_err_and(|unread| unread.state != CoverageState::Courtesy) && opens(range);
-            if restricts && read.is_ok() {
+            // "if there are any" can be a question of its own, but after something asked for it is a condition.
+            let is_condition = ["if", "unless"].iter().any(|word| is_word(tokens.get(range.start), word));
+            let is_unread = next.as_ref().is_err_and(|unread| unread.state != CoverageState::Courtesy);
+            if is_condition && next.is_ok() {
+                *next = Err(not_read("it may restrict what is said before it".to_owned()));
+            }
+            if (is_condition || (is_unread && opens(range))) && read.is_ok() {
                 *read = Err(not_read("what is said after it may restrict it".to_owned()));
             }
         }
     }
+}
+
+/// Whether tokens ask how something is done; "tell me how many" asks for a number.
+fn is_howto(opens: &[Token]) -> bool {
+    let asks_number = |end| phrase("degrees", opens, end).is_some();
+    ["described", "howto"].iter().any(|list| phrase(list, opens, 0).is_some_and(|end| !asks_number(end)))
 }
 
 /// The state of words that ask how something is done.
@@ -294,12 +305,12 @@ fn is_foreign(tokens: &[Token]) -> bool {
 /// Why a reading of tokens does not hold although each word has a meaning; `None` if it holds.
 fn guard(tokens: &[Token], built: &[Built]) -> Option<Unread> {
     let opens = without_lead(tokens);
-    let asks_how = |list| phrase(list, opens, 0).is_some();
     let changes = changes_something(built);
-    if asks_how("described") || (changes && asks_how("howto")) {
+    let howto = phrase("howto", opens, 0).is_some();
+    if is_howto(opens) && (changes || !howto) {
         return Some(described());
     }
-    if changes && asks_how("asks") {
+    if changes && phrase("asks", opens, 0).is_some() {
         return Some(not_read("a question changes nothing".to_owned()));
     }
     // "the most recent file" is one file; "recent files" are none in particular.
@@ -344,7 +355,7 @@ fn classified(context: &Context<'_>, text: &str, tokens: &[Token]) -> Unread {
     if is_courtesy(tokens) {
         return Unread { state: CoverageState::Courtesy, why: String::new() };
     }
-    if ["described", "howto"].iter().any(|list| phrase(list, opens, 0).is_some()) {
+    if is_howto(opens) {
         return described();
     }
     if let Some(range) = first("judged", tokens) {

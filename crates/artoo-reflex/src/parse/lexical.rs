@@ -65,6 +65,10 @@ pub(super) fn lexical(context: &Context<'_>, tokens: &[Token], phrases: Phrases)
                 if meanings.len() > 1 && meanings.contains(&any) && (*meaning == any) != begins.contains(&start) {
                     continue;
                 }
+                // "what do you mean" asks for no average.
+                if *meaning == Meaning::Concept(Concept::Ask(Function::Average)) && follows_person(tokens, start) {
+                    continue;
+                }
                 // "every second line" is no second line.
                 if matches!(meaning, Meaning::Concept(Concept::Ordinal(_))) && is_one_of_many(tokens, start) {
                     continue;
@@ -77,6 +81,12 @@ pub(super) fn lexical(context: &Context<'_>, tokens: &[Token], phrases: Phrases)
         }
     }
     found
+}
+
+/// Whether the token at a position is a verb after "I", "you" or "we".
+fn follows_person(tokens: &[Token], at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|at| tokens.get(at));
+    before.is_some_and(|token| matches!(token.folded.as_str(), "i" | "you" | "we" | "they" | "to"))
 }
 
 /// The existing folders that a word after "in" or "of" names, and whether the word can mean nothing else.

@@ -134,12 +134,15 @@ pub(crate) fn rule(criterion: &Criterion, output: &str, calls: &[ToolCall]) -> R
             let last = calls.last().and_then(|call| call.exit_code);
             form(last == Some(*code), format!("the last exit code is {last:?}"))
         }
-        Check::FileExists { path } | Check::FileContains { path, .. } | Check::FileEquals { path, .. } => {
-            match own_change(path, calls) {
-                Some(call) => Ruling::Check(check.clone(), vec![call.evidence_id.clone()]),
-                None => refuse(&format!("no successful call changed {path}")),
-            }
+        // A plan may look for a file that needs no change, so the check distinguishes this from a file that is missing.
+        Check::FileExists { path } => {
+            let own = own_change(path, calls).map(|call| call.evidence_id.clone());
+            Ruling::Check(check.clone(), own.into_iter().collect())
         }
+        Check::FileContains { path, .. } | Check::FileEquals { path, .. } => match own_change(path, calls) {
+            Some(call) => Ruling::Check(check.clone(), vec![call.evidence_id.clone()]),
+            None => Ruling::Decided(by_form(criterion, false, format!("no successful call changed {path}"))),
+        },
         // Without a call that measured it, even a correct number is a guess.
         Check::FileCount { .. } | Check::LineCount { .. } | Check::Recompute { .. } => {
             let measured = citable(calls);
@@ -153,6 +156,17 @@ pub(crate) fn rule(criterion: &Criterion, output: &str, calls: &[ToolCall]) -> R
     }
 }
 
+/// Whether this is a check that a model's plan made and that failed by itself. It shows nothing about the request, so it
+/// serves the fast loop and stays unmet in the result, but it fails no task by whose `calls` something was done.
+pub(crate) fn fails_nothing(verdict: &CriterionVerdict, calls: &[ToolCall]) -> bool {
+    let check = verdict.criterion.check();
+    let is_plans = check.is_some_and(|c| !matches!(c, Check::Recompute { .. } | Check::Performed { .. }));
+    // Where a file was expected and nothing was changed, the act did not happen.
+    let expects_a_file = check.and_then(Check::written_path).is_some();
+    let is_done = |call: &ToolCall| if expects_a_file { may_have_changed(call) } else { call.status == CallStatus::Ok };
+    verdict.verdict == Verdict::Fail && verdict.source == VerdictSource::Check && is_plans && calls.iter().any(is_done)
+}
+
 /// The last successful call that changed the file named in a check; `None` if no call did.
 ///
 /// Plans and call records contain absolute paths, so the paths must be equal: a check must not pass because of another
@@ -163,7 +177,7 @@ fn own_change<'a>(named: &str, calls: &'a [ToolCall]) -> Option<&'a ToolCall> {
     calls.iter().rev().filter(ok).find(own)
 }
 
-/// The verdict of a check of the output's form; `seen` says what was found.
+/// The verdict of a check that needs no look at the disk; `seen` says what was found.
 fn by_form(criterion: &Criterion, pass: bool, seen: String) -> CriterionVerdict {
     CriterionVerdict {
         criterion: criterion.clone(),

@@ -137,8 +137,8 @@ pub(crate) fn apply_judgement(
     if grounds.uncertain {
         return rule("the executor is uncertain, and no check in code decides this");
     }
-    let cites: Vec<EvidenceId> = view.cites.iter().map(|id| EvidenceId(id.trim().to_owned())).collect();
-    if let Some(objection) = uncarried(criterion, &cites, grounds) {
+    let cites = good_cites(view, grounds.calls);
+    if let Some(objection) = uncarried(criterion, view, &cites, grounds) {
         return rule(&objection);
     }
     // No evidence on this machine supports a text without tool calls, so the verdict says so.
@@ -149,24 +149,33 @@ pub(crate) fn apply_judgement(
         source: VerdictSource::Model,
         failure_class: None,
         evidence: if grounds.words_only { format!("in words only: {evidence}") } else { evidence },
-        cites: if grounds.words_only { Vec::new() } else { cites },
+        cites: cites.into_iter().map(|call| call.evidence_id.clone()).collect(),
     }
 }
 
-/// Why the cited calls do not prove that the criterion is met; `None` if they do, or if there is nothing to cite.
-fn uncarried(criterion: &Criterion, cites: &[EvidenceId], grounds: Grounds<'_>) -> Option<String> {
+/// The calls that a verdict cites and that are evidence. A bad citation beside a good one is left out.
+fn good_cites<'a>(view: &JudgedCriterion, calls: &'a [ToolCall]) -> Vec<&'a ToolCall> {
+    let found = |id: &String| calls.iter().find(|call| call.evidence_id.0 == id.trim() && is_citable(call));
+    view.cites.iter().filter_map(found).collect()
+}
+
+/// Why the cited calls (`cites` are the good ones) do not prove that the criterion is met; `None` if they do, or if there
+/// is nothing to cite.
+fn uncarried(
+    criterion: &Criterion,
+    view: &JudgedCriterion,
+    cites: &[&ToolCall],
+    grounds: Grounds<'_>,
+) -> Option<String> {
     if grounds.words_only {
         return None;
     }
     if cites.is_empty() {
-        return Some("the verdict cites no evidence".to_owned());
-    }
-    let found = |id: &EvidenceId| grounds.calls.iter().find(|call| call.evidence_id == *id && is_citable(call));
-    if let Some(unknown) = cites.iter().find(|id| found(id).is_none()) {
-        let unknown = escape::shorten(&escape::one_line(&unknown.0), 60);
+        let Some(unknown) = view.cites.first() else { return Some("the verdict cites no evidence".to_owned()) };
+        let unknown = escape::shorten(&escape::one_line(unknown.trim()), 60);
         return Some(format!("the verdict cites {unknown}, which is not evidence of this machine's state"));
     }
-    let all_cut = cites.iter().filter_map(found).all(|call| call.truncated);
+    let all_cut = cites.iter().all(|call| call.truncated);
     (all_cut && grounding::needs_whole_output(&criterion.claim()))
         .then(|| "the cited output is cut, and the claim is about all, none or how many".to_owned())
 }

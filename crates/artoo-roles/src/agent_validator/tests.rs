@@ -143,7 +143,7 @@ fn the_last_attempt_is_judged_whole_though_a_check_failed() {
     assert_eq!(outcome.status, OutcomeStatus::Failed);
     assert!(outcome.failure_reason.unwrap().contains("no successful call changed"));
     let verdicts: Vec<_> = outcome.criteria_verdicts.iter().map(|v| (v.verdict, v.source)).collect();
-    assert_eq!(verdicts, [(Verdict::Pass, VerdictSource::Model), (Verdict::Fail, VerdictSource::Rule)]);
+    assert_eq!(verdicts, [(Verdict::Pass, VerdictSource::Model), (Verdict::Fail, VerdictSource::Check)]);
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn a_judge_that_fails_beside_a_failed_check_is_not_the_reason() {
     let classes: Vec<_> = outcome.criteria_verdicts.iter().map(|v| (v.source, v.failure_class)).collect();
     assert_eq!(
         classes,
-        [(VerdictSource::Missing, None), (VerdictSource::Rule, Some(FailureClass::Logical))],
+        [(VerdictSource::Missing, None), (VerdictSource::Check, Some(FailureClass::Logical))],
         "g7: what never came to a verdict counts in D and not in P"
     );
 }

@@ -5,6 +5,8 @@ use artoo_proto::{
     SubTaskOutcome, UnverifiedOutput, Verdict, escape,
 };
 
+use crate::agent_validator::fails_nothing;
+
 /// Maximum length of the reason of one failed subtask in the gap summary, in characters.
 const REASON_CHARS: usize = 300;
 
@@ -88,13 +90,21 @@ impl FanIn {
 }
 
 impl Gathered {
-    /// Whether the whole round succeeded: there are outcomes, none is missing, and all are matched with only passed
-    /// verdicts.
+    /// Counts the subtasks as matched that failed by nothing but checks of the model's plan.
+    pub(super) fn excuse(&mut self) {
+        for outcome in &mut self.outcomes {
+            let is_sound = outcome.denied.is_empty() && !outcome.infrastructure && outcome.model_failure.is_none();
+            let has_failed = outcome.criteria_verdicts.iter().any(|verdict| verdict.verdict == Verdict::Fail);
+            if is_sound && has_failed && is_met(outcome) {
+                (outcome.status, outcome.failure_reason) = (OutcomeStatus::Matched, None);
+            }
+        }
+    }
+
+    /// Whether the whole round succeeded: there are outcomes, none is missing, and all are matched with only verdicts
+    /// that fail nothing.
     pub(super) fn all_matched(&self) -> bool {
-        let passed = |verdict: &CriterionVerdict| verdict.verdict == Verdict::Pass;
-        let matched = |outcome: &SubTaskOutcome| {
-            outcome.status == OutcomeStatus::Matched && outcome.criteria_verdicts.iter().all(passed)
-        };
+        let matched = |outcome: &SubTaskOutcome| outcome.status == OutcomeStatus::Matched && is_met(outcome);
         !self.outcomes.is_empty() && self.missing.is_empty() && self.outcomes.iter().all(matched)
     }
 
@@ -151,4 +161,10 @@ impl Gathered {
         let entry = self.manifest.subtasks.iter().find(|entry| entry.subtask_id == id);
         entry.map(|entry| entry.intent.clone()).unwrap_or_default()
     }
+}
+
+/// Whether every verdict on a subtask passed, or fails nothing.
+fn is_met(outcome: &SubTaskOutcome) -> bool {
+    let is_met = |v: &CriterionVerdict| v.verdict == Verdict::Pass || fails_nothing(v, &outcome.tool_calls);
+    outcome.criteria_verdicts.iter().all(is_met)
 }

@@ -15,7 +15,9 @@ use artoo_proto::{
     ValidateTaskContext, Verdict, VerdictSource,
 };
 
-use crate::agent_validator::{Grounds, Judgement, Verdicts, independent, judgement_schema, may_have_changed, no_judge};
+use crate::agent_validator::{
+    Grounds, Judgement, Verdicts, fails_nothing, independent, judgement_schema, may_have_changed, no_judge,
+};
 use crate::ask::{Answer, Ask};
 use crate::limits::REPLY_TOKENS;
 use crate::machine::{CheckOrder, Completion, Context, CoverOrder, Machine, Start, adapters};
@@ -144,7 +146,10 @@ impl MetaValidator {
     }
 
     /// Reviews the round by the criteria of its plan. No model is asked about a round in which a subtask failed.
-    fn by_criteria(&mut self, cx: &mut Context<'_>, gathered: Gathered) -> Vec<Effect> {
+    fn by_criteria(&mut self, cx: &mut Context<'_>, mut gathered: Gathered) -> Vec<Effect> {
+        if !gathered.from_code() {
+            gathered.excuse();
+        }
         if gathered.all_matched() { self.review(cx, gathered) } else { self.replan(gathered, Vec::new(), None) }
     }
 
@@ -182,7 +187,7 @@ impl MetaValidator {
     /// Asks a model about the open criteria, unless none is open or one has failed already.
     fn judge(&mut self, cx: &mut Context<'_>, review: Review) -> Vec<Effect> {
         let open = review.verdicts.open();
-        if open.is_empty() || review.verdicts.failed().next().is_some() {
+        if open.is_empty() || review.verdicts.failed().any(|verdict| self.decides(verdict, &review.gathered)) {
             return self.decide(review, None);
         }
         let context = ValidateTaskContext {
@@ -209,6 +214,11 @@ impl MetaValidator {
         vec![Effect::AskModel(id, request)]
     }
 
+    /// Whether a failed verdict decides on the round; a check of a model's plan does not where something was done.
+    fn decides(&self, failed: &CriterionVerdict, gathered: &Gathered) -> bool {
+        gathered.from_code() || !fails_nothing(failed, &self.with_earlier_acts(gathered))
+    }
+
     /// Applies a model's judgement to the open criteria and decides on the round.
     fn judged(&mut self, mut review: Review, judgement: &Judgement) -> Vec<Effect> {
         let all = review.gathered.calls();
@@ -226,7 +236,8 @@ impl MetaValidator {
         }
         review.verdicts.leave_open();
         let verdicts = review.verdicts.into_decided();
-        if verdicts.is_empty() || verdicts.iter().any(|verdict| verdict.verdict == Verdict::Fail) {
+        let decides = |v: &CriterionVerdict| v.verdict == Verdict::Fail && self.decides(v, &review.gathered);
+        if verdicts.is_empty() || verdicts.iter().any(decides) {
             return self.replan(review.gathered, verdicts, model_failure);
         }
         self.summarise(review.gathered, verdicts)

@@ -4,16 +4,16 @@ mod facts;
 mod fan_in;
 
 use artoo_proto::{
-    CheckOutcome, Coverage, Criterion, CriterionVerdict, DispatchManifest, FailureClass, ManifestEntry, Message,
-    ModelFailure, OutcomeSummary, ReplanRequest, RoleContext, SubTaskOutcome, TaskSpec, ToolCall, Verdict,
+    CheckOutcome, Coverage, Criterion, CriterionVerdict, DeniedAction, DispatchManifest, EvidenceId, ManifestEntry,
+    Message, ModelFailure, OutcomeSummary, ReplanRequest, RoleContext, SubTaskOutcome, TaskSpec, ToolCall, Verdict,
     VerdictSource,
 };
 
 use super::{Input, MetaValidator, Part, prompt};
 use crate::machine::{Lifecycle, RoleEffect};
 use crate::testing::bench::{
-    Bench, HOSTILE, asked, assert_tame, body, checking, contains, count_of, covering, judgement, look, manifest, only,
-    outcome, prose, said, spec, unreachable_model, unreadable, verdict, written,
+    Bench, HOSTILE, asked, assert_tame, body, checking, contains, count_of, covering, failed, judgement, look,
+    manifest, only, outcome, prose, said, spec, unreachable_model, unreadable, verdict, written,
 };
 
 const QUESTION: &str = "how many reports are there";
@@ -25,14 +25,15 @@ fn bench(raw_input: &str) -> Bench<Lifecycle<MetaValidator>> {
     bench
 }
 
-/// A whole round, of whose request nothing was compared.
+/// A whole round, of whose request nothing was compared. A round of recipes is decided without a comparison.
 fn gather(
     bench: &mut Bench<Lifecycle<MetaValidator>>,
     manifest: DispatchManifest,
     outcomes: Vec<SubTaskOutcome>,
 ) -> Vec<RoleEffect> {
+    let is_compared = manifest.subtasks.iter().any(|subtask| !subtask.recipe);
     let effects = arrive(bench, manifest, outcomes);
-    covered(bench, &effects, Coverage::default())
+    if is_compared { covered(bench, &effects, Coverage::default()) } else { effects }
 }
 
 /// Answers the comparison that R4b asked for.
@@ -188,7 +189,12 @@ fn what_the_task_wrote_itself_is_no_evidence_of_a_fact() {
     assert!(!cite(&["e2"]) && !cite(&["e1"]) && !cite(&["e1", "e2"]));
     let mut with_a_look = calls();
     with_a_look.push(look(3, "42"));
-    assert!(accepts(QUESTION, with_a_look, &[(1, "pass", &["e3"]), (2, "pass", &["e3"])]));
+    let own_too = &["e1", "e3"];
+    assert!(accepts(QUESTION, with_a_look.clone(), &[(1, "pass", &["e3"]), (2, "pass", own_too)]));
+    let mut bench = bench(QUESTION);
+    let effects = gather(&mut bench, manifest(0, 1, declared()), vec![outcome(1, true, "42", with_a_look)]);
+    let summary = summary(&judged(&mut bench, &effects, &[(1, "pass", own_too), (2, "pass", own_too)]));
+    assert_eq!(summary.task_verdicts[0].cites, [EvidenceId("e3".to_owned())], "its own file is left out");
     let act = "write the number of reports to facts.txt";
     assert!(
         accepts(act, calls(), &[(1, "pass", &["e1"]), (2, "pass", &["e2"])]),
@@ -215,10 +221,47 @@ fn a_recipes_checks_spare_the_model_and_a_models_do_not() {
     assert_eq!(summary(&run(true, true)).task_verdicts[0].source, VerdictSource::Check);
     replan(&run(true, false));
     asked(&run(false, true));
-    let request = replan(&run(false, false));
-    let classes: Vec<_> = request.task_verdicts.iter().map(|v| (v.source, v.failure_class)).collect();
-    let logical = Some(FailureClass::Logical);
-    assert_eq!(classes, [(VerdictSource::Check, logical), (VerdictSource::Missing, None)]);
+    let (_, question) = asked(&run(false, false));
+    let RoleContext::ValidateTask(context) = &question.context else { panic!() };
+    assert!(context.open[0].claim().contains("fulfilled"), "a model's own check fails nothing: the judge decides");
+}
+
+/// A round of one subtask that failed by this verdict alone, and what it says after a judge's pass.
+fn failed_by(verdict: CriterionVerdict, change: impl Fn(&mut SubTaskOutcome)) -> Option<OutcomeSummary> {
+    let mut bench = bench(ACT);
+    let mut failed = outcome(1, true, "wrote it", vec![written(1, "/ws/notes.txt")]);
+    failed.status = artoo_proto::OutcomeStatus::Failed;
+    failed.criteria_verdicts.push(verdict);
+    change(&mut failed);
+    let effects = gather(&mut bench, manifest(0, 1, declared()), vec![failed]);
+    if !said(&effects).is_empty() {
+        replan(&effects);
+        return None;
+    }
+    Some(summary(&judged(&mut bench, &effects, BOTH)))
+}
+
+#[test]
+fn a_plans_own_check_fails_no_task_in_which_the_work_was_done() {
+    let own = || verdict(&contains("/ws/notes.txt"), Verdict::Fail, VerdictSource::Check);
+    let summary = failed_by(own(), |_| {}).unwrap();
+    assert_eq!(summary.merged_output, "wrote it");
+    assert_eq!(summary.outcomes[0].status, artoo_proto::OutcomeStatus::Matched);
+    assert_eq!(summary.outcomes[0].criteria_verdicts[1], own(), "it stays unmet in the result");
+    let count = verdict(&count_of("/home/u"), Verdict::Fail, VerdictSource::Check);
+    assert!(failed_by(count.clone(), |one| one.tool_calls = vec![look(1, "12")]).is_some());
+
+    assert!(failed_by(own(), |one| one.tool_calls = vec![look(1, "12")]).is_none(), "the act did not happen");
+    assert!(failed_by(count, |one| one.tool_calls = vec![failed(look(1, ""), true)]).is_none(), "no call succeeded");
+    assert!(failed_by(own(), |one| one.infrastructure = true).is_none());
+    assert!(failed_by(own(), |one| one.model_failure = Some(unreadable())).is_none());
+    let no = DeniedAction { action: "shell: rm x".to_owned(), reason: "no".to_owned(), by_person: true };
+    assert!(failed_by(own(), |one| one.denied = vec![no.clone()]).is_none(), "an act was refused");
+    let by_rule = verdict(&contains("/ws/notes.txt"), Verdict::Fail, VerdictSource::Rule);
+    assert!(failed_by(by_rule, |_| {}).is_none(), "an objection to the whole attempt");
+    let by_judge = verdict(&prose("it is short"), Verdict::Fail, VerdictSource::Model);
+    assert!(failed_by(by_judge, |_| {}).is_none());
+    assert!(failed_by(own(), |one| one.criteria_verdicts.pop().map_or((), drop)).is_none(), "given up");
 }
 
 /// A recipe's check runs once, after its own step, and a later step may change its result.

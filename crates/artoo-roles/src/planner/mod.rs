@@ -207,6 +207,7 @@ impl Planner {
         let rules = PlanRules {
             raw_input: &self.spec.raw_input,
             intent: &self.spec.intent,
+            reading: &self.spec.reading,
             tools: &self.tools,
             environment: &self.environment,
             directive: self.round.directive.as_ref(),

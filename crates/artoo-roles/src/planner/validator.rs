@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use artoo_proto::{Criterion, Environment, Plan, PlanDirective, PlannedSubtask, ReplanDirective, ToolClass, ToolSpec};
+use artoo_proto::{
+    CoverageState, Criterion, Environment, Plan, PlanDirective, PlannedSubtask, Reading, ReplanDirective, ToolClass,
+    ToolSpec,
+};
 use serde_json::Value;
 
 use super::calibration::Advised;
@@ -105,6 +108,8 @@ pub(super) struct PlanRules<'a> {
     pub(super) raw_input: &'a str,
     /// The intent of the task.
     pub(super) intent: &'a str,
+    /// The request as code reads it.
+    pub(super) reading: &'a Reading,
     /// The tools of this machine.
     pub(super) tools: &'a [ToolSpec],
     pub(super) environment: &'a Environment,
@@ -141,6 +146,7 @@ impl PlanRules<'_> {
             && !plan.subtasks.is_empty()
             && (grounding::is_about_this_machine(self.raw_input) || grounding::is_about_this_machine(self.intent))
             && plan.subtasks.iter().all(|subtask| subtask.tools.is_empty())
+            && !only_describes(self.reading)
         {
             problems.push(Problem::WordsForAnAct);
         }
@@ -220,6 +226,14 @@ impl PlanRules<'_> {
         let used: Vec<String> = used.iter().map(|class| format!("{class:?}").to_lowercase()).collect();
         Some(Problem::SameClass { used: used.join(", "), offered: offered.join(", ") })
     }
+}
+
+/// Whether a request asks how something is done and for no act, so that words can answer it.
+fn only_describes(reading: &Reading) -> bool {
+    let states = || reading.clauses.iter().map(|clause| clause.unread.as_ref().map(|unread| unread.state));
+    let needs_no_act =
+        |state| matches!(state, Some(CoverageState::Described | CoverageState::Judged | CoverageState::Courtesy));
+    states().all(needs_no_act) && states().any(|state| state == Some(CoverageState::Described))
 }
 
 /// The approach of a plan, as memory identifies it: the set of its tools.

@@ -12,10 +12,13 @@ use artoo_reflex::Ledger;
 use super::files::RealFiles;
 use crate::machine::{CoverOrder, ReadOrder};
 
-/// The ledger of one task, and whether its offered readings were shown with a consent question.
+/// The ledger of one task.
 struct Kept {
     ledger: Ledger,
+    /// Whether its offered readings were shown with a consent question.
     shown: bool,
+    /// Whether a person saw them and said no, so that they are not on offer any more.
+    declined: bool,
 }
 
 /// The place of a task's ledger; empty until the request was read, and for good if reading it failed.
@@ -58,7 +61,7 @@ impl Ledgers {
         let place = self.place(&order.task_id, order.proposals.is_empty());
         async move {
             let read = move |kept: &mut Option<Kept>| {
-                if let Some(Kept { ledger, shown }) = kept {
+                if let Some(Kept { ledger, shown, .. }) = kept {
                     if !*shown {
                         ledger.propose(&order.proposals, &RealFiles);
                     }
@@ -70,7 +73,7 @@ impl Ledgers {
                 }
                 ledger.require(&order.required, order.by_required, &RealFiles)?;
                 let reading = ledger.reading().clone();
-                *kept = Some(Kept { ledger, shown: false });
+                *kept = Some(Kept { ledger, shown: false, declined: false });
                 Ok(reading)
             };
             on_a_thread(place, read).await.unwrap_or_else(|| Err("reading the request failed inside artoo".to_owned()))
@@ -81,8 +84,15 @@ impl Ledgers {
     pub(super) fn cover(&self, order: CoverOrder, request: String) -> impl Future<Output = Coverage> + use<> {
         let place = self.place(&order.task_id, false);
         async move {
-            let covered = on_a_thread(place, move |kept| Some(kept.as_ref()?.ledger.cover(&order.calls, &RealFiles)));
-            covered.await.flatten().unwrap_or_else(|| not_compared(request))
+            let cover = move |kept: &mut Option<Kept>| {
+                let kept = kept.as_ref()?;
+                let mut coverage = kept.ledger.cover(&order.calls, &RealFiles);
+                if kept.declined {
+                    coverage.offered.clear();
+                }
+                Some(coverage)
+            };
+            on_a_thread(place, cover).await.flatten().unwrap_or_else(|| not_compared(request))
         }
     }
 
@@ -95,6 +105,12 @@ impl Ledgers {
             Some(offered)
         };
         on_a_thread(self.place(task_id, false), show).await.flatten().unwrap_or_default()
+    }
+
+    /// A person said no to a question that showed readings of the request: they are not on offer any more.
+    pub(super) async fn decline(&self, task_id: &TaskId) {
+        let decline = |kept: &mut Option<Kept>| kept.as_mut().map(|kept| kept.declined = true);
+        on_a_thread(self.place(task_id, false), decline).await;
     }
 
     /// A person confirmed these readings. Whether they are all that is on offer, and so count from now on.

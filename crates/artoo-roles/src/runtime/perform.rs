@@ -121,6 +121,9 @@ impl EffectRunner {
         // Record what follows from the answer before publishing it, so that no call and no comparison can race it.
         if consent.is_none() {
             self.tools.refuse(&request.task_id, &request.hash);
+            if !request.readings.is_empty() {
+                self.ledgers.decline(&request.task_id).await;
+            }
         }
         let by_person = consent.is_some_and(|consent| consent.by_person);
         let is_confirmed = by_person && self.ledgers.confirm(&request.task_id, request.readings.clone()).await;

@@ -6,8 +6,10 @@ use artoo_ggs::{
 };
 use artoo_proto::{
     CallStatus, Criterion, CriterionVerdict, DispatchManifest, MissingOutcome, MissingReason, OutcomeStatus,
-    OutcomeSummary, ReplanRequest, SubTaskOutcome, VerdictSource, verdict,
+    OutcomeSummary, ReplanRequest, SubTaskOutcome, ToolCall, VerdictSource, verdict,
 };
+
+use crate::agent_validator::fails_nothing;
 
 /// The measured round for a replan request, that is, one with unmet criteria.
 pub(super) fn round(request: &ReplanRequest, manifest: Option<&DispatchManifest>, tools: &[AvailableTool]) -> Round {
@@ -19,7 +21,7 @@ pub(super) fn round(request: &ReplanRequest, manifest: Option<&DispatchManifest>
 }
 
 /// The measured round for an outcome summary: one with every criterion met, or one that facts cover. In a covered round
-/// the criteria of the plan are left out.
+/// the criteria of the plan are left out, and otherwise its checks that failed nothing.
 pub(super) fn accepted(
     summary: &OutcomeSummary,
     manifest: Option<&DispatchManifest>,
@@ -33,8 +35,10 @@ pub(super) fn accepted(
         ..outcome.clone()
     };
     let measure = |outcome| if is_complete { subtask(&covered(outcome), manifest) } else { subtask(outcome, manifest) };
+    let calls: Vec<ToolCall> = summary.outcomes.iter().flat_map(|outcome| outcome.tool_calls.iter().cloned()).collect();
+    let decides = |v: &&CriterionVerdict| !fails_nothing(v, &calls);
     Round::new(summary.outcomes.iter().map(measure).collect())
-        .with_task_criteria(summary.task_verdicts.iter().map(task_criterion).collect())
+        .with_task_criteria(summary.task_verdicts.iter().filter(decides).map(task_criterion).collect())
         .with_available_tools(tools.to_vec())
 }
 
@@ -45,7 +49,9 @@ fn subtask(outcome: &SubTaskOutcome, manifest: Option<&DispatchManifest>) -> Sub
     let all_ok = outcome.tool_calls.iter().all(|call| call.status == CallStatus::Ok);
     let in_vain = outcome.status == OutcomeStatus::Failed && !outcome.infrastructure && all_ok;
     let attempts = u32::try_from(outcome.gap_trajectory.len()).unwrap_or(u32::MAX);
-    let criteria = outcome.criteria_verdicts.iter().map(|v| {
+    let is_left_out =
+        |v: &CriterionVerdict| outcome.status == OutcomeStatus::Matched && fails_nothing(v, &outcome.tool_calls);
+    let criteria = outcome.criteria_verdicts.iter().filter(|v| !is_left_out(v)).map(|v| {
         let mut criterion = task_criterion(v);
         let failed = verdict::failed_attempts(&outcome.gap_trajectory, &v.criterion.claim());
         (criterion.failed_attempts, criterion.attempts) = (failed.min(attempts), attempts);

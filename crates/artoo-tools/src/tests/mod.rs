@@ -20,6 +20,7 @@ mod pending;
 mod process;
 mod read_file;
 mod rewrites;
+mod run_by_others;
 mod scope;
 mod secrets;
 mod shell;

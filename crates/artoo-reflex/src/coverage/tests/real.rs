@@ -330,8 +330,9 @@ fn a_run_is_the_whole_command_line() {
         assert_eq!(coverage.answer.as_deref(), Some("exit code 0\na.txt\ne"));
     }
     for command in ["ls d || true", "ls", "ls d -a", "cd d && ls d", "echo ls d", "LS d"] {
-        assert_states(&Place::check(&FILES, list, &[command]), &[Refuted]);
+        assert_states(&Place::check(&FILES, list, &[command]), &[NotShown]);
     }
+    assert_states(&Place::check(&FILES, list, &[]), &[Refuted]);
     assert_states(&Place::check(&FILES, |place| vec![run(place, "ls zz", None)], &["ls zz"]), &[Refuted]);
     let saved = |place: &Place| vec![run(place, "ls d", Some("out.txt"))];
     for commands in
@@ -339,9 +340,67 @@ fn a_run_is_the_whole_command_line() {
     {
         assert_complete(&Place::check(&FILES, saved, &commands));
     }
-    for commands in [vec!["ls d > o.txt"], vec!["ls d", "echo a.txt > out.txt"], vec!["ls d; echo x > out.txt"]] {
-        assert_states(&Place::check(&FILES, saved, &commands), &[Refuted]);
+    assert_states(&Place::check(&FILES, saved, &["ls d", "echo a.txt > out.txt"]), &[Refuted]);
+    for command in ["ls d > o.txt", "ls d; echo x > out.txt"] {
+        assert_states(&Place::check(&FILES, saved, &[command]), &[NotShown]);
     }
+}
+
+#[test]
+fn a_run_may_be_spelled_in_several_ways() {
+    const SCRIPTS: [(&str, &str); 2] = [("go.sh", "echo ready\n"), ("d/a.txt", "one\n")];
+    for wanted in ["./go.sh d/a.txt", "sh go.sh d/a.txt", "@/go.sh d/a.txt"] {
+        let acts = |place: &Place| vec![run(place, &wanted.replace('@', place.path("").trim_end_matches('/')), None)];
+        for said in
+            ["sh go.sh d/a.txt", "bash ./go.sh 'd/a.txt'", "cd @ && sh @/go.sh @/d/a.txt", "sh ./d/../go.sh d/a.txt"]
+        {
+            assert_complete(&Place::check(&SCRIPTS, acts, &[said]));
+        }
+        for said in
+            ["sh go.sh", "sh go.sh d", "cd d && sh ../go.sh d/a.txt", "python3 go.sh d/a.txt", "sh -n go.sh d/a.txt"]
+        {
+            assert_states(&Place::check(&SCRIPTS, acts, &[said]), &[NotShown]);
+        }
+        let saved = |place: &Place| match acts(place).remove(0) {
+            Act::Run { command, folder, .. } => vec![Act::Run { command, folder, to: Some(place.path("out.txt")) }],
+            other => vec![other],
+        };
+        assert_complete(&Place::check(&SCRIPTS, saved, &["sh @/go.sh d/a.txt > out.txt"]));
+        assert_states(&Place::check(&SCRIPTS, saved, &["sh @/go.sh d/a.txt >> out.txt"]), &[NotShown]);
+    }
+}
+
+#[test]
+fn what_an_unread_part_may_have_done_refutes_nothing() {
+    let partly = |act: fn(&Place) -> Act, command: &str| {
+        let mut place = Place::new(&FILES);
+        place.sh("git init -q -b main && git add -A && git commit -q -m start");
+        place.calls.clear();
+        let cwd = place.path("").trim_end_matches('/').to_owned();
+        let unread = Unread { state: CoverageState::NotRead, why: String::new() };
+        let read = ReadClause { span: (0, 1), read: Ok(vec![Step::Do(act(&place))]) };
+        let all = vec![read, ReadClause { span: (1, 2), read: Err(unread) }];
+        let ledger = Ledger::of_clauses("xy", all, &Environment { cwd, ..environment() }).simulate(&place.fs);
+        place.sh(command);
+        ledger.cover(&place.calls, &place.fs).rows.remove(0).state
+    };
+    let branch = |place: &Place| git(place, GitAction::Branch { name: "new".to_owned(), switch: false });
+    let delete = |place: &Place| Act::Delete { of: file(&place.path("c.txt")) };
+    let copy = |place: &Place| Act::Copy { of: file(&place.path("c.txt")), to: Target::As(place.path("z.txt")) };
+    for (act, command, state) in [
+        (branch as fn(&Place) -> Act, "git switch -q -c new", NotShown),
+        (branch, "git checkout -q -b new; git commit -qm x --allow-empty", NotShown),
+        (branch, "git branch other", Refuted),
+        (delete, "rm c.txt; echo new > c.txt", NotShown),
+        (delete, "true", Refuted),
+        (copy, "cp c.txt z.txt", Shown),
+        (copy, "cp c.txt z.txt; rm c.txt", Shown),
+        (copy, "true", Refuted),
+    ] {
+        assert_eq!(partly(act, command), state, "{command}");
+    }
+    let copied = |place: &Place| Act::Copy { of: file(&place.path("c.txt")), to: Target::As(place.path("d/a.txt")) };
+    assert_eq!(partly(copied, "rm d/a.txt"), NotShown);
 }
 
 #[test]
@@ -460,7 +519,7 @@ fn a_question_after_a_run_is_answered_at_the_end() {
     let steps = [Step::Do(run(&place, "touch a.o", None)), count(tree)];
     let all = vec![ReadClause { span: (0, 1), read: Ok(steps.to_vec()) }];
     let cwd = place.path("").trim_end_matches('/').to_owned();
-    let ledger = Ledger::of_clauses("x", all, &Environment { cwd, ..environment() }, &place.fs);
+    let ledger = Ledger::of_clauses("x", all, &Environment { cwd, ..environment() }).simulate(&place.fs);
     place.sh("touch a.o");
     let coverage = ledger.cover(&place.calls, &place.fs);
     assert_complete(&coverage);

@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use super::{Matcher, Value, Values};
+use super::{Antecedent, Matcher, Value, Values, is_word};
 use crate::algebra::{
     Act, Function, GitAction, Key, Kind, ModeChange, NameChange, NameTest, Order, Part, Pred, ProcessName, Query, Rewrite,
     Separator, SortKey, Step, Target, Ty,
@@ -46,9 +46,9 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
         }
         "folders" => one(Act::CreateFolder { paths: form.folders()? }),
         "replace" | "unique" | "sort_unique" | "drop_lines" | "behead" | "upper" | "lower" | "inplace" => form.edits(act),
-        "save" | "excerpt" => form.saved(act).and_then(one),
-        "save_that" => form.saved_before().and_then(one),
-        "delete" | "delete_set" | "delete_source" | "delete_folder" => form.deleted(act).and_then(one),
+        "save" | "excerpt" | "number" => form.saved(act).and_then(one),
+        "save_that" | "save_list" => form.saved_before(act).and_then(one),
+        "delete" | "delete_set" | "delete_out" | "delete_source" | "delete_folder" | "delete_archive" => form.deleted(act).and_then(one),
         "copy" | "copy_as" | "archive" | "extract" => form.transferred(act).and_then(one),
         "rename" | "rename_text" | "rename_lower" | "rename_upper" | "prefix" => form.renamed(act).and_then(one),
         "ask_lines" | "ask_having" | "sum_column" | "mean_column" => Some(vec![Step::Ask(form.asked(act)?)]),
@@ -171,20 +171,32 @@ impl Form<'_> {
                 let count: u64 = self.text("count").map_or(Ok(1), str::parse).ok().filter(|count| *count > 0)?;
                 Query::Part { of, part: Part::From(count.checked_add(1)?) }
             }
-            _ => Query::Replace { of, find: self.text("find")?.to_owned(), with: self.text("with")?.to_owned() },
+            _ => {
+                let (find, with) = (self.text("find")?.to_owned(), self.text("with")?.to_owned());
+                // How many spaces a tab becomes is not said.
+                (find != "\t" || with != " ").then_some(Query::Replace { of, find, with })?
+            }
         };
         Some(Step::Do(Act::Save { of, to: path }))
     }
 
     /// A result that is written into a file.
     fn saved(&self, act: &str) -> Option<Act> {
-        let of = self.query("query")?;
+        let of = match act {
+            "number" => self.matcher.before.and_then(Antecedent::number)?,
+            _ => self.query("query")?,
+        };
+        // The output of a command is no list of files.
+        if self.says(["output", "of"]) {
+            return None;
+        }
         let to = self.path("to").filter(|to| !is_archive(to))?;
         let is_file = self.places("to")?.iter().all(|place| place.kind == PathKind::File);
         let is_whole_file = matches!(of, Query::TextFile { .. } | Query::Paths { .. });
         let fits = match of.ty().ok()? {
             Ty::Lines => true,
-            Ty::Number | Ty::Files => act == "save",
+            Ty::Number => act != "excerpt",
+            Ty::Files => act == "save",
             _ => false,
         };
         (fits && is_file && !is_whole_file).then_some(Act::Save { of, to })
@@ -335,6 +347,12 @@ impl Form<'_> {
         })
     }
 
+    /// Whether the request has these two words side by side.
+    fn says(&self, [first, second]: [&str; 2]) -> bool {
+        let is_said = |pair: &[Token]| is_word(pair.first(), first) && is_word(pair.last(), second);
+        self.matcher.chart.tokens.windows(2).any(is_said)
+    }
+
     /// The step before.
     fn before(&self) -> Option<&Step> {
         self.matcher.before.map(|before| &before.last)
@@ -366,24 +384,18 @@ impl Form<'_> {
             .or_else(|| text("blank").map(|_| Pred::Blank))
     }
 
-    /// The files that are meant, in the folder that is named after them.
-    fn selected(&self) -> Option<Query> {
-        let of = self.query("selection")?;
-        let Some(folder) = self.places("folder").and_then(|places| places.first()) else { return Some(of) };
-        let (tree, keep) = if let Query::Filter { of, keep } = of { (*of, Some(keep)) } else { (of, None) };
-        let Query::Tree { roots, depth, hidden, kind } = tree else { return None };
-        let roots = (roots == [self.matcher.context.environment.cwd.clone()]).then(|| vec![folder.path.clone()])?;
-        let of = Query::Tree { roots, depth, hidden, kind };
-        Some(keep.map_or(of.clone(), |keep| Query::Filter { of: Box::new(of), keep }))
-    }
-
     /// What is deleted: a set of files, a file, or what the step before copied or packed.
     fn deleted(&self, act: &str) -> Option<Act> {
         let of = match act {
             "delete" => self.query("selection")?,
-            "delete_set" => self.selected().filter(|of| !matches!(of.source(), Query::Paths { .. }))?,
-            _ => match self.before()? {
-                Step::Do(Act::Archive { of, .. } | Act::Copy { of, .. } | Act::Extract { of, .. }) => of.clone(),
+            "delete_out" if !self.says(["out", "of"]) => return None,
+            "delete_set" | "delete_out" => {
+                self.query("selection").filter(|of| !matches!(of.source(), Query::Paths { .. }))?
+            }
+            _ => match (act, self.before()?) {
+                ("delete_source" | "delete_folder", Step::Do(Act::Archive { of, .. }))
+                | ("delete_source", Step::Do(Act::Copy { of, .. }))
+                | ("delete_archive", Step::Do(Act::Extract { of, .. })) => of.clone(),
                 _ => return None,
             },
         };
@@ -396,16 +408,22 @@ impl Form<'_> {
         if act == "extract" {
             let path = self.path("file").filter(|path| is_archive(path))?;
             let of = Query::Paths { paths: vec![path], kind: Kind::File };
-            return Some(Act::Extract { of, to: self.path("to")? });
+            return Some(Act::Extract { of, to: self.target()? });
         }
         let of = self.query("selection")?;
         let to = self.path("to").or_else(|| self.path("new"))?;
         let is_one = matches!(&of, Query::Paths { paths, .. } if paths.len() == 1);
         match act {
             "archive" => is_archive(&to).then_some(Act::Archive { of, to }),
-            "copy" => Some(Act::Copy { of, to: Target::Into(to) }),
+            "copy" => Some(Act::Copy { of, to: Target::Into(self.target()?) }),
             _ => is_one.then_some(Act::Copy { of, to: Target::As(to) }),
         }
+    }
+
+    /// The folder that is named as a target.
+    fn target(&self) -> Option<String> {
+        let is_file = |place: &Place| file_name(&place.path).is_some_and(|name| name.contains('.'));
+        self.places("to")?.first().filter(|place| !is_file(place)).map(|place| place.path.clone())
     }
 
     /// Files whose names change.
@@ -425,10 +443,14 @@ impl Form<'_> {
     }
 
     /// The result of the question before, written into a file.
-    fn saved_before(&self) -> Option<Act> {
+    fn saved_before(&self, act: &str) -> Option<Act> {
         let Some(Step::Ask(of)) = self.before() else { return None };
         let to = self.places("to")?.first().filter(|place| place.kind == PathKind::File && !is_archive(&place.path))?;
-        let fits = matches!(of.ty().ok()?, Ty::Lines | Ty::Number | Ty::Files);
+        let fits = match of.ty().ok()? {
+            Ty::Lines | Ty::Files => true,
+            Ty::Number => act == "save_that",
+            _ => false,
+        };
         let is_whole_file = matches!(of, Query::TextFile { .. } | Query::Paths { .. });
         (fits && !is_whole_file).then(|| Act::Save { of: of.clone(), to: to.path.clone() })
     }
@@ -441,7 +463,7 @@ impl Form<'_> {
             "ask_lines" => (text, Function::Count),
             "ask_having" => (Box::new(Query::Filter { of: text, keep: self.line()? }), Function::Count),
             _ => {
-                let column = self.column(&path, self.text("name")?)?;
+                let column = self.column(&path, self.text("column")?)?;
                 let function = if act == "sum_column" { Function::Sum } else { Function::Average };
                 (Box::new(column), function)
             }

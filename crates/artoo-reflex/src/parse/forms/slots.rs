@@ -34,7 +34,7 @@ const SETTINGS: [&str; 10] = ["env", "ini", "toml", "yaml", "yml", "json", "conf
 const CHARACTERS: [(&[&str], &str); 9] = [
     (&["space", "spaces", "blanks"], " "),
     (&["underscore", "underscores"], "_"),
-    (&["dash", "dashes", "hyphen", "hyphens", "minus"], "-"),
+    (&["dash", "dashes", "hyphen", "hyphens"], "-"),
     (&["dot", "dots", "period", "periods"], "."),
     (&["comma", "commas"], ","),
     (&["semicolon", "semicolons"], ";"),
@@ -105,7 +105,8 @@ impl Matcher<'_> {
             "value" => is_name || matches!(token.folded.as_str(), "on" | "off"),
             "private" => token.raw.len() == 3 && token.raw.ends_with("00") && is_number,
             "blank" => token.folded == "lines" || token.folded == "line",
-            "affix" => is_name,
+            "affix" => is_quoted || (is_word && token.raw.ends_with(['_', '-'])),
+            "second" => is_name && !lexicon().is_vague(&token.folded),
             "word" => is_quoted || (is_word && token.folded != "count"),
             "key" | "key2" | "key3" => is_name && (is_quoted || (!is_number && token.class != Class::Path)),
             "name" => is_name,

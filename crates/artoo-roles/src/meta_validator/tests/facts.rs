@@ -2,7 +2,7 @@
 
 use artoo_proto::{
     Check, CheckOutcome, Coverage, CoverageState, Covered, Criterion, EvidenceId, Message, MissingReason,
-    ReadingAnswer, ReadingRequest, SubTaskMissing, SubTaskOutcome, Unasked, Verdict, VerdictSource,
+    ReadingAnswer, ReadingRequest, SubTaskMissing, SubTaskOutcome, ToolCall, Unasked, Verdict, VerdictSource,
 };
 
 use super::super::{Input, MetaValidator, Part};
@@ -133,15 +133,24 @@ fn a_change_that_nobody_asked_for_keeps_the_criteria_deciding() {
 }
 
 #[test]
-fn a_plans_failed_check_fails_what_facts_do_not_cover() {
-    let mut bench = bench(QUESTION);
-    let there = Criterion::checked(Check::FileExists { path: "/home/u/x".to_owned() });
-    let outcomes = vec![outcome(1, true, "12", vec![written(1, "/home/u/x")])];
-    let effects = arrive(&mut bench, manifest(0, 1, vec![there]), outcomes);
-    let effects = covered(&mut bench, &effects, coverage(CoverageState::NotRead));
-    let (id, _) = checking(&effects);
-    let gone = CheckOutcome { pass: false, evidence: "gone".to_owned(), environmental: false };
-    replan(&bench.step(Input::Checked(id, vec![gone])));
+fn a_plans_failed_check_leaves_it_to_the_judge_where_something_was_done() {
+    let missing = |call: ToolCall| {
+        let mut bench = bench(ACT);
+        let there = Criterion::checked(Check::FileExists { path: "/home/u/x".to_owned() });
+        let effects = arrive(&mut bench, manifest(0, 1, vec![there]), vec![outcome(1, true, "12", vec![call])]);
+        let effects = covered(&mut bench, &effects, coverage(CoverageState::NotRead));
+        let (id, _) = checking(&effects);
+        let gone = CheckOutcome { pass: false, evidence: "gone".to_owned(), environmental: false };
+        let effects = bench.step(Input::Checked(id, vec![gone]));
+        (bench, effects)
+    };
+    replan(&missing(look(1, "12")).1);
+    let (mut bench, effects) = missing(written(1, "/home/u/y"));
+    replan(&judged(&mut bench, &effects, &[(1, "fail", &[])]));
+    let (mut bench, effects) = missing(written(1, "/home/u/y"));
+    let summary = summary(&judged(&mut bench, &effects, &[(1, "pass", &["e1"])]));
+    let verdicts: Vec<_> = summary.task_verdicts.iter().map(|v| (v.verdict, v.source)).collect();
+    assert_eq!(verdicts, [(Verdict::Fail, VerdictSource::Check), (Verdict::Pass, VerdictSource::Model)]);
 }
 
 fn question(effects: &[RoleEffect]) -> ReadingRequest {

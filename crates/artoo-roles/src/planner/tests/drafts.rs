@@ -1,6 +1,8 @@
 //! Tests of the plan validator: a table of drafts and their problems.
 
-use artoo_proto::{Check, Criterion, Plan, PlanDirective, Recipe, ReplanDirective};
+use artoo_proto::{
+    Check, Clause, CoverageState, Criterion, Plan, PlanDirective, Reading, Recipe, ReplanDirective, Unread,
+};
 use serde_json::{Value, json};
 
 use super::super::calibration::Advised;
@@ -15,6 +17,7 @@ const REQUEST: &str = "how many reports are in /home/u/docs";
 
 struct Held<'a> {
     request: &'a str,
+    reading: Reading,
     directive: Option<PlanDirective>,
     failed: Vec<Signature>,
     from_model: bool,
@@ -22,7 +25,7 @@ struct Held<'a> {
 
 impl Default for Held<'_> {
     fn default() -> Self {
-        Self { request: REQUEST, directive: None, failed: Vec::new(), from_model: true }
+        Self { request: REQUEST, reading: Reading::default(), directive: None, failed: Vec::new(), from_model: true }
     }
 }
 
@@ -45,6 +48,7 @@ fn problems_of(plan: &Plan, held: &Held<'_>) -> Vec<Problem> {
     let rules = PlanRules {
         raw_input: &spec.raw_input,
         intent: &spec.intent,
+        reading: &held.reading,
         tools: &config(1).tools,
         environment: &environment(),
         directive: held.directive.as_ref(),
@@ -189,6 +193,35 @@ fn words_are_no_answer_to_a_question_about_this_machine() {
     }
     for request in ["write a haiku about rain", "what is a symlink?", "how do I create a folder in Windows?"] {
         check_held(&Held { request, ..Held::default() }, &words, &[]);
+    }
+}
+
+#[test]
+fn words_answer_how_something_is_done_and_nothing_else() {
+    use CoverageState::{Courtesy, Described, Judged, NotRead, Vague};
+    let mut words = good();
+    words["subtasks"][0]["tools"] = json!([]);
+    let reading = |states: &[CoverageState]| {
+        let clause = |state: &CoverageState| Clause {
+            number: 1,
+            span: (0, 0),
+            words: String::new(),
+            obligations: Vec::new(),
+            unread: Some(Unread { state: *state, why: String::new() }),
+        };
+        Reading { clauses: states.iter().map(clause).collect(), ..Reading::default() }
+    };
+    for states in [&[Described][..], &[Described, Courtesy], &[Judged, Described]] {
+        check_held(&Held { reading: reading(states), ..Held::default() }, &words, &[]);
+    }
+    let with_an_act = {
+        let mut reading = reading(&[Described, Described]);
+        reading.clauses[0].unread = None;
+        reading
+    };
+    let others = [&[][..], &[Judged], &[Courtesy], &[Described, NotRead], &[Described, Vague]].map(reading);
+    for reading in others.into_iter().chain([with_an_act]) {
+        check_held(&Held { reading, ..Held::default() }, &words, &["WordsForAnAct"]);
     }
 }
 

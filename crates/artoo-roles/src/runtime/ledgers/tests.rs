@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use artoo_proto::{
-    ConsentAnswer, ConsentHash, ConsentOffers, ConsentRequest, ConsentScope, CoverageState, Environment, Message,
-    OfferedReading, ProposedReading, Reading, ReadingAnswer, ReadingRequest,
+    ConsentAnswer, ConsentHash, ConsentOffers, ConsentRequest, ConsentScope, Coverage, CoverageState, Environment,
+    FileChange, Message, OfferedReading, ProposedReading, Reading, ReadingAnswer, ReadingRequest, ToolCall,
 };
 use artoo_tools::{Registry, ToolConfig};
 use async_trait::async_trait;
@@ -15,8 +15,9 @@ use super::super::perform::{EffectRunner, crashed};
 use super::super::{Consent, Operator, Reflex};
 use super::{Ledgers, on_a_thread};
 use crate::machine::{Completion, CoverOrder, ReadOrder, Work};
-use crate::testing::bench::{start, subtask_id, task_id};
+use crate::testing::bench::{start, subtask_id, task_id, written};
 
+const SHA256_OF_X: &str = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881";
 const REQUEST: &str = "get rid of what is past its time";
 
 /// An operator who gives the same answer to each question, and remembers what was shown with it.
@@ -82,12 +83,16 @@ async fn read(runner: &Arc<EffectRunner>, order: ReadOrder) -> Result<Reading, S
     reading
 }
 
-/// Whether a confirmed reading is among what is compared.
-async fn is_confirmed(runner: &Arc<EffectRunner>) -> bool {
-    let work = Work::Cover { order: CoverOrder { task_id: task_id(), calls: Vec::new() } };
+async fn compared(runner: &Arc<EffectRunner>, calls: Vec<ToolCall>) -> Coverage {
+    let work = Work::Cover { order: CoverOrder { task_id: task_id(), calls } };
     let completion = Arc::clone(runner).perform(work, REQUEST.to_owned(), None).await;
     let Completion::Covered(coverage) = completion else { panic!() };
-    coverage.rows.iter().any(|row| row.confirmed)
+    coverage
+}
+
+/// Whether a confirmed reading is among what is compared.
+async fn is_confirmed(runner: &Arc<EffectRunner>) -> bool {
+    compared(runner, Vec::new()).await.rows.iter().any(|row| row.confirmed)
 }
 
 /// A runner whose only task has one reading on offer.
@@ -151,6 +156,13 @@ async fn only_a_persons_yes_confirms() {
         assert_eq!(*person.shown.lock().unwrap(), [offered.clone(), Vec::new()], "shown once in a task");
         assert_eq!((answer.allowed, answer.readings.len()), (allowed, 0));
         assert!(!confirm(&runner, offered).await && !is_confirmed(&runner).await);
+        let path = home.path().join("old.log");
+        std::fs::remove_file(&path).unwrap();
+        let path = path.to_str().unwrap().to_owned();
+        let change = FileChange { path, before: Some(SHA256_OF_X.to_owned()), after: None };
+        let removed = ToolCall { changed: vec![change], changes_known: true, ..written(1, "old.log") };
+        let left = compared(&runner, vec![removed]).await.offered.len();
+        assert_eq!(left, usize::from(allowed), "a person's no is not asked for again");
     }
     // Nobody is there: nothing is asked.
     let home = tempfile::tempdir().unwrap();

@@ -1,8 +1,8 @@
 //! Endings: nothing claims more than it is, and nobody is left without a next step.
 
 use artoo_proto::{
-    AbandonReason, Abstention, Criterion, CriterionMark, Ending, FailureClass, KeptOutput, Message, ModelFailure,
-    PerceptionFailed, PerceptionFailure, PlanRejected, ReplanRequest, Role, RoleFailed, SubTaskOutcome,
+    AbandonReason, Abstention, Basis, Criterion, CriterionMark, Ending, FailureClass, KeptOutput, Message,
+    ModelFailure, PerceptionFailed, PerceptionFailure, PlanRejected, ReplanRequest, Role, RoleFailed, SubTaskOutcome,
     UnverifiedOutput, Verdict, VerdictSource,
 };
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use super::super::{Input, Solver, ending};
 use super::{begun, directive, finished, megrams, met, missed, next, plan, reason, short, wrong};
 use crate::testing::bench::{
-    Bench, look, outcome, prose, said, spec, task_id, unreachable_model, unreadable, verdict, verifiable,
+    Bench, count_of, look, outcome, prose, said, spec, task_id, unreachable_model, unreadable, verdict, verifiable,
 };
 use crate::testing::world::config;
 
@@ -221,6 +221,22 @@ fn a_pass_nobody_could_give_is_not_shown_as_met() {
     let result = finished(&begun().step(Input::Met(summary)));
     let unmet = result.criteria.iter().filter(|report| report.mark == CriterionMark::Unmet).count();
     assert_eq!(unmet, 2);
+}
+
+#[test]
+fn a_plans_own_check_that_failed_is_named_and_decides_nothing() {
+    let ended = |source: VerdictSource| {
+        let mut summary = met(0);
+        let own = verdict(&count_of("/home/u"), Verdict::Fail, source);
+        summary.outcomes[0].criteria_verdicts.push(own.clone());
+        summary.task_verdicts.push(own);
+        finished(&begun().step(Input::Met(summary)))
+    };
+    let result = ended(VerdictSource::Check);
+    assert!(matches!(result.ending, Ending::Accept { basis } if basis != Basis::Checked), "{:?}", result.ending);
+    let unmet = result.criteria.iter().filter(|report| report.mark == CriterionMark::Unmet).count();
+    assert_eq!(unmet, 1);
+    assert!(matches!(ended(VerdictSource::Rule).ending, Ending::Abandon { .. }));
 }
 
 #[doc = "holds: law 0.8; design G15"]

@@ -1,7 +1,7 @@
 //! Invariants 4 and 12: what may be called met.
 
 use artoo_proto::{
-    Basis, CallStatus, CoverageState, Criterion, CriterionMark, CriterionVerdict, DispatchManifest, EffectClass,
+    Basis, CallStatus, Check, CoverageState, Criterion, CriterionMark, CriterionVerdict, DispatchManifest, EffectClass,
     Ending, EvidenceId, ExecutionStatus, FinalResult, OutcomeStatus, OutcomeSummary, SubTaskOutcome, ToolCall, Verdict,
     VerdictSource,
 };
@@ -56,16 +56,21 @@ impl Watch {
             let said = task.outcomes.get(&entry.subtask_id);
             let seen = summary.outcomes.iter().find(|outcome| outcome.subtask_id == entry.subtask_id);
             let matched = seen.is_some_and(|outcome| outcome.status == OutcomeStatus::Matched);
-            self.hold(matched && seen == said, "(4) all is met, and a subtask did not match", shown);
+            let excused = said.filter(|_| !entry.recipe).and_then(excused);
+            let is_same = seen == said || (seen.is_some() && seen == excused.as_ref());
+            self.hold(matched && is_same, "(4) all is met, and a subtask did not match", shown);
         }
-        let passed =
-            |c: &Criterion| summary.task_verdicts.iter().any(|v| v.criterion == *c && v.verdict == Verdict::Pass);
+        let by_model = manifest.subtasks.iter().any(|entry| !entry.recipe);
+        let is_fine = |v: &CriterionVerdict| v.verdict == Verdict::Pass || (by_model && fails_nothing(v));
+        let passed = |c: &Criterion| summary.task_verdicts.iter().any(|v| v.criterion == *c && is_fine(v));
         self.hold(manifest.task_criteria.iter().all(passed), "(4) all is met, but a task criterion is not", shown);
         let calls: Vec<ToolCall> = summary.outcomes.iter().flat_map(|outcome| outcome.tool_calls.clone()).collect();
         let words = summary.outcomes.iter().all(|outcome| outcome.words_only);
         for verdict in &summary.task_verdicts {
-            self.hold(verdict.verdict == Verdict::Pass, "(4) all is met, with a failed verdict", shown);
-            self.pass(task, verdict, &calls, words);
+            self.hold(is_fine(verdict), "(4) all is met, with a failed verdict", shown);
+            if verdict.verdict == Verdict::Pass {
+                self.pass(task, verdict, &calls, words);
+            }
         }
     }
 
@@ -79,7 +84,9 @@ impl Watch {
                 };
                 let ran = !check.is_substantive() || task.checked.contains(check);
                 self.hold(ran, "(4) a check passed that never ran", shown);
-                if let Some(path) = check.written_path() {
+                // That a file is there may be so without a change.
+                let is_there = matches!(check, Check::FileExists { .. });
+                if let Some(path) = check.written_path().filter(|_| !is_there) {
                     let named = path.trim_start_matches("~/").trim_start_matches("./");
                     let wrote = |call: &ToolCall| {
                         let changed = call.changed.iter().any(|c| c.path.ends_with(named) && c.before != c.after);
@@ -122,16 +129,19 @@ impl Watch {
             let by_facts = result.criteria.iter().all(|report| report.mark == CriterionMark::Checked);
             return self.hold(by_facts, "(4) covered, and a part is open", shown);
         }
+        let by_model = manifest.subtasks.iter().any(|entry| !entry.recipe);
         let declared: Vec<&Criterion> = declared(manifest).collect();
         for criterion in &declared {
             let claim = criterion.claim();
             let mark = result.criteria.iter().find(|report| report.claim == claim).map(|report| report.mark);
-            let met = matches!(mark, Some(CriterionMark::Checked | CriterionMark::Judged));
+            let own = by_model && is_own(criterion) && mark == Some(CriterionMark::Unmet);
+            let met = own || matches!(mark, Some(CriterionMark::Checked | CriterionMark::Judged));
             self.hold(met, "(4) accepted with an unmet or missing criterion", || format!("{claim}: {}", shown()));
         }
         for report in &result.criteria {
             let checks = declared.iter().any(|c| c.check().is_some() && c.claim() == report.claim);
-            self.hold(report.mark != CriterionMark::Unmet, "(4) accepted with an unmet criterion", shown);
+            let own = by_model && declared.iter().any(|c| is_own(c) && c.claim() == report.claim);
+            self.hold(own || report.mark != CriterionMark::Unmet, "(4) accepted with an unmet criterion", shown);
             let honest = report.mark != CriterionMark::Checked || checks;
             self.hold(honest, "(4) marked checked, and there is no check", || format!("{report:?}"));
         }
@@ -147,4 +157,23 @@ impl Watch {
 fn declared(manifest: &DispatchManifest) -> impl Iterator<Item = &Criterion> {
     let of_subtasks = manifest.subtasks.iter().flat_map(|entry| &entry.success_criteria);
     of_subtasks.chain(&manifest.task_criteria)
+}
+
+/// Whether a model's plan may have made this criterion, as a check.
+fn is_own(criterion: &Criterion) -> bool {
+    criterion.check().is_some_and(|check| !matches!(check, Check::Recompute { .. } | Check::Performed { .. }))
+}
+
+/// Whether a check of a model's plan failed by itself, which decides no ending.
+fn fails_nothing(verdict: &CriterionVerdict) -> bool {
+    verdict.verdict == Verdict::Fail && verdict.source == VerdictSource::Check && is_own(&verdict.criterion)
+}
+
+/// A subtask that failed by nothing but checks of a model's plan, as R4b counts it; `None` for any other.
+fn excused(said: &SubTaskOutcome) -> Option<SubTaskOutcome> {
+    let is_fine = |v: &CriterionVerdict| v.verdict == Verdict::Pass || fails_nothing(v);
+    let ran = said.tool_calls.iter().any(|call| call.status == CallStatus::Ok);
+    let is_excused =
+        ran && said.denied.is_empty() && !said.infrastructure && said.criteria_verdicts.iter().all(is_fine);
+    is_excused.then(|| SubTaskOutcome { status: OutcomeStatus::Matched, failure_reason: None, ..said.clone() })
 }

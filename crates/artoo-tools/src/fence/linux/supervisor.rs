@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use rustix::fs::{
     AtFlags, Mode, OFlags, RenameFlags, StatVfsMountFlags, Timespec, Timestamps, fstat, fstatvfs, linkat, mkdirat,
@@ -74,6 +74,15 @@ pub(crate) struct SharedObserved(Arc<Mutex<Observed>>);
 impl SharedObserved {
     pub(crate) fn lock(&self) -> MutexGuard<'_, Observed> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// `None` while another thread holds it. The monitor never waits: that thread may have ended with artoo.
+    pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, Observed>> {
+        match self.0.try_lock() {
+            Ok(observed) => Some(observed),
+            Err(TryLockError::Poisoned(error)) => Some(error.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 }
 

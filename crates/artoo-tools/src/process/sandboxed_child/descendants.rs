@@ -1,9 +1,23 @@
-//! Finds the program's descendants: the processes that a thread inside the sandbox may signal.
+//! Finds the program's descendants: the processes that a thread inside the sandbox may signal. Nothing is allocated: artoo
+//! may have ended while one of its threads held a lock of the memory that the monitor shares.
 
-use std::collections::HashMap;
-use std::fs;
+use std::ffi::CStr;
+use std::io::Write;
+use std::mem::MaybeUninit;
 
+use rustix::fs::{Mode, OFlags, RawDir, open};
+use rustix::io::read;
 use rustix::process::{Pid, Signal, getpid, getppid, kill_process, kill_process_group, test_kill_process};
+
+/// Bytes of names read at once.
+const NAMES_BYTES: usize = 4096;
+
+/// Bytes of the path of a process's `stat`, and of its beginning that is read: all fields up to the session.
+const PATH_BYTES: usize = 32;
+const STAT_BYTES: usize = 512;
+
+/// Longest line of parents.
+const STEPS_MAX: usize = 32_768;
 
 /// Finds and signals all descendants of the program. Landlock lets a thread signal only processes in its own domain;
 /// signal 0 asks without sending anything. A process can't leave its domain by a new session or a new parent. On older
@@ -22,18 +36,9 @@ impl Descendants {
         Self { leader, by_fence: is_fenced && parent_is_out_of_reach }
     }
 
-    /// All living descendants.
-    pub(super) fn inside(&self) -> Vec<Pid> {
-        let own = getpid();
-        if self.by_fence {
-            let reached = numbers().filter(|pid| *pid != own && test_kill_process(*pid).is_ok());
-            return reached.filter(|pid| process(*pid).is_some_and(|process| !process.is_dead)).collect();
-        }
-        let all: HashMap<Pid, Process> =
-            numbers().filter_map(|pid| process(pid).map(|process| (pid, process))).collect();
-        let is_inside =
-            |pid: Pid, process: &Process| pid != own && !process.is_dead && self.descends(pid, process, &all);
-        all.iter().filter(|(pid, process)| is_inside(**pid, process)).map(|(pid, _)| *pid).collect()
+    /// Whether no living descendant is found.
+    pub(super) fn is_empty(&self) -> bool {
+        !self.any(|_| true)
     }
 
     /// Signals all descendants, in a sandbox by one call, so that none can start another or react before it is
@@ -45,21 +50,35 @@ impl Descendants {
             let _ = kill_process_group(Pid::INIT, signal);
             return;
         }
-        for pid in self.inside() {
+        self.any(|pid| {
             let _ = kill_process(pid, signal);
-        }
+            false
+        });
     }
 
-    fn descends(&self, pid: Pid, process: &Process, all: &HashMap<Pid, Process>) -> bool {
+    /// Whether this holds for one of the living descendants; those after it are not looked at.
+    fn any(&self, mut holds: impl FnMut(Pid) -> bool) -> bool {
+        let own = getpid();
+        any_process(|pid| pid != own && self.has(pid) && holds(pid))
+    }
+
+    fn has(&self, pid: Pid) -> bool {
+        if self.by_fence {
+            return test_kill_process(pid).is_ok() && process(pid).is_some_and(|process| !process.is_dead);
+        }
+        process(pid).is_some_and(|process| !process.is_dead && self.descends(pid, &process))
+    }
+
+    fn descends(&self, pid: Pid, process: &Process) -> bool {
         if pid == self.leader || process.session == Some(self.leader) {
             return true;
         }
         let mut parent = process.parent;
-        // The number of steps is limited: a process table that changes while it is read may contain a cycle.
-        for _ in 0..all.len() {
+        // The number of steps is limited: parents that change while they are read may form a cycle.
+        for _ in 0..STEPS_MAX {
             match parent {
                 Some(pid) if pid == self.leader => return true,
-                Some(pid) => parent = all.get(&pid).and_then(|process| process.parent),
+                Some(pid) => parent = self::process(pid).and_then(|process| process.parent),
                 None => return false,
             }
         }
@@ -75,21 +94,35 @@ struct Process {
     session: Option<Pid>,
 }
 
-/// Numbers of all processes.
-fn numbers() -> impl Iterator<Item = Pid> {
-    let entries = fs::read_dir("/proc").into_iter().flatten();
-    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok().and_then(Pid::from_raw))
+/// Whether this holds for one of all processes.
+fn any_process(mut holds: impl FnMut(Pid) -> bool) -> bool {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let Ok(folder) = open(c"/proc", flags, Mode::empty()) else { return false };
+    let mut buffer = [MaybeUninit::uninit(); NAMES_BYTES];
+    let mut entries = RawDir::new(folder, &mut buffer);
+    while let Some(Ok(entry)) = entries.next() {
+        let number = entry.file_name().to_str().ok().and_then(|name| name.parse().ok());
+        if number.and_then(Pid::from_raw).is_some_and(&mut holds) {
+            return true;
+        }
+    }
+    false
 }
 
 fn process(pid: Pid) -> Option<Process> {
-    facts(&fs::read(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?)
+    let mut path = [0; PATH_BYTES];
+    write!(path.as_mut_slice(), "/proc/{}/stat", pid.as_raw_nonzero()).ok()?;
+    let path = CStr::from_bytes_until_nul(&path).ok()?;
+    let file = open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    let mut stat = [0; STAT_BYTES];
+    let length = read(&file, &mut stat).ok()?;
+    facts(stat.get(..length)?)
 }
 
 fn facts(stat: &[u8]) -> Option<Process> {
     // The process name before the state may contain a parenthesis too.
     let end = stat.iter().rposition(|byte| *byte == b')')?;
-    let facts = String::from_utf8_lossy(stat.get(end + 1..)?).into_owned();
-    let mut facts = facts.split_whitespace();
+    let mut facts = str::from_utf8(stat.get(end + 1..)?).ok()?.split_ascii_whitespace();
     let state = facts.next()?;
     // A process that ends during the read has -1 for its group and session.
     let mut number = || facts.next()?.parse().ok().filter(|number| *number > 0).and_then(Pid::from_raw);
@@ -100,9 +133,19 @@ fn facts(stat: &[u8]) -> Option<Process> {
 
 #[cfg(test)]
 mod tests {
-    use rustix::process::Pid;
+    use rustix::process::{Pid, getpid, getppid, getsid};
 
-    use super::{Process, facts};
+    use super::{Process, any_process, facts, process};
+
+    #[doc = "holds: design T3"]
+    #[test]
+    fn processes_are_found_with_their_parents() {
+        assert!(any_process(|pid| pid == getpid()) && any_process(|pid| pid == Pid::INIT));
+        assert!(!any_process(|_| false));
+        let own = Process { is_dead: false, parent: getppid(), session: getsid(None).ok() };
+        assert_eq!(process(getpid()), Some(own));
+        assert_eq!(process(Pid::from_raw(i32::MAX).unwrap()), None);
+    }
 
     #[doc = "holds: design T3"]
     #[test]

@@ -207,13 +207,14 @@ impl Started<'_> {
     /// Whether no descendant can be left: none has asked to leave the group of the first process, and the kernel finds
     /// no process in that group. A process that is being started is in it.
     fn has_no_descendants(&self) -> bool {
-        let none_left_it = self.observed.is_some_and(|observed| !observed.lock().left_group);
+        let observed = self.observed.and_then(SharedObserved::try_lock);
+        let none_left_it = observed.is_some_and(|observed| !observed.left_group);
         none_left_it && test_kill_process_group(self.pid) == Err(Errno::SRCH)
     }
 
     /// Whether the run is being killed for a denial or its disk space.
     fn is_stopped(&self) -> bool {
-        self.observed.is_some_and(|observed| observed.lock().is_being_killed())
+        self.observed.and_then(SharedObserved::try_lock).is_some_and(|observed| observed.is_being_killed())
     }
 
     /// Waits for remaining descendants and then kills them; returns whether they ended by themselves.
@@ -231,7 +232,7 @@ impl Started<'_> {
         let mut was_empty = false;
         loop {
             // A process that started another one and ended may have hidden it from the first check.
-            let is_empty = self.descendants.inside().is_empty();
+            let is_empty = self.descendants.is_empty();
             if is_empty && was_empty {
                 return true;
             }
@@ -256,7 +257,7 @@ impl Started<'_> {
         let mut pause = LOOK_FIRST;
         loop {
             self.descendants.signal(Signal::KILL);
-            if self.descendants.inside().is_empty() || Instant::now() >= until {
+            if self.descendants.is_empty() || Instant::now() >= until {
                 return;
             }
             thread::sleep(pause);
