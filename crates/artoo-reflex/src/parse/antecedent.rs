@@ -1,7 +1,7 @@
 //! Resolves "those", "it" and "there" to the result of the step before.
 
 use crate::algebra::{Act, Kind, NameChange, Query, Step, Target, Ty};
-use crate::place::parent;
+use crate::place::{file_name, parent};
 
 /// The earlier step that "those" and "it" refer to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +44,13 @@ impl Antecedent {
             {
                 let renamed = |path: &String| format!("{}/{name}", parent(path));
                 Some(Query::Paths { paths: paths.iter().map(renamed).collect(), kind: *kind })
+            }
+            Step::Do(Act::Move { of: Query::Paths { paths, kind }, to }) if paths.len() == 1 => {
+                let moved = |path: &String| match to {
+                    Target::Into(folder) => format!("{folder}/{}", file_name(path).unwrap_or_default()),
+                    Target::As(path) => path.clone(),
+                };
+                Some(Query::Paths { paths: paths.iter().map(moved).collect(), kind: *kind })
             }
             Step::Do(_) => None,
         }

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::{Antecedent, Matcher, Value, Values, is_word};
 use crate::algebra::{
-    Act, Function, GitAction, Key, Kind, ModeChange, NameChange, NameTest, Order, Part, Pred, ProcessName, Query, Rewrite,
-    Separator, SortKey, Step, Target, Ty,
+    Act, Function, GitAction, Key, Kind, ModeChange, NameChange, NameTest, Order, Part, Pred, ProcessName, Query,
+    Rewrite, Separator, SortKey, Step, Target, Ty,
 };
 use crate::eval::EntryKind;
 use crate::lex::{Class, Token};
@@ -45,13 +45,19 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
             Some(paths.into_iter().map(|path| Step::Do(Act::CreateFile { path, text: String::new() })).collect())
         }
         "folders" => one(Act::CreateFolder { paths: form.folders()? }),
-        "replace" | "unique" | "sort_unique" | "drop_lines" | "behead" | "upper" | "lower" | "inplace" => form.edits(act),
+        "replace" | "erase" | "unique" | "sort_unique" | "drop_lines" | "behead" | "upper" | "lower" | "inplace" => {
+            form.edits(act)
+        }
         "save" | "excerpt" | "number" => form.saved(act).and_then(one),
         "save_that" | "save_list" => form.saved_before(act).and_then(one),
-        "delete" | "delete_set" | "delete_out" | "delete_source" | "delete_folder" | "delete_archive" => form.deleted(act).and_then(one),
+        "delete" | "delete_set" | "delete_out" | "delete_source" | "delete_folder" | "delete_archive" => {
+            form.deleted(act).and_then(one)
+        }
         "copy" | "copy_as" | "archive" | "extract" => form.transferred(act).and_then(one),
         "rename" | "rename_text" | "rename_lower" | "rename_upper" | "prefix" => form.renamed(act).and_then(one),
-        "ask_lines" | "ask_having" | "sum_column" | "mean_column" => Some(vec![Step::Ask(form.asked(act)?)]),
+        "ask_lines" | "ask_having" | "sum_column" | "mean_column" | "max_column" | "min_column" => {
+            Some(vec![Step::Ask(form.asked(act)?)])
+        }
         "set" => form.value_set(),
         "executable" => one(form.mode(ModeChange::Executable)?),
         "not_executable" => one(form.mode(ModeChange::NotExecutable)?),
@@ -172,7 +178,8 @@ impl Form<'_> {
                 Query::Part { of, part: Part::From(count.checked_add(1)?) }
             }
             _ => {
-                let (find, with) = (self.text("find")?.to_owned(), self.text("with")?.to_owned());
+                let with = self.text("with").or_else(|| (act == "erase").then_some(""))?.to_owned();
+                let find = self.text("find")?.to_owned();
                 // How many spaces a tab becomes is not said.
                 (find != "\t" || with != " ").then_some(Query::Replace { of, find, with })?
             }
@@ -464,7 +471,12 @@ impl Form<'_> {
             "ask_having" => (Box::new(Query::Filter { of: text, keep: self.line()? }), Function::Count),
             _ => {
                 let column = self.column(&path, self.text("column")?)?;
-                let function = if act == "sum_column" { Function::Sum } else { Function::Average };
+                let function = match act {
+                    "sum_column" => Function::Sum,
+                    "max_column" => Function::Maximum,
+                    "min_column" => Function::Minimum,
+                    _ => Function::Average,
+                };
                 (Box::new(column), function)
             }
         };
