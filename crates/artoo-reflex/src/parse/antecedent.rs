@@ -1,13 +1,14 @@
 //! Resolves "those", "it" and "there" to the result of the step before.
 
-use crate::algebra::{Act, Kind, Query, Step, Target, Ty};
+use crate::algebra::{Act, Kind, NameChange, Query, Step, Target, Ty};
+use crate::place::{file_name, parent};
 
 /// The earlier step that "those" and "it" refer to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Antecedent {
     /// All steps of the previous request; empty if the antecedent is an earlier step of the same request.
     pub(super) steps: Vec<Step>,
-    last: Step,
+    pub(super) last: Step,
 }
 
 impl Antecedent {
@@ -38,6 +39,19 @@ impl Antecedent {
                 | Act::Run { to: Some(made), .. },
             ) => Some(Query::Paths { paths: vec![made.clone()], kind: Kind::File }),
             Step::Do(Act::SetMode { of, .. }) => Some(of.clone()),
+            Step::Do(Act::Rename { of: Query::Paths { paths, kind }, change: NameChange::To(name) })
+                if paths.len() == 1 =>
+            {
+                let renamed = |path: &String| format!("{}/{name}", parent(path));
+                Some(Query::Paths { paths: paths.iter().map(renamed).collect(), kind: *kind })
+            }
+            Step::Do(Act::Move { of: Query::Paths { paths, kind }, to }) if paths.len() == 1 => {
+                let moved = |path: &String| match to {
+                    Target::Into(folder) => format!("{folder}/{}", file_name(path).unwrap_or_default()),
+                    Target::As(path) => path.clone(),
+                };
+                Some(Query::Paths { paths: paths.iter().map(moved).collect(), kind: *kind })
+            }
             Step::Do(_) => None,
         }
     }

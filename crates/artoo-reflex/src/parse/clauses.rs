@@ -252,8 +252,13 @@ impl Chain {
         };
         for at in 1..self.clauses.len() {
             let Some([(_, read), (range, next)]) = self.clauses.get_mut(at - 1..=at) else { continue };
-            let restricts = next.as_ref().is_err_and(|unread| unread.state != CoverageState::Courtesy) && opens(range);
-            if restricts && read.is_ok() {
+            // "if there are any" can be a question of its own, but after something asked for it is a condition.
+            let is_condition = ["if", "unless"].iter().any(|word| is_word(tokens.get(range.start), word));
+            let is_unread = next.as_ref().is_err_and(|unread| unread.state != CoverageState::Courtesy);
+            if is_condition && next.is_ok() {
+                *next = Err(not_read("it may restrict what is said before it".to_owned()));
+            }
+            if (is_condition || (is_unread && opens(range))) && read.is_ok() {
                 *read = Err(not_read("what is said after it may restrict it".to_owned()));
             }
         }

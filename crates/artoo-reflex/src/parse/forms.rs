@@ -226,6 +226,7 @@ impl Matcher<'_> {
         let mut at = self.after_colon(at);
         while let Some(token) = self.token(at) {
             let is_article = token.class == Class::Word && ARTICLES.contains(&token.folded.as_str());
+            let is_article = is_article || commas && is_word(Some(token), "please");
             if !(is_article || commas && token.class == Class::Comma) {
                 break;
             }

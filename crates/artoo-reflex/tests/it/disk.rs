@@ -308,7 +308,6 @@ fn what_is_no_text_is_not_shown() {
         ("show the first 3 lines of \"Photos/Camera Roll/IMG_1.JPG\"", "something else than text"),
         ("lowercase all file names in \"Photos/Camera Roll\"", ""),
         ("uppercase the names of all files in Photos", ""),
-        ("make all file names in Photos lower case", ""),
     ]);
     check("show the lines of the file ~/b.txt", &["show b.txt"]);
 }

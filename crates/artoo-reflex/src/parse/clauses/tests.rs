@@ -21,6 +21,7 @@ fn disk() -> MemoryFileSystem {
     for (path, text) in [
         ("a.txt", "one\ntwo\n"),
         ("notes.txt", "one\n"),
+        ("data.csv", "name,amount\nx,3\n"),
         ("settings.ini", "[server]\nport = 80\n"),
         ("Makefile", "all:\n\ttrue\ntest: all\n\ttrue\n"),
         ("run.sh", "#!/bin/sh\n"),

@@ -3,8 +3,11 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use super::{Antecedent, Matcher, Value, Values};
-use crate::algebra::{Act, GitAction, ModeChange, Part, ProcessName, Query, Rewrite, Step, Ty};
+use super::{Antecedent, Matcher, Value, Values, is_word};
+use crate::algebra::{
+    Act, Function, GitAction, Key, Kind, ModeChange, NameChange, NameTest, Order, Part, Pred, ProcessName, Query,
+    Rewrite, Separator, SortKey, Step, Target, Ty,
+};
 use crate::eval::EntryKind;
 use crate::lex::{Class, Token};
 use crate::place::{PathKind, Place, file_name, is_archive};
@@ -29,21 +32,40 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
         }
         "create" => {
             let path = form.path("file").filter(|path| !form.is_there(path))?;
-            one(Act::CreateFile { text: form.lines(&path)?, path })
+            let mut steps = vec![Step::Do(Act::CreateFile { text: form.lines(&path)?, path })];
+            if values.contains_key("file2") {
+                let path = form.path("file2").filter(|path| !form.is_there(path))?;
+                steps.push(Step::Do(Act::CreateFile { text: form.lines_of("text2", &path)?, path }));
+            }
+            Some(steps)
         }
         "touch" => {
             let paths =
                 form.paths("files").filter(|paths| paths.len() > 1 && !paths.iter().any(|path| form.is_there(path)))?;
             Some(paths.into_iter().map(|path| Step::Do(Act::CreateFile { path, text: String::new() })).collect())
         }
-        "folders" => one(Act::CreateFolder { paths: form.paths("folders")? }),
-        "replace" | "unique" | "behead" | "upper" | "lower" | "inplace" => form.edits(act),
+        "folders" => one(Act::CreateFolder { paths: form.folders()? }),
+        "replace" | "erase" | "unique" | "sort_unique" | "drop_lines" | "behead" | "upper" | "lower" | "inplace" => {
+            form.edits(act)
+        }
         "save" | "excerpt" | "number" => form.saved(act).and_then(one),
-        "set" => form.value_set().and_then(one),
+        "save_that" | "save_list" => form.saved_before(act).and_then(one),
+        "delete" | "delete_set" | "delete_out" | "delete_source" | "delete_folder" | "delete_archive" => {
+            form.deleted(act).and_then(one)
+        }
+        "copy" | "copy_as" | "archive" | "extract" => form.transferred(act).and_then(one),
+        "rename" | "rename_text" | "rename_lower" | "rename_upper" | "prefix" => form.renamed(act).and_then(one),
+        "ask_lines" | "ask_having" | "sum_column" | "mean_column" | "max_column" | "min_column" => {
+            Some(vec![Step::Ask(form.asked(act)?)])
+        }
+        "set" => form.value_set(),
         "executable" => one(form.mode(ModeChange::Executable)?),
         "not_executable" => one(form.mode(ModeChange::NotExecutable)?),
         "read_only" => one(form.mode(ModeChange::ReadOnly)?),
-        "mode" => one(form.mode(ModeChange::Bits(u32::from_str_radix(form.text("octal")?, 8).ok()?))?),
+        "mode" => {
+            let bits = form.text("octal").or_else(|| form.text("private").filter(|bits| bits.ends_with("00")))?;
+            one(form.mode(ModeChange::Bits(u32::from_str_radix(bits, 8).ok()?))?)
+        }
         "link" => form.link().and_then(one),
         "run" | "script" | "tests" | "make" => form.run(act).and_then(one),
         "download" | "fetch" => form.fetch(act).and_then(one),
@@ -54,7 +76,7 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
         }),
         "keep" => one(Act::Keep { paths: form.paths("paths").unwrap_or_default() }),
         git => {
-            let (folder, action) = (form.folder(), form.git(git)?);
+            let (folder, action) = (form.repository(git)?, form.git(git)?);
             // "commit the changes in src" names no repository.
             let is_repository =
                 act == "init" || !values.contains_key("folder") || form.is_there(&format!("{folder}/.git"));
@@ -111,8 +133,13 @@ impl Form<'_> {
     /// The text to write, with a newline at its end. Words without quotes are a text only in a file of plain text: "add
     /// tests to lib.rs" means other things.
     fn lines(&self, path: &str) -> Option<String> {
+        self.lines_of("text", path)
+    }
+
+    /// The text of a slot to write into a file.
+    fn lines_of(&self, slot: &str, path: &str) -> Option<String> {
         const PLAIN: [&str; 4] = [".txt", ".csv", ".log", ".tsv"];
-        let text = self.text("text")?;
+        let text = self.text(slot)?;
         let is_plain = PLAIN.iter().any(|ending| path.to_lowercase().ends_with(ending));
         let has_words = text.contains(char::is_alphabetic) && !text.contains(['=', '/']);
         let quoted = |token: &Token| token.class == Class::Quoted;
@@ -139,13 +166,23 @@ impl Form<'_> {
         let of = Box::new(Query::TextFile { path: path.clone() });
         let of = match act {
             "unique" => Query::Unique { of },
+            "sort_unique" => {
+                let keys = vec![SortKey { by: Key::Text, order: Order::Ascending }];
+                Query::Unique { of: Box::new(Query::Sort { of, keys }) }
+            }
+            "drop_lines" => Query::Filter { of, keep: Pred::Not(Box::new(self.line()?)) },
             "upper" => Query::Rewritten { of, how: Rewrite::UpperCase },
             "lower" => Query::Rewritten { of, how: Rewrite::LowerCase },
             "behead" => {
                 let count: u64 = self.text("count").map_or(Ok(1), str::parse).ok().filter(|count| *count > 0)?;
                 Query::Part { of, part: Part::From(count.checked_add(1)?) }
             }
-            _ => Query::Replace { of, find: self.text("find")?.to_owned(), with: self.text("with")?.to_owned() },
+            _ => {
+                let with = self.text("with").or_else(|| (act == "erase").then_some(""))?.to_owned();
+                let find = self.text("find")?.to_owned();
+                // How many spaces a tab becomes is not said.
+                (find != "\t" || with != " ").then_some(Query::Replace { of, find, with })?
+            }
         };
         Some(Step::Do(Act::Save { of, to: path }))
     }
@@ -156,6 +193,10 @@ impl Form<'_> {
             "number" => self.matcher.before.and_then(Antecedent::number)?,
             _ => self.query("query")?,
         };
+        // The output of a command is no list of files.
+        if self.says(["output", "of"]) {
+            return None;
+        }
         let to = self.path("to").filter(|to| !is_archive(to))?;
         let is_file = self.places("to")?.iter().all(|place| place.kind == PathKind::File);
         let is_whole_file = matches!(of, Query::TextFile { .. } | Query::Paths { .. });
@@ -169,7 +210,7 @@ impl Form<'_> {
     }
 
     /// A value set in a settings file, if the old value that is named stands beside the key.
-    fn value_set(&self) -> Option<Act> {
+    fn value_set(&self) -> Option<Vec<Step>> {
         let path = self.path("file")?;
         let (key, value) = match self.text("pair").and_then(|pair| pair.split_once('=')) {
             Some(pair) => pair,
@@ -180,8 +221,14 @@ impl Form<'_> {
             content.lines().any(|line| line.contains(key) && line.contains(from)).then_some(())?;
         }
         let section = self.text("section").map(str::to_owned);
+        let more = [("key2", "to2"), ("key3", "to3")];
+        let more = more.iter().filter_map(|(key, value)| self.text(key).zip(self.text(value)));
+        let set = |(key, value): (&str, &str)| {
+            let (path, section) = (path.clone(), section.clone());
+            Step::Do(Act::SetValue { path, section, key: key.to_owned(), value: value.to_owned() })
+        };
         let is_said = !key.is_empty() && !value.is_empty();
-        is_said.then(|| Act::SetValue { path, section, key: key.to_owned(), value: value.to_owned() })
+        is_said.then(|| [(key, value)].into_iter().chain(more).map(set).collect())
     }
 
     /// A change of permission bits.
@@ -302,8 +349,156 @@ impl Form<'_> {
             "branch" => GitAction::Branch { name: name()?, switch: false },
             "branch_switch" => GitAction::Branch { name: name()?, switch: true },
             "switch" => GitAction::Switch { name: name()? },
-            "tag" => GitAction::Tag { name: name()? },
+            "tag" | "tag_it" => GitAction::Tag { name: name()? },
             _ => return None,
         })
+    }
+
+    /// Whether the request has these two words side by side.
+    fn says(&self, [first, second]: [&str; 2]) -> bool {
+        let is_said = |pair: &[Token]| is_word(pair.first(), first) && is_word(pair.last(), second);
+        self.matcher.chart.tokens.windows(2).any(is_said)
+    }
+
+    /// The step before.
+    fn before(&self) -> Option<&Step> {
+        self.matcher.before.map(|before| &before.last)
+    }
+
+    /// The folder of a repository: the one that is named, else the one of the step before.
+    fn repository(&self, act: &str) -> Option<String> {
+        match self.before() {
+            Some(Step::Do(Act::Git { folder, .. })) if !self.values.contains_key("folder") => Some(folder.clone()),
+            _ if act == "tag_it" => None,
+            _ => Some(self.folder()),
+        }
+    }
+
+    /// New folders, perhaps with a folder of their own around them.
+    fn folders(&self) -> Option<Vec<String>> {
+        let Some(top) = self.path("top") else { return self.paths("folders") };
+        let names = self.places("folders")?.iter().map(|place| file_name(&place.path));
+        let below = names.map(|name| Some(format!("{top}/{}", name?)));
+        [Some(top.clone())].into_iter().chain(below).collect()
+    }
+
+    /// What holds for the lines that are meant.
+    fn line(&self) -> Option<Pred> {
+        let text = |name| self.text(name).map(str::to_owned);
+        None.or_else(|| text("has").map(|text| Pred::Contains { text, ignore_case: false }))
+            .or_else(|| text("starts").map(|text| Pred::Line(NameTest::Starts(text))))
+            .or_else(|| text("ends").map(|text| Pred::Line(NameTest::Ends(text))))
+            .or_else(|| text("blank").map(|_| Pred::Blank))
+    }
+
+    /// What is deleted: a set of files, a file, or what the step before copied or packed.
+    fn deleted(&self, act: &str) -> Option<Act> {
+        let of = match act {
+            "delete" => self.query("selection")?,
+            "delete_out" if !self.says(["out", "of"]) => return None,
+            "delete_set" | "delete_out" => {
+                self.query("selection").filter(|of| !matches!(of.source(), Query::Paths { .. }))?
+            }
+            _ => match (act, self.before()?) {
+                ("delete_source" | "delete_folder", Step::Do(Act::Archive { of, .. }))
+                | ("delete_source", Step::Do(Act::Copy { of, .. }))
+                | ("delete_archive", Step::Do(Act::Extract { of, .. })) => of.clone(),
+                _ => return None,
+            },
+        };
+        let is_folder = matches!(&of, Query::Paths { paths, kind: Kind::Folder } if paths.len() == 1);
+        (act != "delete_folder" || is_folder).then_some(Act::Delete { of })
+    }
+
+    /// Files that are copied, packed or unpacked.
+    fn transferred(&self, act: &str) -> Option<Act> {
+        if act == "extract" {
+            let path = self.path("file").filter(|path| is_archive(path))?;
+            let of = Query::Paths { paths: vec![path], kind: Kind::File };
+            return Some(Act::Extract { of, to: self.target()? });
+        }
+        let of = self.query("selection")?;
+        let to = self.path("to").or_else(|| self.path("new"))?;
+        let is_one = matches!(&of, Query::Paths { paths, .. } if paths.len() == 1);
+        match act {
+            "archive" => is_archive(&to).then_some(Act::Archive { of, to }),
+            "copy" => Some(Act::Copy { of, to: Target::Into(self.target()?) }),
+            _ => is_one.then_some(Act::Copy { of, to: Target::As(to) }),
+        }
+    }
+
+    /// The folder that is named as a target.
+    fn target(&self) -> Option<String> {
+        let is_file = |place: &Place| file_name(&place.path).is_some_and(|name| name.contains('.'));
+        self.places("to")?.first().filter(|place| !is_file(place)).map(|place| place.path.clone())
+    }
+
+    /// Files whose names change.
+    fn renamed(&self, act: &str) -> Option<Act> {
+        let of = self.query("selection").or_else(|| self.query("names"))?;
+        let is_one = matches!(&of, Query::Paths { paths, .. } if paths.len() == 1);
+        let change = match act {
+            "rename" => NameChange::To(file_name(&self.path("new").filter(|_| is_one)?)?.to_owned()),
+            "rename_text" => {
+                NameChange::Replace { find: self.text("find")?.to_owned(), with: self.text("with")?.to_owned() }
+            }
+            "rename_lower" => NameChange::LowerCase,
+            "rename_upper" => NameChange::UpperCase,
+            _ => NameChange::Prefix(self.text("text")?.to_owned()),
+        };
+        Some(Act::Rename { of, change })
+    }
+
+    /// The result of the question before, written into a file.
+    fn saved_before(&self, act: &str) -> Option<Act> {
+        let Some(Step::Ask(of)) = self.before() else { return None };
+        let to = self.places("to")?.first().filter(|place| place.kind == PathKind::File && !is_archive(&place.path))?;
+        let fits = match of.ty().ok()? {
+            Ty::Lines | Ty::Files => true,
+            Ty::Number => act == "save_that",
+            _ => false,
+        };
+        let is_whole_file = matches!(of, Query::TextFile { .. } | Query::Paths { .. });
+        (fits && !is_whole_file).then(|| Act::Save { of: of.clone(), to: to.path.clone() })
+    }
+
+    /// A question about the lines or a column of a file.
+    fn asked(&self, act: &str) -> Option<Query> {
+        let path = self.path("file")?;
+        let text = Box::new(Query::TextFile { path: path.clone() });
+        let (of, function) = match act {
+            "ask_lines" => (text, Function::Count),
+            "ask_having" => (Box::new(Query::Filter { of: text, keep: self.line()? }), Function::Count),
+            _ => {
+                let column = self.column(&path, self.text("column")?)?;
+                let function = match act {
+                    "sum_column" => Function::Sum,
+                    "max_column" => Function::Maximum,
+                    "min_column" => Function::Minimum,
+                    _ => Function::Average,
+                };
+                (Box::new(column), function)
+            }
+        };
+        Some(Query::Aggregate { of, function })
+    }
+
+    /// The values below the head of a column: the one of this name, in the singular or plural.
+    fn column(&self, path: &str, name: &str) -> Option<Query> {
+        let content = self.content(path)?;
+        let separator = match path.rsplit_once('.')?.1 {
+            "csv" => ",",
+            "tsv" => "\t",
+            _ => return None,
+        };
+        let is_meant = |head: &str| head == name || name.strip_suffix('s') == Some(head);
+        let heads = || content.lines().next().unwrap_or_default().split(separator).map(str::trim);
+        let at = heads().position(is_meant).filter(|_| heads().filter(|head| is_meant(head)).count() == 1)?;
+        // A quoted field may hold a separator.
+        let is_plain = !content.contains('"');
+        let of = Box::new(Query::TextFile { path: path.to_owned() });
+        let of = Box::new(Query::Part { of, part: Part::From(2) });
+        let number = u64::try_from(at).ok()?.checked_add(1)?;
+        is_plain.then(|| Query::Column { of, number, separator: Separator::Text(separator.to_owned()) })
     }
 }

@@ -30,6 +30,24 @@ const TOOLS: [&str; 10] = [
 /// File name endings of settings.
 const SETTINGS: [&str; 10] = ["env", "ini", "toml", "yaml", "yml", "json", "conf", "cfg", "config", "properties"];
 
+/// Characters by the words for them.
+const CHARACTERS: [(&[&str], &str); 9] = [
+    (&["space", "spaces", "blanks"], " "),
+    (&["underscore", "underscores"], "_"),
+    (&["dash", "dashes", "hyphen", "hyphens"], "-"),
+    (&["dot", "dots", "period", "periods"], "."),
+    (&["comma", "commas"], ","),
+    (&["semicolon", "semicolons"], ";"),
+    (&["colon", "colons"], ":"),
+    (&["tab", "tabs"], "\t"),
+    (&["slash", "slashes"], "/"),
+];
+
+/// Whether a token is a text in quotes.
+fn is_quoted(token: &Token) -> bool {
+    token.class == Class::Quoted
+}
+
 impl Matcher<'_> {
     /// The values of this kind that start at a position, each with its end.
     pub(super) fn slot(&self, kind: &str, at: usize) -> Vec<(usize, Value)> {
@@ -44,6 +62,13 @@ impl Matcher<'_> {
             "texts" => self.list(at, |token| (token.class == Class::Quoted).then(|| token.raw.clone())),
             "list" => self.list(at, |token| self.literal(token)),
             "query" | "selection" => self.queries(kind, at),
+            "names" => {
+                let is_name = |at: usize| {
+                    self.token(at).is_some_and(|token| matches!(token.folded.as_str(), "names" | "filenames"))
+                };
+                let found = self.queries("selection", at).into_iter();
+                found.filter(|(end, _)| (at..*end).any(is_name)).collect()
+            }
             "file" | "plain" | "settings" => places(self.files(at, kind)),
             "folder" => places(self.folders(at)),
             "news" => self.new_places(at),
@@ -63,8 +88,12 @@ impl Matcher<'_> {
     fn single(&self, kind: &str, token: &Token) -> Option<String> {
         let is_number = token.raw.chars().all(|c| c.is_ascii_digit());
         let is_word = matches!(token.class, Class::Word | Class::FileName | Class::Path | Class::Number(_));
-        let is_quoted = token.class == Class::Quoted;
+        let is_quoted = is_quoted(token);
         let is_name = is_quoted || (is_word && !self.is_listed(token, "pronouns"));
+        let marker = || CHARACTERS.iter().find(|(names, _)| names.contains(&token.folded.as_str()));
+        if kind == "char" {
+            return marker().filter(|_| !is_quoted).map(|(_, text)| (*text).to_owned());
+        }
         let is_type = |meaning: &Meaning| matches!(meaning, Meaning::FileType { form: TypeForm::Adjective, .. });
         let is_program = || !lexicon().knows(&token.folded) || lexicon().meanings(&token.folded).iter().all(is_type);
         let fits = match kind {
@@ -74,7 +103,12 @@ impl Matcher<'_> {
             "url" => token.raw.contains("://") && matches!(token.class, Class::Symbol | Class::Quoted),
             "pair" => token.class == Class::Symbol && token.raw.matches('=').count() == 1,
             "value" => is_name || matches!(token.folded.as_str(), "on" | "off"),
-            "key" => is_name && (is_quoted || (!is_number && token.class != Class::Path)),
+            "private" => token.raw.len() == 3 && token.raw.ends_with("00") && is_number,
+            "blank" => token.folded == "lines" || token.folded == "line",
+            "affix" => is_quoted || (is_word && token.raw.ends_with(['_', '-'])),
+            "second" => is_name && !lexicon().is_vague(&token.folded),
+            "word" => is_quoted || (is_word && token.folded != "count"),
+            "key" | "key2" | "key3" => is_name && (is_quoted || (!is_number && token.class != Class::Path)),
             "name" => is_name,
             "program" => is_name && (is_quoted || (!is_number && is_program())),
             _ => false,
@@ -88,7 +122,9 @@ impl Matcher<'_> {
             Class::Quoted | Class::FileName | Class::Number(_) | Class::Date(_) => true,
             Class::Word => {
                 let is_strange = !lexicon().knows(&token.folded) && !lexicon().is_vague(&token.folded);
-                (is_strange && !["pronouns", "judged"].iter().any(|list| self.is_listed(token, list)))
+                let is_marker = token.raw.to_uppercase() == token.raw && self.is_listed(token, "markers");
+                is_marker
+                    || (is_strange && !["pronouns", "judged"].iter().any(|list| self.is_listed(token, list)))
                     || self.is_listed(token, "literal")
             }
             Class::Symbol => {
@@ -245,6 +281,7 @@ impl Matcher<'_> {
         let place = self.context.resolve(&token.raw)?;
         let usable = match token.class {
             Class::Quoted | Class::FileName | Class::Path | Class::Extension => true,
+            Class::Number(_) if kind == "named" => token.raw.chars().all(|c| c.is_ascii_digit()),
             Class::Word => {
                 let is_short = kind == "named" || token.raw.len() == 1;
                 let is_free = !lexicon().knows(&token.folded) || self.context.on_disk(&place.path).is_some();
