@@ -27,7 +27,7 @@ use self::simulate::{Expect, Simulation, simulate};
 use crate::algebra::Step;
 use crate::english::english_steps;
 use crate::eval::FileSystem;
-use crate::parse::{ReadClause, clauses};
+use crate::parse::{ReadClause, clauses, unsaid};
 
 /// What one request asks for, and what the disk would hold if exactly this was done.
 #[derive(Debug)]
@@ -164,6 +164,11 @@ impl Ledger {
         for proposal in proposals {
             let typed = proposal.checks.iter().map(|check| typed::steps(check, &self.environment, fs));
             let offer = typed.collect::<Result<Vec<_>, _>>().map(|steps| steps.concat());
+            let clause = self.reading.clauses.iter().find(|clause| clause.number == proposal.clause);
+            let offer = match clause.and_then(|clause| unsaid(&clause.words, &proposal.checks)) {
+                Some(words) => Err(format!("“{words}”: no check says this; add one, or leave the clause unread")),
+                None => offer,
+            };
             if let Err(problem) = offer.and_then(|steps| self.offer(proposal.clause, steps, fs)) {
                 let line = format!("clause {}: {problem}", proposal.clause);
                 if !self.reading.refused.contains(&line) {

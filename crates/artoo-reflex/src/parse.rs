@@ -13,6 +13,7 @@ mod pattern;
 mod refuse;
 mod rules;
 mod steps;
+mod unsaid;
 
 use artoo_proto::{Abstention, Environment, Now, SessionTurn, Unread};
 
@@ -22,6 +23,7 @@ use self::chart::Chart;
 use self::item::Context;
 use self::lexical::{Phrases, corrected};
 use self::steps::StepBoundaries;
+pub(crate) use self::unsaid::unsaid;
 use crate::algebra::{Query, Step};
 use crate::calendar::Clock;
 use crate::english::english_steps;

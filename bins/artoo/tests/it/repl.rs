@@ -130,7 +130,8 @@ fn costs_and_memory_are_those_of_the_tasks() {
     let world = World::new().with_things();
     let server = Server::start(running("ls things"));
     let mut pty = open_with(&world, &server);
-    pty.enter("list my things");
+    // Memory keeps what facts show.
+    pty.enter("list the files in ~/things");
     pty.see("model calls: ");
     pty.prompt("");
     let asked = server.asked().len();

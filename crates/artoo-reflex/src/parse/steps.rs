@@ -91,7 +91,7 @@ fn is_between(tokens: &[Token], start: usize, end: usize) -> bool {
 }
 
 /// Whether a clause starts at a position after words that join: with a verb, be it one that the grammar doesn't know.
-fn begins_anew(tokens: &[Token], at: usize) -> bool {
+pub(super) fn begins_anew(tokens: &[Token], at: usize) -> bool {
     /// Words that follow an unknown verb.
     const OBJECTS: [&str; 12] = ["the", "a", "an", "my", "all", "it", "them", "me", "this", "that", "every", "each"];
     let joins = |token: &Token| token.class == Class::Comma || matches!(token.folded.as_str(), "and" | "then" | "also");

@@ -109,7 +109,7 @@ impl MetaValidator {
         self.phase = Phase::Gathering;
         match self.fan_in.take_complete() {
             None => Vec::new(),
-            Some(gathered) if gathered.from_code() && !self.spec.reading.simulated => self.by_criteria(cx, gathered),
+            Some(gathered) if gathered.is_by_code() && !self.spec.reading.simulated => self.by_criteria(cx, gathered),
             Some(gathered) => self.cover(cx, gathered),
         }
     }
@@ -147,7 +147,7 @@ impl MetaValidator {
 
     /// Reviews the round by the criteria of its plan. No model is asked about a round in which a subtask failed.
     fn by_criteria(&mut self, cx: &mut Context<'_>, mut gathered: Gathered) -> Vec<Effect> {
-        if !gathered.from_code() {
+        if !gathered.is_by_code() {
             gathered.excuse();
         }
         if gathered.all_matched() { self.review(cx, gathered) } else { self.replan(gathered, Vec::new(), None) }
@@ -164,7 +164,7 @@ impl MetaValidator {
         let merged = gathered.merged_output();
         let mut criteria = gathered.manifest.task_criteria.clone();
         // A model's plan may omit or weaken what the user asked for, so the user's request is a criterion as well.
-        let from_code = gathered.from_code();
+        let from_code = gathered.is_by_code();
         if !from_code || criteria.is_empty() {
             criteria.push(goal(&self.spec));
         }
@@ -216,7 +216,7 @@ impl MetaValidator {
 
     /// Whether a failed verdict decides on the round; a check of a model's plan does not where something was done.
     fn decides(&self, failed: &CriterionVerdict, gathered: &Gathered) -> bool {
-        gathered.from_code() || !fails_nothing(failed, &self.with_earlier_acts(gathered))
+        gathered.is_by_code() || !fails_nothing(failed, &self.with_earlier_acts(gathered))
     }
 
     /// Applies a model's judgement to the open criteria and decides on the round.
@@ -246,7 +246,7 @@ impl MetaValidator {
     /// Reports to R7 (the Solver) that the task is done, and why.
     fn summarise(&mut self, mut gathered: Gathered, task_verdicts: Vec<CriterionVerdict>) -> Vec<Effect> {
         self.phase = Phase::Gathering;
-        if gathered.from_code() && !self.spec.reading.simulated {
+        if gathered.is_by_code() && !self.spec.reading.simulated {
             gathered.coverage = facts::of_recipes(&self.spec, &task_verdicts);
         }
         vec![Effect::Summarise(OutcomeSummary {
@@ -316,7 +316,7 @@ fn already_checked(criterion: &Criterion, gathered: &Gathered) -> Option<Criteri
 
 impl Gathered {
     /// Whether code wrote every subtask of the round, with its checks.
-    fn from_code(&self) -> bool {
+    fn is_by_code(&self) -> bool {
         self.manifest.subtasks.iter().all(|subtask| subtask.recipe)
     }
 

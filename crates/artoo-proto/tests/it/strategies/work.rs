@@ -282,7 +282,7 @@ fn reading() -> BoxedStrategy<Reading> {
         obligations: list(obligation()),
         unread: option(record!(Unread { state: state(), why: text() })),
     });
-    record!(Reading { clauses: list(clause), offered: list(offered()), refused: texts() })
+    record!(Reading { clauses: list(clause), simulated: any::<bool>(), offered: list(offered()), refused: texts() })
 }
 
 pub(super) fn coverage() -> BoxedStrategy<Coverage> {

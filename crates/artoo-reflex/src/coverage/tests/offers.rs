@@ -73,3 +73,51 @@ fn required_checks_are_about_the_end() {
     ledger.by_required = false;
     assert!(!cover(&ledger, &done).is_complete());
 }
+
+#[test]
+fn a_proposal_says_every_act_and_restriction_of_its_clause() {
+    let refused = |words: &str, checks: &[serde_json::Value]| {
+        let unread = Err(Unread { state: CoverageState::NotRead, why: String::new() });
+        let all = vec![ReadClause { span: (0, words.len()), read: unread }];
+        let world = World::new(&FILES);
+        let mut ledger = Ledger::of_clauses(words, all, &environment()).simulate(&world.fs);
+        ledger.propose(&[artoo_proto::ProposedReading { clause: 1, checks: checks.to_vec() }], &world.fs);
+        let reading = ledger.reading();
+        assert!(reading.offered.len() + reading.refused.len() == 1, "{reading:#?}");
+        reading.refused.first().and_then(|line| Some(line.split_once('“')?.1.split_once('”')?.0.to_owned()))
+    };
+    let made = json!({"kind": "text_is", "path": "n.txt", "text": "hi"});
+    let removed = json!({"kind": "removed", "path": "b.tmp"});
+    let listed = json!({"kind": "removed", "paths": ["b.tmp"]});
+    let kept = json!({"kind": "unchanged", "path": "a.txt"});
+    let asked = json!({"kind": "measured", "question": "how many lines does a.txt have"});
+    let ran = json!({"kind": "ran", "command": "./x", "to": "o.txt"});
+    let moved = json!({"kind": "moved", "path": "b.tmp", "to": "d/"});
+    for (words, checks, word) in [
+        ("create n.txt with hi in it", vec![&made], None),
+        ("create n.txt with hi in it and mail it to Ada", vec![&made], Some("mail")),
+        ("jot hi into n.txt, then delete b.tmp", vec![&made], Some("delete")),
+        ("jot hi into n.txt, then delete b.tmp", vec![&made, &removed], None),
+        ("jot hi into n.txt and frobnicate it", vec![&made], Some("frobnicate")),
+        ("jot hi into n.txt and remind me", vec![&made], Some("remind")),
+        ("jot hi into n.txt so that you can send it", vec![&made], Some("send")),
+        ("ditch b.tmp if it is empty", vec![&removed], Some("if")),
+        ("ditch b.tmp tomorrow", vec![&removed], Some("tomorrow")),
+        ("ditch b.tmp every day", vec![&removed], Some("every day")),
+        ("ditch it all except a.txt", vec![&removed], Some("except")),
+        ("ditch it all except a.txt", vec![&listed], None),
+        ("ditch b.tmp without changing a.txt", vec![&removed], Some("without")),
+        ("ditch b.tmp without changing a.txt", vec![&removed, &kept], None),
+        ("I don't need b.tmp any more, please ditch it", vec![&removed], None),
+        ("ditch b.tmp", vec![&moved], Some("ditch")),
+        ("ditch b.tmp and let me know how many lines a.txt has", vec![&removed], Some("let")),
+        ("ditch b.tmp and let me know how many lines a.txt has", vec![&removed, &asked], None),
+        ("launch ./x, tell me if it works and keep what it says in o.txt", vec![&ran], None),
+        ("launch ./x if it is there and keep what it says in o.txt", vec![&ran], Some("if")),
+        ("put 'mail it tomorrow' or hi into n.txt", vec![&made], None),
+        ("my n.txt should say hi, could you make it", vec![&made], None),
+    ] {
+        let checks: Vec<_> = checks.into_iter().cloned().collect();
+        assert_eq!(refused(words, &checks).as_deref(), word, "{words}");
+    }
+}

@@ -6,7 +6,7 @@ use artoo_proto::{
 };
 
 use super::super::{Input, MetaValidator, Part};
-use super::{ACT, QUESTION, arrive, bench, covered, declared, judged, replan, summary};
+use super::{ACT, arrive, bench, covered, declared, judged, replan, summary};
 use crate::machine::{Lifecycle, RoleEffect};
 use crate::testing::bench::{
     Bench, asked, checking, complete_coverage, coverage, covering, look, manifest, offered, only, outcome, subtask_id,

@@ -46,7 +46,11 @@ impl Watch {
         let shown = || format!("{summary:#?}");
         let manifest = &task.manifests[&summary.round];
         let coverage = &summary.coverage;
-        self.hold(task.covered.contains(coverage), "(4) a coverage that nobody computed", shown);
+        let by_recipes = manifest.subtasks.iter().all(|entry| entry.recipe)
+            && summary.outcomes.len() == manifest.subtasks.len()
+            && summary.outcomes.iter().all(|outcome| outcome.status == OutcomeStatus::Matched);
+        let is_computed = by_recipes || task.covered.contains(coverage);
+        self.hold(is_computed, "(4) a coverage that nobody computed", shown);
         self.hold(coverage.refuted().next().is_none(), "(12) all is met, and facts refute it", shown);
         if coverage.is_complete() {
             let by_facts = |v: &CriterionVerdict| v.verdict == Verdict::Pass && v.source == VerdictSource::Check;
@@ -170,7 +174,7 @@ fn fails_nothing(verdict: &CriterionVerdict) -> bool {
 }
 
 /// A subtask that failed by nothing but checks of a model's plan, as R4b counts it; `None` for any other.
-fn excused(said: &SubTaskOutcome) -> Option<SubTaskOutcome> {
+pub(super) fn excused(said: &SubTaskOutcome) -> Option<SubTaskOutcome> {
     let is_fine = |v: &CriterionVerdict| v.verdict == Verdict::Pass || fails_nothing(v);
     let ran = said.tool_calls.iter().any(|call| call.status == CallStatus::Ok);
     let is_excused =
