@@ -1,6 +1,7 @@
 //! Acts that the grammar of questions doesn't have: parts of a clause in any order, as `forms.txt` lists them.
 
 mod acts;
+mod programs;
 mod slots;
 
 use std::collections::BTreeMap;
