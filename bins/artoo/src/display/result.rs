@@ -79,7 +79,7 @@ fn covered(result: &FinalResult) -> Rendered {
     after.extend(decided(result, table(result)));
     // What a model says beside the facts is shown as its words.
     if !result.output.trim().is_empty() && result.output.trim() != answer.trim() {
-        after.push(Line::plain("the model says:"));
+        after.push(Line::plain("the model says, unchecked:"));
         after.extend(quoted_briefly(&result.output));
     }
     let answer = if answer.is_empty() { Vec::new() } else { vec![Line::answer(answer)] };

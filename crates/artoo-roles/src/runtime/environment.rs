@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use artoo_proto::Environment;
+use jiff::tz::TimeZone;
 
 /// The home folder or the current folder could not be determined.
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +36,27 @@ pub fn detect_environment(workspace: Option<&Path>) -> Result<Environment, Envir
         home: text(&home),
         workspace: text(&workspace),
         os: std::env::consts::OS.to_owned(),
-        utc_offset_s: jiff::Zoned::now().offset().seconds(),
+        utc_offset_s: time_zone().to_offset(jiff::Timestamp::now()).seconds(),
     })
+}
+
+/// The time zone of this machine, read from its own file: jiff lists all zones that there are before it gives one, which
+/// costs a tenth of a request without a model.
+fn time_zone() -> TimeZone {
+    let read = || TimeZone::tzif("local", &std::fs::read("/etc/localtime").ok()?).ok();
+    let own = if std::env::var_os("TZ").is_none() { read() } else { None };
+    own.unwrap_or_else(TimeZone::system)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TimeZone, time_zone};
+
+    #[test]
+    fn the_time_zone_is_the_one_that_the_whole_list_gives() {
+        for at in ["2026-01-15T12:00:00Z", "2026-07-15T12:00:00Z"] {
+            let at = at.parse().unwrap();
+            assert_eq!(time_zone().to_offset(at), TimeZone::system().to_offset(at));
+        }
+    }
 }

@@ -173,7 +173,7 @@ fn a_covered_answer_is_composed_by_code_and_the_model_is_quoted() {
         after.starts_with("accepted: recorded facts show every part of the request\n  [shown] \"how many\""),
         "{after}"
     );
-    let said = after.split_once("the model says:\n").unwrap().1;
+    let said = after.split_once("the model says, unchecked:\n").unwrap().1;
     assert!(LIE.lines().all(|line| said.contains(&format!("  | {line}\n"))), "{after}");
     result.coverage = Some(Coverage { by_required: true, ..coverage });
     assert!(text(&render(&result, &usage).after).starts_with("accepted by your own checks\n"));
