@@ -1,6 +1,7 @@
 //! Tests of the coverage: requests with hand-made steps, records and disks.
 
 mod acts;
+mod elsewhere;
 mod offers;
 mod property;
 mod real;
