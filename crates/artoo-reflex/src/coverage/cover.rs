@@ -107,7 +107,10 @@ impl Ledger {
                     let place = git::Place { is_partial, ..place(steps, at) };
                     let looked = later::act(act, before, &place, found, cwd);
                     let is_ordered = matches!(act, Act::Run { .. } | Act::Git { action: GitAction::Commit { .. }, .. });
-                    if is_ordered && looked.state == CoverageState::Shown && !in_order(simulation, at, &looked, found) {
+                    if is_ordered
+                        && looked.state == CoverageState::Shown
+                        && !in_order(steps, simulation, at, &looked, found)
+                    {
                         let why = "it was not done at its place between the other changes";
                         Looked { calls: looked.calls, repository: looked.repository, ..Looked::not_shown(why) }
                     } else {
@@ -140,16 +143,28 @@ impl Ledger {
 }
 
 /// Whether a command ran after the changes of the steps before it, and before those of the steps after it.
-fn in_order(simulation: &Simulation, at: usize, looked: &Looked, found: &Found<'_>) -> bool {
+fn in_order(steps: &[&Step], simulation: &Simulation, at: usize, looked: &Looked, found: &Found<'_>) -> bool {
     let number = |call: &EvidenceId| found.calls.iter().position(|known| known.evidence_id == *call);
-    let Some(ran) = looked.by.iter().filter_map(number).max() else { return false };
+    // Other calls that touched the repository, such as `git status`, committed nothing.
+    let is_commit = |at: &usize| {
+        let moves = |data: &Path, path: &Path| path.starts_with(data.join("refs/heads")) || *path == data.join("HEAD");
+        let moves = |data: &Path| {
+            found.calls.get(*at).is_some_and(|call| call.changed.iter().any(|one| moves(data, Path::new(&one.path))))
+        };
+        looked.repository.as_ref().is_none_or(|(data, _)| moves(data))
+    };
+    let all: Vec<usize> = looked.by.iter().filter_map(number).collect();
+    let last = all.iter().copied().filter(is_commit).max();
+    let Some(ran) = last.or_else(|| all.iter().copied().max()) else { return false };
+    // Changes of later steps may lie between this commit and what later steps do in the repository.
+    let mut later = steps.iter().skip(at + 1);
+    let is_last = looked.repository.is_none() || !later.any(|step| matches!(step, Step::Do(Act::Git { .. })));
     let touched = |path: &PathBuf| found.touched.get(path).map(|change| change.by.clone()).unwrap_or_default();
     simulation.rows.iter().enumerate().all(|(other, row)| match row {
         Expect::Paths(paths, _) => {
             paths.iter().flat_map(touched).filter(|call| !looked.by.contains(call)).all(|call| {
                 let other_ran = number(&call);
-                // Later changes may lie between the commits of several steps.
-                if other < at { other_ran < Some(ran) } else { other_ran > Some(ran) || looked.repository.is_some() }
+                if other < at { other_ran < Some(ran) } else { other_ran > Some(ran) || !is_last }
             })
         }
         _ => true,
