@@ -5,6 +5,8 @@ mod elsewhere;
 mod offers;
 mod property;
 mod real;
+mod records;
+mod simulated;
 mod texts;
 
 #[test]
