@@ -10,7 +10,7 @@ use artoo_proto::{
 
 use super::compare::{self, Looked};
 use super::net::Found;
-use super::overlay::{Node, shown};
+use super::overlay::shown;
 use super::simulate::{Expect, Simulation};
 use super::{Ledger, Sequence, git, later};
 use crate::algebra::{Act, GitAction, Step};
@@ -225,8 +225,6 @@ fn composed(answers: &[(bool, String, String)]) -> Option<String> {
 #[derive(Default)]
 struct Claims {
     paths: BTreeSet<PathBuf>,
-    /// The claimed paths that exist at the end.
-    made: BTreeSet<PathBuf>,
     calls: BTreeSet<EvidenceId>,
     installers: BTreeSet<EvidenceId>,
     repositories: BTreeMap<PathBuf, bool>,
@@ -235,8 +233,6 @@ struct Claims {
 impl Claims {
     /// Adds what these steps claim.
     fn add(&mut self, simulation: &Simulation, looked: &[Looked]) {
-        let is_there = |(_, node): &(&PathBuf, &Node)| node.now.is_some();
-        self.made.extend(simulation.nodes.iter().filter(is_there).map(|(path, _)| path.clone()));
         self.paths.extend(simulation.nodes.keys().cloned());
         for looked in looked {
             self.calls.extend(looked.calls.iter().cloned());
@@ -259,13 +255,12 @@ impl Claims {
             }
             // A temporary file that was made and removed again changes the time of its folder.
             let is_time_of_folder = change.is_of_times() && found.fs.list(path).is_ok();
-            let is_way = change.before.is_none() && is_folder && self.made.iter().any(|made| made.starts_with(path));
             let by_all = |calls: &BTreeSet<EvidenceId>| change.by.iter().all(|call| calls.contains(call));
             let is_of_command = by_all(&self.installers) || (by_all(&self.calls) && !is_run);
             let is_of_git = self.repositories.iter().any(|(data, is_new)| {
                 path.starts_with(data) && (!is_hook || is_sample) && (*is_new || *path != data.join("config"))
             });
-            if !(self.paths.contains(path) || is_time_of_folder || is_way || is_of_command || is_of_git) {
+            if !(self.paths.contains(path) || is_time_of_folder || is_of_command || is_of_git) {
                 let by = change.by.last().cloned();
                 unasked.extend(by.map(|by| Unasked { path: shown(path), change: change.words().to_owned(), by }));
             }
