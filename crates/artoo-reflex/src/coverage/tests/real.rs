@@ -1,6 +1,7 @@
 //! Acts on real files: archives, links, repositories, commands, downloads, processes and programs.
 
 mod held;
+mod machine;
 mod outside;
 mod repositories;
 mod runs;

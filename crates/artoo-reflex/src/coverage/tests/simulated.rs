@@ -206,7 +206,7 @@ fn questions_are_answered_when_nothing_changes_their_answer_any_more() {
     done.write("/w/n", "n\n");
     assert_states(&cover(&ledger(&[&[machine()], &[make()]], &with), &done), &[NotShown, Shown]);
     assert_states(&cover(&ledger(&[&[make()], &[machine()]], &with), &done), &[Shown, Shown]);
-    assert_states(&cover(&ledger(&[&[machine()], &[keep.clone()]], &with), &with), &[Shown, Shown]);
+    assert_states(&cover(&ledger(&[&[machine()], std::slice::from_ref(&keep)], &with), &with), &[Shown, Shown]);
     // Without changes, a question that had no answer before may have one at the end.
     let lines = || count(text("/w/n"));
     assert_states(&cover(&ledger(&[&[lines()]], &with), &done), &[Shown]);
