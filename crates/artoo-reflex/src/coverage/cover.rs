@@ -104,8 +104,7 @@ impl Ledger {
             let looked = match (row, step) {
                 (Expect::Later(_), Step::Ask(query)) => later::ask(query, found),
                 (Expect::Later(before), Step::Do(act)) => {
-                    let place = git::Place { is_partial, ..place(steps, at) };
-                    let looked = later::act(act, before, &place, found, cwd);
+                    let looked = later::act(act, before, &place(steps, at, is_partial), found, cwd);
                     let is_ordered = matches!(act, Act::Run { .. } | Act::Git { action: GitAction::Commit { .. }, .. });
                     if is_ordered
                         && looked.state == CoverageState::Shown
@@ -172,7 +171,7 @@ fn in_order(steps: &[&Step], simulation: &Simulation, at: usize, looked: &Looked
 }
 
 /// The steps on the same repository, around one of them.
-fn place(steps: &[&Step], at: usize) -> git::Place {
+fn place(steps: &[&Step], at: usize, is_partial: bool) -> git::Place {
     let folder = |step: &Step| match step {
         Step::Do(Act::Git { folder, action }) => Some((folder.clone(), action.clone())),
         _ => None,
@@ -194,7 +193,7 @@ fn place(steps: &[&Step], at: usize) -> git::Place {
         commits: commits(&all),
         switches: all.iter().any(|action| matches!(action, GitAction::Switch { .. })),
         switches_later: switches(&later),
-        is_partial: false,
+        is_partial,
     }
 }
 
