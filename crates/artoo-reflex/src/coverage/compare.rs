@@ -230,9 +230,14 @@ fn held(path: &Path, node: &Node, found: &Found<'_>) -> Verdict {
 fn link(path: &Path, target: &Path, found: &Found<'_>) -> Verdict {
     let by = found.net(path).map(|change| change.by.clone());
     let said = found.net(path).and_then(|change| change.after.as_deref()?.strip_prefix("link to ").map(str::to_owned));
-    let from_link = |said: &str| path.parent().unwrap_or(path).join(said);
+    let from_link = |said: &str| {
+        let end = path.parent().unwrap_or(path).join(said);
+        // The last component stays, unless it is `..`.
+        let whole = || found.fs.real(&end.join("-")).parent().map(Path::to_path_buf);
+        if end.file_name().is_some() { Some(found.fs.real(&end)) } else { whole() }
+    };
     let is_there = match said {
-        Some(said) => found.fs.real(&from_link(&said)) == target || normal(&from_link(&said)) == target,
+        Some(said) => from_link(&said).is_some_and(|end| end == target),
         None => found.fs.real(&path.join("-")).parent().is_some_and(|end| end == found.fs.real(target)),
     };
     match (by, is_there) {
@@ -284,10 +289,7 @@ fn packed(path: &Path, roots: &[PathBuf], members: &[(PathBuf, Content)], found:
         wanted.insert(member, digest);
     }
     let name_of = |member: &archive::Member| String::from_utf8(member.name.clone()).ok();
-    let bases = roots
-        .first()
-        .into_iter()
-        .flat_map(|root| root.ancestors().skip(usize::from(roots.len() > 1 || root.parent().is_none())));
+    let bases = roots.first().into_iter().flat_map(|root| root.ancestors().skip(usize::from(roots.len() > 1)));
     let is_as_asked = |base: &Path| {
         let mut left = wanted.clone();
         // The base itself and the folders above the members may be listed or not.

@@ -10,7 +10,7 @@ use artoo_proto::{
 
 use super::compare::{self, Looked};
 use super::net::Found;
-use super::overlay::{Node, shown};
+use super::overlay::shown;
 use super::simulate::{Expect, Simulation};
 use super::{Ledger, Sequence, git, later};
 use crate::algebra::{Act, GitAction, Step};
@@ -104,10 +104,12 @@ impl Ledger {
             let looked = match (row, step) {
                 (Expect::Later(_), Step::Ask(query)) => later::ask(query, found),
                 (Expect::Later(before), Step::Do(act)) => {
-                    let place = git::Place { is_partial, ..place(steps, at) };
-                    let looked = later::act(act, before, &place, found, cwd);
+                    let looked = later::act(act, before, &place(steps, at, is_partial), found, cwd);
                     let is_ordered = matches!(act, Act::Run { .. } | Act::Git { action: GitAction::Commit { .. }, .. });
-                    if is_ordered && looked.state == CoverageState::Shown && !in_order(simulation, at, &looked, found) {
+                    if is_ordered
+                        && looked.state == CoverageState::Shown
+                        && !in_order(steps, simulation, at, &looked, found)
+                    {
                         let why = "it was not done at its place between the other changes";
                         Looked { calls: looked.calls, repository: looked.repository, ..Looked::not_shown(why) }
                     } else {
@@ -140,16 +142,28 @@ impl Ledger {
 }
 
 /// Whether a command ran after the changes of the steps before it, and before those of the steps after it.
-fn in_order(simulation: &Simulation, at: usize, looked: &Looked, found: &Found<'_>) -> bool {
+fn in_order(steps: &[&Step], simulation: &Simulation, at: usize, looked: &Looked, found: &Found<'_>) -> bool {
     let number = |call: &EvidenceId| found.calls.iter().position(|known| known.evidence_id == *call);
-    let Some(ran) = looked.by.iter().filter_map(number).max() else { return false };
+    // Other calls that touched the repository, such as `git status`, committed nothing.
+    let is_commit = |at: &usize| {
+        let moves = |data: &Path, path: &Path| path.starts_with(data.join("refs/heads")) || *path == data.join("HEAD");
+        let moves = |data: &Path| {
+            found.calls.get(*at).is_some_and(|call| call.changed.iter().any(|one| moves(data, Path::new(&one.path))))
+        };
+        looked.repository.as_ref().is_none_or(|(data, _)| moves(data))
+    };
+    let all: Vec<usize> = looked.by.iter().filter_map(number).collect();
+    let last = all.iter().copied().filter(is_commit).max();
+    let Some(ran) = last.or_else(|| all.iter().copied().max()) else { return false };
+    // Changes of later steps may lie between this commit and what later steps do in the repository.
+    let mut later = steps.iter().skip(at + 1);
+    let is_last = looked.repository.is_none() || !later.any(|step| matches!(step, Step::Do(Act::Git { .. })));
     let touched = |path: &PathBuf| found.touched.get(path).map(|change| change.by.clone()).unwrap_or_default();
     simulation.rows.iter().enumerate().all(|(other, row)| match row {
         Expect::Paths(paths, _) => {
             paths.iter().flat_map(touched).filter(|call| !looked.by.contains(call)).all(|call| {
                 let other_ran = number(&call);
-                // Later changes may lie between the commits of several steps.
-                if other < at { other_ran < Some(ran) } else { other_ran > Some(ran) || looked.repository.is_some() }
+                if other < at { other_ran < Some(ran) } else { other_ran > Some(ran) || !is_last }
             })
         }
         _ => true,
@@ -157,7 +171,7 @@ fn in_order(simulation: &Simulation, at: usize, looked: &Looked, found: &Found<'
 }
 
 /// The steps on the same repository, around one of them.
-fn place(steps: &[&Step], at: usize) -> git::Place {
+fn place(steps: &[&Step], at: usize, is_partial: bool) -> git::Place {
     let folder = |step: &Step| match step {
         Step::Do(Act::Git { folder, action }) => Some((folder.clone(), action.clone())),
         _ => None,
@@ -179,7 +193,7 @@ fn place(steps: &[&Step], at: usize) -> git::Place {
         commits: commits(&all),
         switches: all.iter().any(|action| matches!(action, GitAction::Switch { .. })),
         switches_later: switches(&later),
-        is_partial: false,
+        is_partial,
     }
 }
 
@@ -210,8 +224,6 @@ fn composed(answers: &[(bool, String, String)]) -> Option<String> {
 #[derive(Default)]
 struct Claims {
     paths: BTreeSet<PathBuf>,
-    /// The claimed paths that exist at the end.
-    made: BTreeSet<PathBuf>,
     calls: BTreeSet<EvidenceId>,
     installers: BTreeSet<EvidenceId>,
     repositories: BTreeMap<PathBuf, bool>,
@@ -220,8 +232,6 @@ struct Claims {
 impl Claims {
     /// Adds what these steps claim.
     fn add(&mut self, simulation: &Simulation, looked: &[Looked]) {
-        let is_there = |(_, node): &(&PathBuf, &Node)| node.now.is_some();
-        self.made.extend(simulation.nodes.iter().filter(is_there).map(|(path, _)| path.clone()));
         self.paths.extend(simulation.nodes.keys().cloned());
         for looked in looked {
             self.calls.extend(looked.calls.iter().cloned());
@@ -244,13 +254,12 @@ impl Claims {
             }
             // A temporary file that was made and removed again changes the time of its folder.
             let is_time_of_folder = change.is_of_times() && found.fs.list(path).is_ok();
-            let is_way = change.before.is_none() && is_folder && self.made.iter().any(|made| made.starts_with(path));
             let by_all = |calls: &BTreeSet<EvidenceId>| change.by.iter().all(|call| calls.contains(call));
             let is_of_command = by_all(&self.installers) || (by_all(&self.calls) && !is_run);
             let is_of_git = self.repositories.iter().any(|(data, is_new)| {
                 path.starts_with(data) && (!is_hook || is_sample) && (*is_new || *path != data.join("config"))
             });
-            if !(self.paths.contains(path) || is_time_of_folder || is_way || is_of_command || is_of_git) {
+            if !(self.paths.contains(path) || is_time_of_folder || is_of_command || is_of_git) {
                 let by = change.by.last().cloned();
                 unasked.extend(by.map(|by| Unasked { path: shown(path), change: change.words().to_owned(), by }));
             }

@@ -7,10 +7,13 @@ use serde_json::Value;
 
 use crate::algebra::{Act, Step, Target};
 use crate::eval::FileSystem;
-use crate::place::{file_name, parent};
+use crate::place::{file_name, parent, resolve};
 
 /// Words that say that the current folder is meant.
-const HERE: [&str; 5] = ["here", "current", "this", "working", "cwd"];
+const HERE: [&str; 6] = ["here", "current", "this", "working", "cwd", "pwd"];
+
+/// Words that say the same where the current folder is the home folder.
+const HOME: [&str; 3] = ["home", "user", "personal"];
 
 /// The steps with the new files of bare names in the workspace; `None` if there are none.
 pub(super) fn in_workspace(
@@ -31,7 +34,7 @@ pub(super) fn in_workspace(
         .filter_map(|(at, path)| {
             let name = file_name(path)?;
             let there = format!("{workspace}/{name}");
-            let is_bare = clauses.get(at).is_some_and(|clause| is_bare(name, &clause.words));
+            let is_bare = clauses.get(at).is_some_and(|clause| is_bare(name, &clause.words, environment));
             (is_bare && !exists(path) && !exists(&there)).then(|| (path.clone(), there))
         })
         .collect();
@@ -62,12 +65,27 @@ fn made(step: &Step) -> Vec<&String> {
 }
 
 /// Whether a clause names a file without a folder, and no word of it says that the current folder is meant.
-fn is_bare(name: &str, words: &str) -> bool {
+fn is_bare(name: &str, words: &str, environment: &Environment) -> bool {
     let mut places = words.match_indices(name).peekable();
     let is_alone = |at: usize| !words.get(..at).is_some_and(|before| before.ends_with('/'));
-    let says_here =
-        |word: &str| HERE.contains(&word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase().as_str());
-    places.peek().is_some() && places.all(|(at, _)| is_alone(at)) && !words.split_whitespace().any(says_here)
+    let is_named = places.peek().is_some() && places.all(|(at, _)| is_alone(at));
+    is_named && !words.split_whitespace().any(|word| says_here(word, environment))
+}
+
+/// Whether a word says that the current folder is meant, or names it.
+fn says_here(word: &str, environment: &Environment) -> bool {
+    let Environment { cwd, home, .. } = environment;
+    let plain = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    let is_path = |typed: &str| resolve(typed, environment).is_some_and(|place| place.path == *cwd);
+    // "The download folder" is Downloads.
+    let is_name = |name: &str| {
+        let name = name.to_lowercase();
+        plain == name || name.strip_suffix('s') == Some(&plain)
+    };
+    HERE.contains(&plain.as_str())
+        || cwd == home && HOME.contains(&plain.as_str())
+        || file_name(cwd).is_some_and(is_name)
+        || is_path(word.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '~' | '/')))
 }
 
 /// Replaces paths, and paths below them, in every text of a value.

@@ -330,7 +330,7 @@ fn is_fetch(call: &ToolCall, url: &str) -> bool {
     let Some(words) = command_of(call).and_then(|command| words(&command)) else { return false };
     let is_plain = |option: &str| match option.strip_prefix("--") {
         Some(_) => FETCH_OPTIONS.contains(&option.split('=').next().unwrap_or(option)),
-        None => option.chars().skip(1).all(|c| "sSLfoOq#".contains(c)),
+        None => option.chars().skip(1).all(|c| "sSLfoOq".contains(c)),
     };
     let program = words.first().is_some_and(|program| program == "curl" || program == "wget");
     let options = words.iter().filter(|word| word.starts_with('-'));

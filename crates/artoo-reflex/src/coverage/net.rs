@@ -73,7 +73,7 @@ impl<'a> Found<'a> {
                 let known = touched.entry(path).or_insert(new);
                 // A time that changed says nothing of the content.
                 let is_of_times = after_is_times(change.after.as_deref());
-                if !is_of_times || known.after.is_none() && known.by.is_empty() {
+                if !is_of_times || known.by.is_empty() {
                     if after_is_times(known.before.as_deref()) && !is_of_times {
                         known.before.clone_from(&change.before);
                     }

@@ -56,9 +56,8 @@ pub(super) fn set(
     let setting = match found.as_slice() {
         [] if format == Format::Env && section.is_none() => {
             let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-            let quoted = spellings(value, "\"", format).into_iter();
             let added = |spelling| format!("{text}{newline}{key}={spelling}\n").into_bytes();
-            return Ok(std::iter::once(value.to_owned()).chain(quoted).map(added).collect());
+            return Ok(spellings(value, "\"", format).into_iter().rev().map(added).collect());
         }
         [] => return Err(format!("there is no single line that sets “{name}”")),
         [one] => one,
@@ -194,9 +193,8 @@ fn differs_only_there(before: &[u8], after: &str, path: &[&str]) -> bool {
     };
     let places = places(&before, path, String::new());
     let [place] = places.as_slice() else { return false };
-    match (before.pointer_mut(place), after.pointer(place)) {
-        (Some(old), Some(new)) => *old = new.clone(),
-        _ => return false,
+    if let (Some(old), Some(new)) = (before.pointer_mut(place), after.pointer(place)) {
+        *old = new.clone();
     }
     before == after
 }

@@ -1,9 +1,12 @@
 //! Tests of the coverage: requests with hand-made steps, records and disks.
 
 mod acts;
+mod elsewhere;
 mod offers;
 mod property;
 mod real;
+mod records;
+mod simulated;
 mod texts;
 
 #[test]

@@ -49,6 +49,74 @@ fn offers_that_conflict_or_come_late_are_refused() {
 }
 
 #[test]
+fn an_offer_is_shown_only_if_all_of_it_was_done() {
+    let world = World::new(&FILES);
+    let mut ledger = half_read(&[create("/w/n", "n\n")], &world, &world.fs);
+    ledger.offer(2, vec![delete(), create("/w/o", "o\n")], &world.fs).unwrap();
+    let mut done = world.clone();
+    done.remove("/w/b.tmp");
+    assert!(cover(&ledger, &done).offered.is_empty());
+    // What the request says beside it may be open.
+    done.write("/w/o", "o\n");
+    let coverage = cover(&ledger, &done);
+    assert!(coverage.offered.len() == 1 && !coverage.is_complete());
+    assert!(coverage.rows.iter().all(|row| !row.confirmed));
+    // As long as a part is not read, other content may come from it.
+    done.write("/w/n", "m\n");
+    assert_eq!(cover(&ledger, &done).rows[0].state, CoverageState::NotShown);
+    ledger.confirm();
+    assert_eq!(cover(&ledger, &done).rows[0].state, Refuted);
+}
+
+#[test]
+fn an_offer_may_not_hinder_what_was_read() {
+    let world = World::new(&FILES);
+    let unread = || Err(Unread { state: NotRead, why: String::new() });
+    let read = |steps: &[Step], is_first: bool| {
+        let clauses = [Ok(steps.to_vec()), unread()];
+        let mut all: Vec<_> = (0..).zip(clauses).map(|(at, read)| ReadClause { span: (at, at + 1), read }).collect();
+        if !is_first {
+            all.reverse();
+        }
+        Ledger::of_clauses("xy", all, &environment()).simulate(&world.fs)
+    };
+    // Its clause comes first, so what was read would find the file.
+    let mut before = read(&[create("/w/n", "n\n")], false);
+    assert!(before.offer(1, vec![create("/w/n", "n\n")], &world.fs).unwrap_err().contains("already"));
+    assert!(before.offer(1, vec![create("/w/o", "n\n")], &world.fs).is_ok());
+    assert!(before.offer(1, vec![create("/w/p", "n\n")], &world.fs).is_ok());
+    assert_eq!(before.reading().offered.len(), 1);
+    // What could not be met before is no fault of the offer.
+    for is_first in [true, false] {
+        let mut failing = read(&[create("/w/a.txt", "n\n")], is_first);
+        let number = if is_first { 2 } else { 1 };
+        assert!(failing.offer(number, vec![create("/w/a.txt", "n\n")], &world.fs).is_err());
+        failing.offer(number, vec![delete()], &world.fs).unwrap();
+    }
+    let mut both = read(&[create("/w/a.txt", "n\n"), create("/w/o", "o\n")], false);
+    assert!(both.offer(1, vec![create("/w/o", "o\n")], &world.fs).is_err());
+}
+
+#[test]
+fn a_refused_proposal_is_told_once() {
+    let world = World::new(&FILES);
+    let mut ledger = half_read(&[create("/w/n", "n\n")], &world, &world.fs);
+    let wrong = |checks: Vec<serde_json::Value>| artoo_proto::ProposedReading { clause: 2, checks };
+    for _ in 0..2 {
+        ledger.propose(&[wrong(vec![json!({"kind": "none"})]), wrong(vec![])], &world.fs);
+    }
+    assert_eq!(ledger.reading().refused.len(), 2, "{:#?}", ledger.reading().refused);
+    let mut ledger = half_read(&[], &world, &world.fs);
+    assert!(ledger.require(&["removed: b.tmp".to_owned()], true, &world.fs).is_ok());
+    assert!(ledger.require(&["x".to_owned()], true, &world.fs).is_err());
+    let mut done = world.clone();
+    assert_states(&cover(&ledger, &done), &[CoverageState::NotShown, NotRead, Refuted]);
+    done.remove("/w/b.tmp");
+    let coverage = cover(&ledger, &done);
+    assert!(coverage.is_complete() && coverage.rows[0].why.contains("nothing"), "{coverage:#?}");
+}
+
+#[test]
 fn required_checks_are_about_the_end() {
     let world = World::new(&FILES);
     let mut ledger = half_read(&[create("/w/n.txt", "n\n")], &world, &world.fs);

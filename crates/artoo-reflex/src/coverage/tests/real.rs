@@ -1,6 +1,10 @@
 //! Acts on real files: archives, links, repositories, commands, downloads, processes and programs.
 
+mod held;
+mod machine;
 mod outside;
+mod repositories;
+mod runs;
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
@@ -19,6 +23,7 @@ use crate::eval::{FileSystemError, Space};
 /// The real files, and a folder that stands for `/proc`.
 struct RealFiles {
     proc: PathBuf,
+    home: Option<String>,
 }
 
 fn problem(error: &std::io::Error) -> FileSystemError {
@@ -78,7 +83,11 @@ impl FileSystem for RealFiles {
     }
 
     fn variable(&self, name: &str) -> Option<Vec<u8>> {
-        (name == "PATH").then(|| self.proc.join("bin").to_str().unwrap().as_bytes().to_vec())
+        match name {
+            "PATH" => Some(self.proc.join("bin").to_str().unwrap().as_bytes().to_vec()),
+            "HOME" => self.home.clone().map(String::into_bytes),
+            _ => None,
+        }
     }
 
     fn current_folder(&self) -> PathBuf {
@@ -105,7 +114,7 @@ struct Place {
 impl Place {
     fn new(files: &[(&str, &str)]) -> Self {
         let (folder, proc) = (TempDir::new().unwrap(), TempDir::new().unwrap());
-        let fs = RealFiles { proc: proc.path().to_owned() };
+        let fs = RealFiles { proc: proc.path().to_owned(), home: None };
         let place = Self { folder, _proc: proc, fs, calls: Vec::new() };
         for (path, content) in files {
             place.write(path, content);

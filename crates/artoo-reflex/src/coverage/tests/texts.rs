@@ -49,6 +49,156 @@ fn one_line_of_a_settings_file_changes() {
 }
 
 #[test]
+fn a_value_is_spelled_as_the_old_one_or_plainly() {
+    for (name, before, key, value, after) in [
+        (".env", "", "A", "x y", vec!["A=x y\n", "A=\"x y\"\n"]),
+        (".env", "B=1", "A", "x", vec!["B=1\nA=x\n", "B=1\nA=\"x\"\n"]),
+        (".env", "A=1\n", "A", "\"x\"", vec!["A=\"x\"\n", "A=x\n"]),
+        (".env", "A=\n", "A", "x", vec!["A=x\n"]),
+        (".env", "A=\"1\"\n", "A", "x", vec!["A=\"x\"\n", "A=x\n"]),
+        (".env", "A='1'\n", "A", "x", vec!["A='x'\n", "A=x\n"]),
+        (".env.local", "A=1\r\nB=2\r\n", "A", "x", vec!["A=x\r\nB=2\r\n"]),
+        ("x.properties", "A=1 # n\n", "A", "x", vec!["A=x # n\n"]),
+        ("x.conf", "a = 1\n", "a", "x", vec!["a = x\n"]),
+        ("x.cfg", "a = 1 ; n\n", "a", "x", vec!["a = x\n"]),
+        ("x.yaml", "k: 'a'\n", "k", "\"x\"", vec!["k: 'x'\n", "k: \"x\"\n"]),
+        ("x.toml", "k = 'a'\n", "k", "x", vec!["k = 'x'\n", "k = \"x\"\n"]),
+        ("x.toml", "k = \"a\"\n", "k", "5", vec!["k = \"5\"\n"]),
+        ("x.toml", "k = 4\n", "k", "\"5\"", vec!["k = \"5\"\n"]),
+        ("x.toml", "k = 4\n", "k", "a", vec!["k = \"a\"\n"]),
+        ("x.toml", "k = \"a\"\n", "k", "x\\y\"z", vec!["k = \"x\\\\y\\\"z\"\n"]),
+        ("x.json", "{\n\"k\": 4 ,\n\"l\": 1\n}", "k", "true", vec!["{\n\"k\": true ,\n\"l\": 1\n}"]),
+    ] {
+        assert_eq!(set(name, before, key, value).unwrap(), after, "{name} {before} {key} {value}");
+    }
+}
+
+#[test]
+fn a_value_ends_where_its_quotation_mark_does() {
+    for (name, old, rest) in [
+        ("x.toml", r#""a # b""#, " # n"),
+        ("x.toml", r#""a \" # b""#, " # n"),
+        ("x.toml", r#""a # \\""#, " # n \""),
+        ("x.toml", r#""a \\\" # b""#, ""),
+        ("x.toml", r#"'a # \'"#, " # n'"),
+        ("x.yaml", r"'a # b'", " # n"),
+        ("x.env", r#""a'b # c""#, " # n"),
+    ] {
+        let mark = if name == "x.yaml" { ": " } else { " = " };
+        let made = set(name, &format!("k{mark}{old}{rest}\n"), "k", "y").unwrap();
+        let quote = &old[..1];
+        assert_eq!(made[0], format!("k{mark}{quote}y{quote}{rest}\n"), "{old}{rest}");
+    }
+    // Without its end, the mark belongs to the value.
+    assert_eq!(set("x.ini", "k = 'a # n\n", "k", "y").unwrap()[0], "k = 'y' # n\n");
+}
+
+#[test]
+fn keys_are_found_in_their_sections_alone() {
+    for (name, before, key, after) in [
+        ("x.ini", "# k = 1\n; k = 2\n\nk = 3\n", "k", "# k = 1\n; k = 2\n\nk = 9\n"),
+        ("x.toml", "[ \"a b\" . c ]\nk = 1\n", "a b.c/k", "[ \"a b\" . c ]\nk = 9\n"),
+        ("x.yaml", "a:\n  b:\n    k: 1\n  k: 2\n", "a/k", "a:\n  b:\n    k: 1\n  k: 9\n"),
+        ("x.yaml", "a:\n  b:\n    k: 1\nb:\n  k: 2\n", "b/k", "a:\n  b:\n    k: 1\nb:\n  k: 9\n"),
+        ("x.yaml", "a:\n  k: 1\nk: 2\n", "a.k", "a:\n  k: 9\nk: 2\n"),
+        ("x.json", "{\n\"a/b\": {\n \"k\": 1\n},\n\"k\": 2\n}", "a/b", ""),
+    ] {
+        match set(name, before, key, "9") {
+            Ok(made) => assert_eq!(made[0], after, "{name} {key}"),
+            Err(_) => assert_eq!(after, "", "{name} {key}"),
+        }
+    }
+    for (name, before, key, value) in [
+        ("x.yaml", "a:\n  k: 1\nk: 2\n", "k", "9"),
+        ("x.json", "{\n\"k\": 1, \"l\": 2\n}", "k", "9"),
+        ("x.json", "{\n\"k\": [\n1\n]\n}", "k", "9"),
+        ("x.json", "{\n\"k\": {\n\"l\": 1\n}\n}", "k", "9"),
+        ("x.json", "{\n\"a\": [\n{\n\"k\": 1\n}\n]\n}", "k", "9"),
+        ("x.json", "\"k\": 1\n", "k", "9"),
+        ("x.json", "{\n\"k\": 1\n", "k", "9"),
+        ("x.json", "{\n\"k\": 1, \"a\": {\"k\": 2}\n}", "k", "9"),
+        ("x.ini", "k = 1\n", "a/k", "9"),
+        (".env", "A=1\n", "A", "x\ny"),
+        (".env", "A=1\n", "", "x"),
+        ("env", "A=1\n", "A", "x"),
+        ("x.xml", "A=1\n", "A", "x"),
+    ] {
+        assert!(set(name, before, key, value).is_err(), "{name} {before} {key}");
+    }
+    let bytes = settings::set(Path::new("x.ini"), b"k = \xff\n", None, "k", "1");
+    assert!(bytes.is_err());
+}
+
+#[test]
+fn lines_are_added_where_the_file_ends() {
+    for (before, text, at_start, right, wrong) in [
+        ("a", "x\n", false, vec!["a\nx\n", "a\nx"], vec!["ax\n", "a\n\nx\n"]),
+        ("a\n", "x\n", false, vec!["a\nx\n"], vec!["a\nx", "x\na\n"]),
+        ("", "x\n", false, vec!["x\n", "x"], vec!["\nx\n"]),
+        ("a", "x\n", true, vec!["x\na"], vec!["x\na\n"]),
+        ("", "\n", false, vec!["\n"], vec!["\n\n"]),
+    ] {
+        let world = World::new(&[("/w/a.txt", before)]);
+        let step = Step::Do(Act::Insert { path: "/w/a.txt".to_owned(), text: text.to_owned(), at_start });
+        let ledger = ledger(&[&[step]], &world);
+        for (texts, state) in [(right, Shown), (wrong, Refuted)] {
+            for text in texts {
+                let mut done = world.clone();
+                done.write("/w/a.txt", text);
+                assert_states(&cover(&ledger, &done), &[state]);
+            }
+        }
+        assert_states(&cover(&ledger, &world), &[Refuted]);
+    }
+}
+
+#[test]
+fn an_edited_file_keeps_its_end_without_a_newline() {
+    let first = |path: &str| Query::Part { of: Box::new(text(path)), part: crate::algebra::Part::First(1) };
+    for (before, after, state) in
+        [("a\nb", "a", Shown), ("a\nb", "a\n", Refuted), ("a\nb\n", "a\n", Shown), ("a\nb\n", "a", Refuted)]
+    {
+        let world = World::new(&[("/w/a.txt", before)]);
+        let save = Act::Save { of: first("/w/a.txt"), to: "/w/a.txt".to_owned() };
+        let ledger = ledger(&[&[Step::Do(save)]], &world);
+        let mut done = world.clone();
+        done.write("/w/a.txt", after);
+        assert_states(&cover(&ledger, &done), &[state]);
+    }
+    let world = World::new(&[("/w/a.txt", "a\n"), ("/w/b.txt", "b\n")]);
+    let save = Act::Save { of: first("/w/a.txt"), to: "/w/b.txt".to_owned() };
+    let coverage = cover(&ledger(&[&[Step::Do(save)]], &world), &world);
+    assert_states(&coverage, &[NotShown]);
+    assert!(coverage.rows[0].why.contains("already"));
+}
+
+#[test]
+fn answers_are_written_in_their_usual_forms() {
+    let tree = Query::Tree { roots: vec!["/w".to_owned()], depth: Depth::Whole, hidden: true, kind: Kind::File };
+    let world = World::new(&[("/w/d/a.txt", "one\n"), ("/w/b.txt", "two\nthree\n")]);
+    let number = Query::Aggregate { of: Box::new(text("/w/b.txt")), function: Function::Count };
+    let yes = Query::Aggregate { of: Box::new(text("/w/b.txt")), function: Function::Any };
+    for (of, written, state) in [
+        (tree.clone(), "/w/b.txt\n/w/d/a.txt\n", Shown),
+        (tree.clone(), "b.txt\nd/a.txt\n", Shown),
+        (tree.clone(), "b.txt\nd/a.txt", Shown),
+        (tree.clone(), "b.txt\na.txt\n", Refuted),
+        (tree, "b.txt\n", Refuted),
+        (file("/w/b.txt"), "/w/b.txt\n", Shown),
+        (file("/w/b.txt"), "b.txt\n", Refuted),
+        (number.clone(), "2\n", Shown),
+        (number, "3\n", Refuted),
+        (yes, "yes\n", NotShown),
+    ] {
+        let save = Act::Save { of, to: "/w/n.txt".to_owned() };
+        let ledger = ledger(&[&[Step::Do(save)]], &world);
+        let mut done = world.clone();
+        done.write("/w/n.txt", written);
+        assert_states(&cover(&ledger, &done), &[state]);
+    }
+}
+
+#[test]
 fn a_word_inside_other_words_is_ambiguous() {
     let world = World::new(&[("/w/a.txt", "cat\nconcat\n"), ("/w/b.txt", "cat\n")]);
     let replace = |path: &str| {
@@ -61,6 +211,21 @@ fn a_word_inside_other_words_is_ambiguous() {
     done.write("/w/a.txt", "dog\nconcat\n");
     done.write("/w/b.txt", "dog\n");
     assert_states(&cover(&ledger, &done), &[NotShown, Shown]);
+    for (find, before, state) in [
+        ("a_b", "a_b xa_bc\n", NotShown),
+        ("a_b", "a_b x\n", Shown),
+        ("a1", "a1 a12\n", NotShown),
+        ("a-b", "a-b xa-bc\n", Shown),
+    ] {
+        let world = World::new(&[("/w/a.txt", before)]);
+        let (find, with) = (find.to_owned(), "z".to_owned());
+        let after = before.replace(&find, &with);
+        let act = Act::Replace { path: "/w/a.txt".to_owned(), find, with, to: "/w/n.txt".to_owned() };
+        let ledger = super::ledger(&[&[Step::Do(act)]], &world);
+        let mut done = world.clone();
+        done.write("/w/n.txt", &after);
+        assert_states(&cover(&ledger, &done), &[state]);
+    }
 }
 
 #[test]

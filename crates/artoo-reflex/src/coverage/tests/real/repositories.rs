@@ -1,0 +1,169 @@
+//! Repositories in their several states: packed names, first commits, several steps.
+
+use super::*;
+
+/// A repository whose names are packed, and compares actions on it with commands.
+fn check_packed(actions: &[GitAction], commands: &[&str]) -> Coverage {
+    check_after(
+        "git branch old; echo y >> c.txt; git commit -qam two; git tag v0; git pack-refs --all",
+        actions,
+        commands,
+    )
+}
+
+/// Prepares a repository with a commit, and compares actions on it with commands.
+fn check_after(prepare: &str, actions: &[GitAction], commands: &[&str]) -> Coverage {
+    let mut place = Place::new(&FILES);
+    place.sh("git init -q -b main && git add -A && git commit -q -m start");
+    place.sh(&format!("{prepare}; echo z >> c.txt"));
+    place.calls.clear();
+    let acts: Vec<Act> = actions.iter().map(|action| git(&place, action.clone())).collect();
+    let ledger = place.ledger(&acts);
+    for command in commands {
+        place.sh(command);
+    }
+    ledger.cover(&place.calls, &place.fs)
+}
+
+fn branch(name: &str, switch: bool) -> GitAction {
+    GitAction::Branch { name: name.to_owned(), switch }
+}
+
+fn switch(name: &str) -> GitAction {
+    GitAction::Switch { name: name.to_owned() }
+}
+
+fn tag(name: &str) -> GitAction {
+    GitAction::Tag { name: name.to_owned() }
+}
+
+#[test]
+fn packed_names_are_read() {
+    assert_complete(&check_packed(&[commit("m")], &["git commit -qam m"]));
+    assert_complete(&check_packed(&[branch("new", false)], &["git branch new && git pack-refs --all"]));
+    assert_complete(&check_packed(&[tag("v1")], &["git tag v1 && git pack-refs --all"]));
+    assert_states(&check_packed(&[switch("old")], &["git checkout -q -- c.txt; git checkout old"]), &[Shown]);
+    for (action, command) in [
+        (branch("new", false), "git branch new old && git pack-refs --all"),
+        (tag("v1"), "git tag v1 old && git pack-refs --all"),
+        (tag("v1"), "git tag -a -m x v1 old"),
+    ] {
+        assert_states(&check_packed(&[action], &[command]), &[Refuted]);
+    }
+    for action in [branch("old", false), tag("v0")] {
+        assert_states(&check_packed(&[action], &["true"]), &[NotShown]);
+    }
+    // Names of other things are no commits.
+    for name in ["../tags/v0", "a//b"] {
+        let coverage = check_packed(&[branch(name, false)], &["true"]);
+        assert_states(&coverage, &[Refuted]);
+        assert!(coverage.rows[0].why.contains("there is no branch"), "{coverage:#?}");
+    }
+}
+
+#[test]
+fn the_first_commit_follows_none() {
+    let check = |actions: &[GitAction], commands: &[&str]| {
+        let mut place = Place::new(&FILES);
+        place.sh("git init -q -b main");
+        place.calls.clear();
+        let acts: Vec<Act> = actions.iter().map(|action| git(&place, action.clone())).collect();
+        let ledger = place.ledger(&acts);
+        for command in commands {
+            place.sh(command);
+        }
+        ledger.cover(&place.calls, &place.fs)
+    };
+    assert_complete(&check(&[commit("m")], &["git add -A && git commit -qm m"]));
+    assert_states(&check(&[commit("m")], &["git add -A && git commit -qm n"]), &[Refuted]);
+    assert_states(&check(&[commit("m")], &["git add d && git commit -qm x; git add -A; git commit -qm m"]), &[Refuted]);
+    assert_states(&check(&[commit("m")], &["true"]), &[Refuted]);
+    let both = [branch("new", true), commit("m")];
+    assert_complete(&check(&both, &["git checkout -q -b new; git add -A && git commit -qm m"]));
+    assert_states(&check(&[branch("new", false)], &["true"]), &[Refuted]);
+    assert_complete(&check(&[GitAction::Init], &["git init -q"]));
+}
+
+#[test]
+fn steps_on_a_repository_are_compared_at_their_place() {
+    let two = ["git commit -qam one", "echo y >> c.txt; git commit -qam two"];
+    let [first, second] = two;
+    let between = check_after("true", &[commit("one"), tag("v1"), commit("two")], &[first, "git tag v1", second]);
+    assert_states(&between, &[Shown, Shown, Shown]);
+    assert_states(
+        &check_after("true", &[commit("one"), tag("v1"), commit("two")], &[first, second, "git tag v1"]),
+        &[Shown, Refuted, Shown],
+    );
+    assert_complete(&check_after("true", &[tag("v1"), commit("one")], &["git tag v1", first]));
+    assert_states(&check_after("true", &[tag("v1"), commit("one")], &[first, "git tag v1"]), &[Refuted, Shown]);
+    assert_complete(&check_after("true", &[branch("b", false), commit("one")], &["git branch b", first]));
+    assert_states(
+        &check_after("true", &[branch("b", false), commit("one")], &["git checkout -q -b b", first]),
+        &[Refuted, Shown],
+    );
+    // Of two that are checked out, only the last can be seen.
+    let old = "git branch old; git branch older";
+    let out = ["git checkout -q old", "git checkout -q older"];
+    assert_states(&check_after(old, &[switch("old"), switch("older")], &out), &[NotShown, Shown]);
+    assert_states(&check_after(old, &[switch("old"), switch("older")], &out[..1]), &[NotShown, Refuted]);
+    let new = [switch("old"), branch("new", true)];
+    assert_states(&check_after(old, &new, &["git checkout -q old", "git checkout -q -b new"]), &[NotShown, Shown]);
+    let back = [branch("new", true), switch("old")];
+    assert_states(&check_after(old, &back, &["git checkout -q -b new", "git checkout -q old"]), &[Shown, Shown]);
+    let committed = [switch("old"), commit("m")];
+    assert_states(&check_after(old, &committed, &["git checkout -q old", "git commit -qam m"]), &[Shown, NotShown]);
+}
+
+#[test]
+fn commits_that_hold_nothing_or_join_others_are_no_commits_of_the_work() {
+    assert_states(&check_after("true", &[commit("m")], &["git commit -qam m; git checkout -q --detach"]), &[Shown]);
+    let merge = "git checkout -q -b b; git commit -qam x; git checkout -q main; git merge -q --no-ff -m m b";
+    assert_states(&check_after("true", &[commit("m")], &[merge]), &[Refuted]);
+    let amended = check_after("true", &[commit("m")], &["git commit -qam m; git reset -q --soft HEAD~1"]);
+    assert_states(&amended, &[Refuted]);
+    let lines = check_after("true", &[commit("a\n\nb")], &["git commit -qam a -m b"]);
+    assert_complete(&lines);
+    let other = check_after("true", &[commit("a\n\nb")], &["git commit -qam a -m c"]);
+    assert_states(&other, &[Refuted]);
+    // A commit that is checked out without a branch.
+    assert_complete(&check_after("git checkout -q --detach", &[commit("m")], &["git commit -qam m"]));
+}
+
+#[test]
+fn changes_of_the_repository_belong_to_its_step_and_others_do_not() {
+    let more = check_after("true", &[commit("m")], &["git commit -qam m; echo x > n.txt"]);
+    assert!(more.rows[0].state == Shown && more.unasked.len() == 1, "{more:#?}");
+    assert!(more.rows[0].by.len() == 1 && more.unasked[0].path.ends_with("n.txt"), "{more:#?}");
+    let none = check_after("true", &[commit("m")], &["git commit -qam m", "ls"]);
+    assert!(none.rows[0].by.len() == 1, "{none:#?}");
+    let hooks = "printf x > .git/hooks/pre-commit; printf x > .git/hooks/new.sample";
+    let hook = check_after("true", &[commit("m")], &["git commit -qam m", hooks]);
+    assert!(hook.unasked.len() == 1 && hook.run_by_others.len() == 1, "{hook:#?}");
+    let removed =
+        check_after("echo x > .git/hooks/post-x", &[commit("m")], &["git commit -qam m; rm .git/hooks/post-x"]);
+    assert!(removed.unasked.len() == 1 && removed.run_by_others.is_empty(), "{removed:#?}");
+    let mut place = Place::new(&FILES);
+    let ledger = place.ledger(&[git(&place, GitAction::Init)]);
+    place.sh("git init -q; git config a.b c");
+    assert_complete(&ledger.cover(&place.calls, &place.fs));
+}
+
+#[test]
+fn a_step_after_a_commit_comes_after_it() {
+    let acts = |place: &Place| {
+        vec![git(place, commit("m")), Act::CreateFile { path: place.path("n.txt"), text: "n\n".to_owned() }]
+    };
+    let check = |commands: &[&str]| {
+        let mut place = Place::new(&FILES);
+        place.sh("git init -q -b main && git add -A && git commit -q -m start; echo z >> c.txt");
+        place.calls.clear();
+        let ledger = place.ledger(&acts(&place));
+        for command in commands {
+            place.sh(command);
+        }
+        ledger.cover(&place.calls, &place.fs)
+    };
+    assert_complete(&check(&["git commit -qam m", "echo n > n.txt"]));
+    assert_complete(&check(&["git commit -qam m", "echo n > n.txt", "git add -N n.txt; git status"]));
+    assert_states(&check(&["echo n > n.txt", "git add -A; git commit -qam m"]), &[NotShown, Shown]);
+}

@@ -1,0 +1,231 @@
+//! How commands and downloads may be spelled, and what their records must hold.
+
+use artoo_proto::KeptOutput;
+
+use super::*;
+
+#[test]
+fn scripts_are_run_by_the_programs_that_their_endings_ask_for() {
+    let files = [("a.sh", ""), ("a.bash", ""), ("a.py", ""), ("a.js", ""), ("ls", "")];
+    let check = |wanted: &'static str, said: &str| {
+        let mut place = Place::new(&files);
+        let ledger = place.ledger(&[run(&place, wanted, None)]);
+        place.sh("true").input = json!({ "command": said });
+        ledger.cover(&place.calls, &place.fs)
+    };
+    for (wanted, said) in [
+        ("./a.sh", "bash a.sh"),
+        ("./a.bash", "bash a.bash"),
+        ("./a.py", "python3 a.py"),
+        ("./a.js", "node a.js"),
+        ("python3 a.py -v", "./a.py -v"),
+        ("ls a.py", "ls ./a.py"),
+        ("ls -l", "ls  '-l'"),
+        ("ls | wc", "ls | wc"),
+        ("ls \"a b\"", "ls 'a b'"),
+        ("ls ''", "ls \"\""),
+    ] {
+        assert_states(&check(wanted, said), &[Shown]);
+    }
+    for (wanted, said) in [
+        ("./a.bash", "sh a.bash"),
+        ("./a.py", "node a.py"),
+        ("./a.js", "python3 a.js"),
+        ("./a.py", "a.py"),
+        ("ls a.py", "./ls a.py"),
+        ("ls none", "ls ./none"),
+        ("ls | wc", "ls | cat"),
+        ("ls \"$HOME\"", "ls '$HOME'"),
+        ("ls 'a", "ls a"),
+        ("ls a b", "ls 'a b'"),
+        ("ls a", "ls a ''"),
+        ("ls a", "ls a # b"),
+        ("ls a", "ls a\\ "),
+    ] {
+        assert_states(&check(wanted, said), &[NotShown]);
+    }
+}
+
+#[test]
+fn an_option_is_no_path_even_if_a_file_has_its_name() {
+    let mut place = Place::new(&[("-l", ""), ("d/x", "")]);
+    let ledger = place.ledger(&[run(&place, "ls -l", None)]);
+    place.sh("ls ./-l");
+    assert_states(&ledger.cover(&place.calls, &place.fs), &[NotShown]);
+    place.sh("ls -l");
+    assert_complete(&ledger.cover(&place.calls, &place.fs));
+}
+
+#[test]
+fn a_run_is_in_its_folder() {
+    let acts = |place: &Place| vec![Act::Run { command: "ls".to_owned(), folder: place.path("my d"), to: None }];
+    let files = [("my d/a.txt", ""), ("d/b.txt", "")];
+    for command in ["cd 'my d' && ls", "cd @/'my d'&&ls", "cd ./d/../'my d' && ls", "cd ~/'my d' && ls"] {
+        let mut place = Place::new(&files);
+        place.fs.home = Some(place.path("").trim_end_matches('/').to_owned());
+        let ledger = place.ledger(&acts(&place));
+        place.sh(&command.replace('@', place.path("").trim_end_matches('/')));
+        assert_complete(&ledger.cover(&place.calls, &place.fs));
+    }
+    for command in ["ls", "cd d && ls", "cd 'my d'; ls", "cd d 'my d' && ls", "cd 'my d' && ls && ls"] {
+        assert_states(&Place::check(&files, acts, &[command]), &[NotShown]);
+    }
+}
+
+#[test]
+fn only_calls_that_ran_commands_count_as_runs() {
+    let mut place = Place::new(&FILES);
+    let ledger = place.ledger(&[run(&place, "ls d", None)]);
+    place.sh("ls d");
+    let with = |change: &dyn Fn(&mut ToolCall)| {
+        let mut calls = place.calls.clone();
+        change(&mut calls[0]);
+        ledger.cover(&calls, &place.fs).rows.remove(0).state
+    };
+    assert_eq!(with(&|_| {}), Shown);
+    assert_eq!(with(&|call| call.tool = "run_command".to_owned()), Shown);
+    assert_eq!(with(&|call| call.tool = "files".to_owned()), Refuted);
+    assert_eq!(with(&|call| call.status = CallStatus::Denied), Refuted);
+    assert_eq!(with(&|call| call.exit_code = None), Refuted);
+    assert_eq!(with(&|call| call.exit_code = Some(1)), Refuted);
+    // The last run decides.
+    let mut calls = [place.calls.clone(), place.calls.clone()].concat();
+    calls[1].exit_code = Some(1);
+    assert_eq!(ledger.cover(&calls, &place.fs).rows[0].state, Refuted);
+    calls[1].exit_code = Some(0);
+    calls[0].exit_code = Some(1);
+    assert_eq!(ledger.cover(&calls, &place.fs).rows[0].state, Shown);
+}
+
+#[test]
+fn output_in_a_file_is_the_whole_output_of_the_run() {
+    let mut place = Place::new(&FILES);
+    let ledger = place.ledger(&[run(&place, "ls d", Some("o"))]);
+    place.sh("ls d");
+    place.sh("printf 'a.txt\\ne' > o");
+    let with = |change: &dyn Fn(&mut ToolCall)| {
+        let mut calls = place.calls.clone();
+        change(&mut calls[0]);
+        ledger.cover(&calls, &place.fs).rows.remove(0).state
+    };
+    let kept = |stream: &str, left_out: u64, text: &str| KeptOutput {
+        stream: stream.to_owned(),
+        sha256: digest::of_bytes(text.as_bytes()),
+        bytes: 7,
+        left_out,
+    };
+    assert_eq!(with(&|_| {}), Shown);
+    assert_eq!(with(&|call| call.output = "a.txt\n".to_owned()), Refuted);
+    let cut = |kept: Vec<KeptOutput>| {
+        with(&|call| (call.truncated, call.output, call.kept) = (true, "a.txt\ne".to_owned(), kept.clone()))
+    };
+    assert_eq!(cut(vec![]), NotShown);
+    assert_eq!(cut(vec![kept("stdout", 0, "a.txt\ne")]), Shown);
+    assert_eq!(cut(vec![kept("output", 0, "a.txt\ne")]), Shown);
+    assert_eq!(cut(vec![kept("stderr", 0, "a.txt\ne")]), NotShown);
+    assert_eq!(cut(vec![kept("stdout", 1, "a.txt\ne")]), NotShown);
+    assert_eq!(cut(vec![kept("stdout", 0, "x")]), NotShown);
+    for command in ["ls d > o", "ls d &> o", "ls d >o 2>&1", "ls d | tee o"] {
+        let coverage = Place::check(&FILES, |place| vec![run(place, "ls d", Some("o"))], &[command]);
+        assert_complete(&coverage);
+        assert_eq!(coverage.answer, None);
+    }
+    for command in ["ls d > o o", "ls d > d/o", "ls > o", "ls d | tee -a o"] {
+        let coverage = Place::check(&FILES, |place| vec![run(place, "ls d", Some("o"))], &[command]);
+        assert_eq!(coverage.rows[0].state, NotShown, "{command} {coverage:#?}");
+    }
+}
+
+#[test]
+fn a_long_output_is_answered_with_its_end() {
+    let coverage = Place::check(&FILES, |place| vec![run(place, "seq 30", None)], &["seq 30"]);
+    let lines: Vec<String> = (11..=30).map(|number| number.to_string()).collect();
+    assert_eq!(coverage.answer, Some(format!("exit code 0\n{}", lines.join("\n"))));
+    let coverage = Place::check(&FILES, |place| vec![run(place, "true", None)], &["true"]);
+    assert_eq!(coverage.answer.as_deref(), Some("exit code 0"));
+}
+
+#[test]
+fn downloads_have_plain_options_alone() {
+    let url = "https://h/x";
+    let check = |line: &str| {
+        let mut place = Place::new(&FILES);
+        let ledger = place.ledger(&[Act::Fetch { url: url.to_owned(), to: None }]);
+        let call = place.sh("echo page");
+        call.input = json!({ "command": line });
+        ledger.cover(&place.calls, &place.fs).rows.remove(0).state
+    };
+    for line in [
+        "curl https://h/x",
+        "curl -s -L https://h/x -o f",
+        "curl --silent --output=f https://h/x",
+        "curl -fsSL --fail https://h/x",
+        "wget -qO- https://h/x",
+        "wget --quiet --output-document f https://h/x",
+    ] {
+        let state = check(line);
+        assert_eq!(state, if line.contains("O-") { Refuted } else { Shown }, "{line}");
+    }
+    for line in [
+        "curl -s -d x https://h/x",
+        "curl -sd x https://h/x",
+        "curl --silent --data x https://h/x",
+        "curl --data=x https://h/x",
+        "curl https://h/x https://h/y",
+        "curl https://h/y",
+        "curl -s",
+        "lynx https://h/x",
+        "curl https://h/x | sh",
+        "",
+    ] {
+        assert_eq!(check(line), Refuted, "{line}");
+    }
+}
+
+#[test]
+fn a_download_is_the_file_that_its_call_wrote() {
+    let mut place = Place::new(&FILES);
+    let ledger = place.ledger(&[Act::Fetch { url: "https://h/x".to_owned(), to: Some(place.path("f")) }]);
+    place.sh("echo page > f").input = json!({ "command": "curl -s https://h/x -o f" });
+    assert_complete(&ledger.cover(&place.calls, &place.fs));
+    let mut denied = place.calls.clone();
+    denied[0].status = CallStatus::Failed;
+    assert_states(&ledger.cover(&denied, &place.fs), &[Refuted]);
+    fs::write(place.path("f"), "other\n").unwrap();
+    assert_eq!(ledger.cover(&place.calls, &place.fs).rows[0].state, NotShown);
+    place.sh("echo more >> f");
+    assert_eq!(ledger.cover(&place.calls, &place.fs).rows[0].state, NotShown);
+    for (tool, input, state) in [
+        ("web_fetch", "https://h/x", Shown),
+        ("fetch", "https://h/x", Shown),
+        ("search", "https://h/y", Refuted),
+        ("files", "https://h/x", Refuted),
+    ] {
+        let mut place = Place::new(&FILES);
+        let ledger = place.ledger(&[Act::Fetch { url: "https://h/x".to_owned(), to: None }]);
+        let call = place.sh("echo page");
+        (call.tool, call.input, call.truncated) = (tool.to_owned(), json!({ "url": input }), true);
+        let coverage = ledger.cover(&place.calls, &place.fs);
+        assert_states(&coverage, &[state]);
+        assert_eq!(coverage.answer, None);
+    }
+}
+
+#[test]
+fn a_run_is_after_the_changes_before_it_and_before_those_after_it() {
+    let add =
+        |place: &Place, text: &str| Act::Insert { path: place.path("c.txt"), text: text.to_owned(), at_start: false };
+    let acts = |place: &Place| {
+        let made = Act::CreateFile { path: place.path("n.txt"), text: "n\n".to_owned() };
+        vec![add(place, "x\n"), run(place, "ls d", None), made]
+    };
+    let (before, ran, after) = ("echo x >> c.txt", "ls d", "echo n > n.txt");
+    assert_complete(&Place::check(&FILES, acts, &[before, ran, after]));
+    assert_complete(&Place::check(&FILES, acts, &[ran, before, ran, after]));
+    for commands in [[before, after, ran], [ran, before, after], [after, ran, before]] {
+        assert_states(&Place::check(&FILES, acts, &commands), &[Shown, NotShown, Shown]);
+    }
+    // What the command itself changed is no order.
+    let own = |place: &Place| vec![add(place, "x\n"), run(place, "echo x >> c.txt", None)];
+    assert_complete(&Place::check(&FILES, own, &["echo x >> c.txt"]));
+}
