@@ -213,6 +213,9 @@ impl Draft {
             || ((self.loose || other.loose) && !self.preds.is_empty() && !other.preds.is_empty())
             // "find ABC files": it is unclear whether ABC is a text or a kind of file.
             || (self.found.is_some() && other.has_noun())
+            // After the verb of an act or a question, another verb is a noun: "delete the output files".
+            || (other.verb.is_some() && (self.act.is_some() || (self.ask.is_some() && other.verb != Some(Verb::Find))))
+            || (self.verb.is_some() && other.act.is_some())
             // In "starting with 'x' files", the noun must come before the condition.
             || (self.only_preds_of(|pred| matches!(pred, Pred::Name(_))) && other.has_noun());
         if clash {
