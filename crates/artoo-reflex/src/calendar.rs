@@ -100,7 +100,8 @@ impl Clock {
     pub(crate) fn weekday(self, weekday: i8) -> Option<Stretch> {
         let today = self.today()?;
         let back = i64::from((today.weekday().to_monday_one_offset() - weekday).rem_euclid(7));
-        self.day(today.checked_sub(back.days()).ok()?)
+        // On a Monday, "last Monday" may be today or a week ago.
+        (back > 0).then(|| self.day(today.checked_sub(back.days()).ok()?))?
     }
 
     /// The time range of the latest month, or day of that month, that has begun, for a date without a year.

@@ -17,10 +17,7 @@ pub(super) fn items(context: &Context<'_>, meaning: &Meaning, start: usize) -> V
         Meaning::FileType { index, form } => return file_type(*index, *form).into_iter().collect(),
         Meaning::Concept(concept) => concept,
     };
-    let mark = Item::Mark(match concept {
-        Concept::Rows { plural } => Concept::Lines { plural: *plural },
-        other => other.clone(),
-    });
+    let mark = Item::Mark(concept.clone());
     match concept {
         Concept::Skip => vec![Item::Skip],
         Concept::Copula if start > 0 => vec![Item::Skip],
