@@ -71,6 +71,8 @@ macro_rules! draft {
             pub(crate) loose: bool,
             /// Whether the draft ends in an exception that the next words may extend: "except PDFs".
             pub(crate) excepts: bool,
+            /// Whether a place follows the destination, to which it may belong: "copy a.txt to b.txt in docs".
+            pub(crate) placed_late: bool,
             /// Places after "in": folders to search, or the file whose lines are meant.
             pub(crate) scope: Vec<Place>,
             /// Paths of files or folders named without "in".
@@ -234,6 +236,9 @@ impl Draft {
         merged.preds.sort();
         merged.loose = self.loose || other.loose;
         merged.excepts = other.excepts;
+        let names_none = other.object.is_empty() && !other.has_noun();
+        merged.placed_late =
+            self.placed_late || other.placed_late || (self.target.is_some() && !other.scope.is_empty() && names_none);
         merged.scope = [self.scope.clone(), other.scope.clone()].concat();
         merged.object = [self.object.clone(), other.object.clone()].concat();
         merged.sort = merged_keys(&self.sort, &other.sort)?;
