@@ -261,7 +261,11 @@ fn holds(context: &Context<'_>, said: &[Token], step: &Step) -> bool {
             | Act::Move { of: Query::Paths { paths, .. }, to: Target::As(to) },
         ) => {
             let is_bare = |path: &String| said.iter().any(|token| file_name(path) == Some(token.raw.as_str()));
-            paths.iter().all(|path| parent(path) == parent(to)) || !paths.iter().chain([to]).all(is_bare)
+            let named = said.iter().position(|token| file_name(to) == Some(token.raw.as_str())).unwrap_or_default();
+            let (before, after) = said.split_at(named);
+            let is_last = ["to", "as"].iter().any(|word| is_word(before.last(), word))
+                && !after.iter().any(|token| is_word(Some(token), "in"));
+            is_last || paths.iter().all(|path| parent(path) == parent(to)) || !paths.iter().chain([to]).all(is_bare)
         }
         Step::Do(Act::Save { of, to }) => {
             let says_one =
