@@ -217,7 +217,7 @@ fn about(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         }
         // "copy the contents of a.txt".
         (Item::Draft(act), Item::Draft(text)) if act.act == Some(ActWord::Copy) && text.verb == Some(Verb::Read) => {
-            let is_file = only!(act, act) && only!(text, verb, object);
+            let is_file = only!(act, act) && only!(text, verb, object) && !text.object.is_empty();
             (is_file && text.object.iter().all(|place| place.kind == PathKind::File))
                 .then(|| Item::draft(Draft { verb: None, act: act.act, ..(**text).clone() }))
         }
