@@ -96,10 +96,12 @@ impl Clock {
         }
     }
 
-    /// The time range of the latest day with this weekday (1 = Monday): today or one of the six days before.
+    /// The time range of the latest day with this weekday (1 = Monday, -1 = the last Monday before today).
     pub(crate) fn weekday(self, weekday: i8) -> Option<Stretch> {
         let today = self.today()?;
-        let back = i64::from((today.weekday().to_monday_one_offset() - weekday).rem_euclid(7));
+        let back = i64::from((today.weekday().to_monday_one_offset() - weekday.abs()).rem_euclid(7));
+        // On a Monday, "last Monday" is a week ago.
+        let back = if back == 0 && weekday < 0 { 7 } else { back };
         self.day(today.checked_sub(back.days()).ok()?)
     }
 

@@ -64,10 +64,7 @@ pub(crate) enum Concept {
         plural: bool,
     },
     /// A word such as "rows": the lines of a table without its heading.
-    Rows {
-        /// Whether the noun is plural ("rows").
-        plural: bool,
-    },
+    Rows,
     /// A word such as "first" or "last": an end of a text or of a sorted list.
     Edge(Edge),
     /// A phrase such as "the beginning of": the first or last lines, without a number.
@@ -147,7 +144,7 @@ pub(crate) enum Concept {
     Calendar(Calendar),
     /// A word such as "today's", before a noun.
     CalendarOf(Calendar),
-    /// A weekday as a number; 1 is Monday.
+    /// A weekday as a number; 1 is Monday, -1 the last Monday before today.
     Weekday(i8),
     /// A month as a number from 1.
     Month(i8),

@@ -25,7 +25,6 @@ use self::lexical::{Phrases, corrected};
 use self::steps::StepBoundaries;
 pub(crate) use self::unsaid::unsaid;
 use crate::algebra::{Query, Step};
-use crate::calendar::Clock;
 use crate::english::english_steps;
 use crate::eval::FileSystem;
 use crate::lex::{Token, lex};
@@ -76,7 +75,7 @@ pub fn parse(
     now: Now,
     fs: &dyn FileSystem,
 ) -> Result<Parsed, Abstention> {
-    let context = Context { environment, clock: Clock::new(now.wall, environment.utc_offset_s), fs, is_lost: false };
+    let context = Context::new(environment, now, fs);
     let recent = session.get(session.len().saturating_sub(MAX_TURNS)..).unwrap_or_default();
     read(&context, request, recent)
 }
@@ -99,7 +98,7 @@ pub fn clauses(
     now: Now,
     fs: &dyn FileSystem,
 ) -> Vec<ReadClause> {
-    let context = Context { environment, clock: Clock::new(now.wall, environment.utc_offset_s), fs, is_lost: false };
+    let context = Context::new(environment, now, fs);
     let recent = session.get(session.len().saturating_sub(MAX_TURNS)..).unwrap_or_default();
     let before = before(&context, recent);
     let context = Context { is_lost: before.is_none() && !recent.is_empty(), ..context };

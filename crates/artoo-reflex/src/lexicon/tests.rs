@@ -69,10 +69,8 @@ fn about_what_is_asked(concept: &Concept) -> Option<&'static [&'static str]> {
         Concept::WhenWas => &["@ notes.txt last modified", "@ notes.txt"],
         Concept::InBytes => &["total size of PDFs @"],
         Concept::Noun { .. } => &["list @ in ~/x", "find @ named 'x'", "delete the @ named 'x'", "files in the ~/x @"],
-        Concept::Lines { plural: true } | Concept::Rows { plural: true } => &["how many @ are in notes.txt"],
-        Concept::Lines { plural: false } | Concept::Rows { plural: false } => {
-            &["first @ of notes.txt", "@ 3 of notes.txt"]
-        }
+        Concept::Lines { plural: true } | Concept::Rows => &["how many @ are in notes.txt"],
+        Concept::Lines { plural: false } => &["first @ of notes.txt", "@ 3 of notes.txt"],
         Concept::Edge(_) => &["show @ 5 lines of notes.txt"],
         Concept::SomeLines(_) => &["@ notes.txt", "@ of notes.txt"],
         Concept::Superlative { by: Key::Value, .. } => &["@ words in notes.txt"],

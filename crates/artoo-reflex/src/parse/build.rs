@@ -175,6 +175,8 @@ fn question(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, Build
         return text::build(cx, draft);
     }
     let names_file = matches!(draft.object.as_slice(), [place] if place.kind == PathKind::File);
+    let names_files = draft.object.len() > 1 && draft.object.iter().all(|place| place.kind == PathKind::File);
+    let names_files = names_files && draft.ask.is_none() && draft.details.is_none() && !draft.has_noun();
     let bare_object = names_file && !draft.has_noun() && draft.contents.is_none();
     if draft.ask == Some(Ask::WhenChanged) || (bare_object && (draft.ask == Some(Ask::Size) || draft.details.is_some()))
     {
@@ -198,7 +200,7 @@ fn question(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, Build
     let asks_for_any = draft.ask == Some(Ask::Number(Function::Any));
     match draft.verb.or(asks_for_any.then_some(Verb::Find)) {
         Some(Verb::Find) if bare_object || is_folder_looked_for(draft) => find(cx, draft),
-        Some(Verb::Show | Verb::Sort) if bare_object => text::build(cx, draft),
+        Some(Verb::Show | Verb::Sort) if bare_object || names_files => text::build(cx, draft),
         _ => files::build(cx, draft),
     }
 }

@@ -248,7 +248,7 @@ impl Chain {
             let said = tokens.get(range.clone()).unwrap_or_default();
             let joins = |token: &&Token| is_word(Some(token), "and") || token.class != Class::Word;
             let skipped = said.iter().take_while(joins).count();
-            phrase("limits", said, skipped).is_some()
+            phrase("limits", said, skipped).or_else(|| phrase("corrections", said, skipped)).is_some()
         };
         for at in 1..self.clauses.len() {
             let Some([(_, read), (range, next)]) = self.clauses.get_mut(at - 1..=at) else { continue };
@@ -319,6 +319,11 @@ fn guard(tokens: &[Token], built: &[Built]) -> Option<Unread> {
     let typo = super::finished(built, tokens).err().map(|refusal| not_read(refusal.remedy));
     if let Some(range) = first("hedges", tokens) {
         return Some(not_read(format!("“{}” is not read", words(tokens, range))));
+    }
+    // A number that is not said is none of the request's.
+    let invented = built.iter().flat_map(|built| &built.assumptions).find(|note| changes && note.starts_with("no "));
+    if let Some(note) = invented {
+        return Some(not_read(note.clone()));
     }
     let loose = first("never_empty", tokens).or(guessed);
     typo.or_else(|| loose.map(|range| vague(tokens, range)))

@@ -71,6 +71,8 @@ macro_rules! draft {
             pub(crate) loose: bool,
             /// Whether the draft ends in an exception that the next words may extend: "except PDFs".
             pub(crate) excepts: bool,
+            /// Whether a place follows the destination, to which it may belong: "copy a.txt to b.txt in docs".
+            pub(crate) placed_late: bool,
             /// Places after "in": folders to search, or the file whose lines are meant.
             pub(crate) scope: Vec<Place>,
             /// Paths of files or folders named without "in".
@@ -213,6 +215,9 @@ impl Draft {
             || ((self.loose || other.loose) && !self.preds.is_empty() && !other.preds.is_empty())
             // "find ABC files": it is unclear whether ABC is a text or a kind of file.
             || (self.found.is_some() && other.has_noun())
+            // After the verb of an act or a question, another verb is a noun: "delete the output files".
+            || (other.verb.is_some() && (self.act.is_some() || (self.ask.is_some() && other.verb != Some(Verb::Find))))
+            || (self.verb.is_some() && other.act.is_some())
             // In "starting with 'x' files", the noun must come before the condition.
             || (self.only_preds_of(|pred| matches!(pred, Pred::Name(_))) && other.has_noun());
         if clash {
@@ -231,6 +236,9 @@ impl Draft {
         merged.preds.sort();
         merged.loose = self.loose || other.loose;
         merged.excepts = other.excepts;
+        let names_none = other.object.is_empty() && !other.has_noun();
+        merged.placed_late =
+            self.placed_late || other.placed_late || (self.target.is_some() && !other.scope.is_empty() && names_none);
         merged.scope = [self.scope.clone(), other.scope.clone()].concat();
         merged.object = [self.object.clone(), other.object.clone()].concat();
         merged.sort = merged_keys(&self.sort, &other.sort)?;

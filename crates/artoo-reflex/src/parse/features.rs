@@ -17,10 +17,7 @@ pub(super) fn items(context: &Context<'_>, meaning: &Meaning, start: usize) -> V
         Meaning::FileType { index, form } => return file_type(*index, *form).into_iter().collect(),
         Meaning::Concept(concept) => concept,
     };
-    let mark = Item::Mark(match concept {
-        Concept::Rows { plural } => Concept::Lines { plural: *plural },
-        other => other.clone(),
-    });
+    let mark = Item::Mark(concept.clone());
     match concept {
         Concept::Skip => vec![Item::Skip],
         Concept::Copula if start > 0 => vec![Item::Skip],
@@ -31,7 +28,7 @@ pub(super) fn items(context: &Context<'_>, meaning: &Meaning, start: usize) -> V
         Concept::Weekday(day) => context.clock.weekday(*day).map(Item::Stretch).into_iter().collect(),
         Concept::Calendar(word) => context.clock.stretch(*word).map(Item::Stretch).into_iter().collect(),
         Concept::Place(name) => home_folder(context, name).map(Item::Path).into_iter().collect(),
-        Concept::Noun { .. } | Concept::Lines { .. } | Concept::Rows { .. } | Concept::TextUnit(_) => {
+        Concept::Noun { .. } | Concept::Lines { .. } | Concept::Rows | Concept::TextUnit(_) => {
             features(context, concept).map(Item::draft).into_iter().chain([mark]).collect()
         }
         other => match features(context, other) {
@@ -54,7 +51,7 @@ fn features(context: &Context<'_>, concept: &Concept) -> Option<Draft> {
         Concept::InBytes => Draft { in_bytes: Some(()), ..none() },
         Concept::Noun { kind, plural } => Draft { noun: Some(*kind), plural: Some(*plural), ..none() },
         Concept::Lines { .. } => Draft { lines: Some(LinesWanted::All), ..none() },
-        Concept::Rows { .. } => Draft { lines: Some(LinesWanted::Rows), ..none() },
+        Concept::Rows => Draft { lines: Some(LinesWanted::Rows), ..none() },
         Concept::SomeLines(edge) => {
             let part = edge.part(LINES_WITHOUT_A_NUMBER);
             Draft { lines: Some(LinesWanted::Part(part)), ..none() }

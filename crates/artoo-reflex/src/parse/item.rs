@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use artoo_proto::{Environment, Timestamp};
+use artoo_proto::{Environment, Now, Timestamp};
 
 use super::draft::Draft;
 use crate::algebra::Pred;
@@ -174,9 +174,17 @@ pub(crate) struct Context<'a> {
     pub(crate) fs: &'a dyn FileSystem,
     /// Whether the result of the previous request is unknown, so that "those" can't be resolved.
     pub(crate) is_lost: bool,
+    /// Whether the step says "every" or the like, so that a singular noun may stand for all.
+    pub(crate) says_each: bool,
 }
 
-impl Context<'_> {
+impl<'a> Context<'a> {
+    /// What the grammar needs to know at the start of a request.
+    pub(crate) fn new(environment: &'a Environment, now: Now, fs: &'a dyn FileSystem) -> Self {
+        let clock = Clock::new(now.wall, environment.utc_offset_s);
+        Self { environment, clock, fs, is_lost: false, says_each: false }
+    }
+
     /// The file or folder that a typed name means: its kind is that of the existing entry, else guessed from the name.
     pub(crate) fn resolve(&self, typed: &str) -> Option<Place> {
         let place = resolve(typed, self.environment)?;

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use super::draft::Draft;
 use super::features::items;
 use super::item::{Context, Item, Text, TextKind};
+use super::pattern::is_word;
 use super::rules::home_folder;
 use crate::algebra::{Depth, Fact, Function, NameTest, Pred};
 use crate::concept::{Concept, Hidden, Verb};
@@ -198,12 +199,18 @@ pub(super) fn clause_starts(tokens: &[Token]) -> Vec<usize> {
                 // "recursively rename …".
                 let adverb = begins && means(Concept::Depth(Depth::Whole));
                 let joins = adverb || means(Concept::And) || means(Concept::Or) || means(Concept::Then);
-                joins || (begins && means(Concept::Skip)) || leads_in
+                joins || (begins && means(Concept::Skip) && !is_subject(tokens, at)) || leads_in
             }
             _ => false,
         };
     }
     starts
+}
+
+/// Whether the word at a position tells who or what does something, as "I" does in "the files I delete".
+fn is_subject(tokens: &[Token], at: usize) -> bool {
+    let is_one_of = |at: usize, words: [&str; 4]| words.iter().any(|word| is_word(tokens.get(at), word));
+    is_one_of(at, ["i", "we", "that", "which"]) && (at == 0 || !is_one_of(at - 1, ["do", "can", "could", "should"]))
 }
 
 /// The known word that an unknown word is a typo of; `None` if there is none.

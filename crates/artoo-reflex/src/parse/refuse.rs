@@ -133,7 +133,8 @@ pub(super) fn unexplained(context: &Context<'_>, text: &str, tokens: &[Token], e
     let unknown: Vec<Token> = tokens
         .iter()
         .filter(|token| {
-            let is_strange = !lexicon().knows(&token.folded) || lexicon().acts(&token.folded);
+            let names_folder = || context.resolve(&token.raw).is_some_and(|place| context.is_folder(&place.path));
+            let is_strange = (!lexicon().knows(&token.folded) && !names_folder()) || lexicon().acts(&token.folded);
             token.class == Class::Symbol || (token.class == Class::Word && is_strange)
         })
         .cloned()

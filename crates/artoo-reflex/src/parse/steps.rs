@@ -1,16 +1,22 @@
 //! Splits a request into steps, and reads the steps one after the other.
 
+#[cfg(test)]
+mod tests;
+
 use super::antecedent::Antecedent;
 use super::build::{BuildError, Built, build};
 use super::chart::Chart;
 use super::clauses::phrase;
 use super::draft::only;
 use super::item::Context;
+use super::pattern::is_word;
 use super::{forms, refuse};
-use crate::algebra::Step;
+use crate::algebra::{Act, NameChange, Query, Step, Target};
 use crate::concept::{Concept, Reference};
+use crate::eval::{Answer, evaluate};
 use crate::lex::{Class, Token};
 use crate::lexicon::{Meaning, lexicon};
+use crate::place::{file_name, parent};
 
 /// Maximum number of steps of a request.
 #[doc(alias = "limit")]
@@ -18,6 +24,9 @@ const MAX_STEPS: usize = 5;
 
 /// Maximum number of tokens between two steps (", and after that").
 const MOST_WORDS_BETWEEN: usize = 4;
+
+/// Words that make a singular noun stand for all.
+const EACH: [&str; 5] = ["every", "each", "any", "all", "both"];
 
 /// Positions in a request where one step can end and the next begin.
 pub(super) struct StepBoundaries {
@@ -46,12 +55,15 @@ impl StepBoundaries {
     /// The step boundaries in a request of which parts may stay unread: also before a verb that the grammar doesn't
     /// know, and after a comma.
     pub(super) fn wide(tokens: &[Token]) -> Self {
+        // What is said after "I mean" changes what is said before.
+        if (0..tokens.len()).any(|at| phrase("corrections", tokens, at).is_some()) {
+            return Self::at(tokens.len(), Vec::new());
+        }
         let mut between = Self::of(tokens).between;
         for at in 1..tokens.len() {
-            let is_joint = tokens.get(at).is_some_and(|token| token.class == Class::Comma || token.folded == "and");
-            if is_joint && let Some(next) = (at + 1..=tokens.len().min(at + 3)).find(|next| begins_anew(tokens, *next))
-            {
-                between.push((at, next));
+            let joints = tokens.get(at..).unwrap_or_default().iter().take_while(|token| joins(token)).count();
+            if joints > 0 && begins_anew(tokens, at + joints) {
+                between.push((at, at + joints));
             }
             if phrase("apart", tokens, at).is_some() {
                 between.push((at, at));
@@ -90,11 +102,15 @@ fn is_between(tokens: &[Token], start: usize, end: usize) -> bool {
     }
 }
 
+/// Whether a token joins two clauses.
+fn joins(token: &Token) -> bool {
+    token.class == Class::Comma || matches!(token.folded.as_str(), "and" | "then" | "also")
+}
+
 /// Whether a clause starts at a position after words that join: with a verb, be it one that the grammar doesn't know.
 pub(super) fn begins_anew(tokens: &[Token], at: usize) -> bool {
     /// Words that follow an unknown verb.
     const OBJECTS: [&str; 12] = ["the", "a", "an", "my", "all", "it", "them", "me", "this", "that", "every", "each"];
-    let joins = |token: &Token| token.class == Class::Comma || matches!(token.folded.as_str(), "and" | "then" | "also");
     if !tokens.get(at.saturating_sub(1)).is_some_and(joins) {
         return false;
     }
@@ -209,6 +225,11 @@ pub(super) fn stretch(
 ) -> Vec<Vec<Built>> {
     let mut found: Vec<Vec<Built>> = Vec::new();
     let said = chart.tokens.get(start..end).unwrap_or_default();
+    if (0..said.len()).any(|at| phrase("corrections", said, at).is_some()) {
+        return found;
+    }
+    let says_each = said.iter().any(|token| EACH.iter().any(|word| is_word(Some(token), word)));
+    let context = &Context { says_each, ..*context };
     let items = if refuse::unknown_act(said).is_some() { &[] } else { chart.items(start, end) };
     for item in items {
         let Some(draft) = item.as_draft(context) else { continue };
@@ -221,7 +242,58 @@ pub(super) fn stretch(
             Err(error) => errors.push(error),
         }
     }
-    if found.is_empty() && chart.has_forms { forms::readings(context, chart, (start, end), before) } else { found }
+    if found.is_empty() && chart.has_forms {
+        found = forms::readings(context, chart, (start, end), before);
+    }
+    found.retain(|built| built.iter().all(|built| holds(context, said, &built.step)));
+    found
+}
+
+/// Whether a step does what its words say: a new name or text is complete, and one line is one line.
+fn holds(context: &Context<'_>, said: &[Token], step: &Step) -> bool {
+    match step {
+        Step::Do(Act::CreateFile { path, text }) => !is_cut(said, path) && !is_cut(said, text),
+        Step::Do(Act::CreateFolder { paths }) => !paths.iter().any(|path| is_cut(said, path)),
+        Step::Do(Act::Rename { change: NameChange::To(name), .. }) => !is_cut(said, name),
+        // "a copy of a.txt in docs named b.txt": the place may be that of the copy.
+        Step::Do(
+            Act::Copy { of: Query::Paths { paths, .. }, to: Target::As(to) }
+            | Act::Move { of: Query::Paths { paths, .. }, to: Target::As(to) },
+        ) => {
+            let is_bare = |path: &String| said.iter().any(|token| file_name(path) == Some(token.raw.as_str()));
+            let named = said.iter().position(|token| file_name(to) == Some(token.raw.as_str())).unwrap_or_default();
+            let (before, after) = said.split_at(named);
+            let is_last = ["to", "as"].iter().any(|word| is_word(before.last(), word))
+                && !after.iter().any(|token| is_word(Some(token), "in"));
+            is_last || paths.iter().all(|path| parent(path) == parent(to)) || !paths.iter().chain([to]).all(is_bare)
+        }
+        Step::Do(Act::Save { of, to }) => {
+            let says_one =
+                said.iter().any(|token| ["line", "row", "entry"].iter().any(|word| is_word(Some(token), word)));
+            let count = |of: &Query| match evaluate(of, context.fs) {
+                Ok(Answer::Lines(lines)) => lines.len(),
+                _ => 0,
+            };
+            let source = Query::TextFile { path: to.clone() };
+            !says_one || context.says_each || of.source() != &source || count(&source) <= count(of) + 1
+        }
+        Step::Do(_) | Step::Ask(_) => true,
+    }
+}
+
+/// Whether words without content stand before a new name or text that is not quoted, so that they may belong to it; not
+/// those right after the verb, as in "create the x folder".
+fn is_cut(said: &[Token], text: &str) -> bool {
+    let text = text.trim_end();
+    let is_it = |token: &Token| token.class != Class::Quoted && text.rsplit('/').next() == Some(token.raw.as_str());
+    let Some(at) = said.iter().rposition(is_it) else { return false };
+    let is_empty = |token: &&Token| lexicon().meanings(&token.folded).contains(&Meaning::Concept(Concept::Skip));
+    let before = said.get(..at).unwrap_or_default();
+    let skipped = before.iter().rev().take_while(is_empty).count();
+    let acts = |token: &Token| {
+        lexicon().meanings(&token.folded).iter().any(|meaning| matches!(meaning, Meaning::Concept(Concept::Do(_))))
+    };
+    skipped > 0 && before.iter().rev().nth(skipped).is_some_and(|announcing| !acts(announcing))
 }
 
 /// The steps of the previous request, repeated by "again"; `None` if one of them is a change.

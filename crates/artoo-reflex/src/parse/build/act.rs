@@ -1,16 +1,24 @@
 //! Builds acts from features.
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
 use super::super::draft::{Draft, TargetWord, of_line};
 use super::files::{paths_in, selection};
 use super::{BuildContext, BuildError};
-use crate::algebra::{Act, Depth, Kind, NameChange, NameTest, Pred, Query, Step, Target, Ty};
+use crate::algebra::{Act, Depth, Key, Kind, NameChange, NameTest, Order, Pred, Query, SortKey, Step, Target, Ty};
 use crate::concept::ActWord;
+use crate::eval::{Answer, evaluate};
 use crate::place::{ARCHIVE_ENDINGS, PathKind, Place, file_name, is_archive, parent};
 
 /// Builds the act (change of files) that a draft means.
 pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step, BuildError> {
     draft.verb = None;
     let word = draft.act.ok_or(BuildError::NothingAsked)?;
+    // A renamed file stays in its folder.
+    if std::mem::take(&mut draft.placed_late) && word != ActWord::Rename {
+        return Err(BuildError::Incomplete("the place right after the file"));
+    }
     match word {
         ActWord::Create => create(draft),
         ActWord::CreateFolder => {
@@ -41,16 +49,22 @@ pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step
 
 /// The query for the files the act changes.
 fn selected(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
-    // "a file named x" means a single file, not every file of that name below the folder.
-    let names_one = draft.plural == Some(false)
-        && draft.types.is_empty()
+    let means_one = !cx.context.says_each
+        && draft.plural == Some(false)
         && draft.superlative.is_none()
-        && matches!(draft.preds.as_slice(), [Pred::Name(NameTest::Is(_))]);
-    if names_one {
-        return Err(BuildError::Leftover);
+        && draft.nth.is_none()
+        && draft.reference.is_none()
+        && draft.has_noun();
+    // "delete a.txt and b.txt in docs": one of them may be here.
+    let is_here = |place: &Place| cx.context.on_disk(&place.path).is_some();
+    if draft.object.len() > 1 && !draft.scope.is_empty() && draft.object.iter().any(is_here) {
+        return Err(BuildError::Incomplete("the folder of each of them"));
     }
     let of = selection(cx, draft)?;
     draft.act = None;
+    if (means_one && found(cx, &of).is_none_or(|found| found.len() != 1)) || is_tied(cx, &of) {
+        return Err(BuildError::Incomplete("which one"));
+    }
     // Copying or moving a folder includes everything in it.
     if matches!(&of, Query::Paths { kind: Kind::Folder, .. }) {
         draft.depth.take_if(|depth| *depth == Depth::Whole);
@@ -59,6 +73,26 @@ fn selected(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, Build
         Ty::Files => Ok(of),
         _ => Err(BuildError::Question { question: "this change", of: "what are no files" }),
     }
+}
+
+/// The paths of the files and folders that a query yields now; `None` if they can't be read.
+fn found(cx: &BuildContext<'_>, of: &Query) -> Option<BTreeSet<PathBuf>> {
+    match evaluate(of, cx.context.fs).ok()? {
+        Answer::Files(files) => Some(files.into_iter().map(|file| file.path).collect()),
+        _ => None,
+    }
+}
+
+/// Whether an element that is not taken ranks as high as one that is, as of two newest files.
+fn is_tied(cx: &BuildContext<'_>, of: &Query) -> bool {
+    let Query::Limit { of: sorted, skip, count } = of else { return false };
+    let Query::Sort { of, keys } = sorted.as_ref() else { return false };
+    let taken = |order: Order| {
+        let keys = [keys.clone(), vec![SortKey { by: Key::Path, order }]].concat();
+        let sorted = Query::Sort { of: of.clone(), keys };
+        found(cx, &Query::Limit { of: Box::new(sorted), skip: *skip, count: *count })
+    };
+    taken(Order::Ascending) != taken(Order::Descending)
 }
 
 /// Builds the question for "remove the empty lines from a.txt and print the result"; nothing is changed on disk.

@@ -28,6 +28,7 @@ pub(super) fn order(cx: &mut BuildContext<'_>, draft: &mut Draft, of: Query) -> 
             (None, Some(true) | None) if matches!(draft.ask, Some(Ask::Count | Ask::CountThem)) => {
                 return Err(BuildError::Question { question: "a count", of: "the first of an order" });
             }
+            (None, Some(true) | None) if draft.act.is_some() => return Err(BuildError::Incomplete("how many")),
             (None, Some(true) | None) => {
                 cx.notes.push(format!("no number was named: the first {FILES_WITHOUT_A_NUMBER} are shown"));
                 FILES_WITHOUT_A_NUMBER
@@ -48,6 +49,9 @@ pub(super) fn order(cx: &mut BuildContext<'_>, draft: &mut Draft, of: Query) -> 
     };
     if is_ordered || ordered.ty() != Ok(Ty::Files) {
         return Ok(limited(ordered, skip, count));
+    }
+    if draft.act.is_some() {
+        return Err(BuildError::Incomplete("which of them"));
     }
     cx.notes.push("no order was named: in the order of paths".to_owned());
     Ok(limited(sorted(ordered, vec![SortKey { by: Key::Path, order: Order::Ascending }]), skip, count))

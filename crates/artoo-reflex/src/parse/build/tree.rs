@@ -38,7 +38,8 @@ pub(super) fn tree(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query
         }
         None => {
             // A search includes hidden files; a listing or count of one folder leaves them out.
-            let hidden = depth == Depth::Whole || names_hidden || whole || !(is_content || is_look);
+            let is_look = (is_content && draft.act.is_none()) || is_look;
+            let hidden = depth == Depth::Whole || names_hidden || whole || !is_look;
             cx.notes.push(if hidden { "hidden files included" } else { "hidden files left out" }.to_owned());
             hidden
         }

@@ -240,7 +240,8 @@ fn union(first: &Item, second: &Item) -> Option<Item> {
         (Item::Draft(a), Item::Draft(b)) if a.only_types() && b.only_types() => Some(Item::draft(Draft {
             types: merged(&a.types, &b.types),
             noun: a.noun.or(b.noun),
-            plural: Some(true),
+            // "the newest pdf or jpg" is one file.
+            plural: Some((a.plural, b.plural) != (Some(false), Some(false))),
             notes: a.notes.union(&b.notes).cloned().collect(),
             ..Draft::default()
         })),

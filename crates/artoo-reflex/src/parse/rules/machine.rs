@@ -87,7 +87,7 @@ fn user(item: &Item) -> Option<String> {
 
 /// The fact "location of the program" for a text; `None` if the text can't be a program's name.
 fn program(text: &Text) -> Option<Fact> {
-    let usable = matches!(text.kind, TextKind::Quoted | TextKind::Bare | TextKind::FileName | TextKind::KindWord);
+    let usable = matches!(text.kind, TextKind::Quoted | TextKind::Bare | TextKind::KindWord);
     let plain = text.text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+'));
     (usable && plain && !text.text.is_empty()).then(|| Fact::Program { name: text.text.clone() })
 }

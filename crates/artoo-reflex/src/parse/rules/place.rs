@@ -3,8 +3,8 @@
 use super::super::draft::{Ask, Draft, only};
 use super::super::item::{Context, Item, Partial, Rule, Text, TextKind};
 use crate::algebra::{Depth, Kind};
-use crate::concept::{Concept, Verb};
-use crate::place::{PathKind, Place};
+use crate::concept::{ActWord, Concept, Verb};
+use crate::place::{PathKind, Place, is_archive};
 
 /// The concept of the noun "folder", in the singular.
 const FOLDER: Concept = Concept::Noun { kind: Kind::Folder, plural: false };
@@ -110,9 +110,10 @@ fn named(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         (Item::Mark(kind), item) if *kind == FILE => path(item, PathKind::File),
         // ".txt file" means a kind of file, not a name.
         (item, Item::Mark(kind)) if *kind == FILE && !is_bare(item) && !is_kind(item) => path(item, PathKind::File),
-        (Item::Draft(draft), Item::Text(Text { text, kind: TextKind::FileName }))
-            if draft.only_types() && draft.plural == Some(false) =>
-        {
+        (
+            Item::Draft(draft),
+            Item::Text(Text { text, kind: TextKind::FileName }) | Item::Path(Place { path: text, .. }),
+        ) if draft.only_types() && draft.plural == Some(false) => {
             // "the text file notes.txt": the kind must agree with the name, then the name says it all.
             let agrees = draft.types.iter().any(|kind| {
                 matches!(kind, crate::algebra::Pred::Extension(extension)
@@ -206,6 +207,19 @@ fn about(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         }
         (Item::Mark(Concept::ListFolder), Item::Path(place)) if place.kind != PathKind::File => {
             Some(contents(place.clone()))
+        }
+        // "what is in a.txt".
+        (Item::Mark(Concept::ListFolder), Item::Path(_) | Item::Text(_)) => {
+            let object = vec![
+                only_object(context, right).filter(|place| place.kind == PathKind::File && !is_archive(&place.path))?,
+            ];
+            Some(Item::draft(Draft { verb: Some(Verb::Read), object, ..Draft::default() }))
+        }
+        // "copy the contents of a.txt".
+        (Item::Draft(act), Item::Draft(text)) if act.act == Some(ActWord::Copy) && text.verb == Some(Verb::Read) => {
+            let is_file = only!(act, act) && only!(text, verb, object) && !text.object.is_empty();
+            (is_file && text.object.iter().all(|place| place.kind == PathKind::File))
+                .then(|| Item::draft(Draft { verb: None, act: act.act, ..(**text).clone() }))
         }
         (Item::Path(place), Item::Mark(Concept::Holds)) if place.kind != PathKind::File => {
             Some(Item::draft(Draft { scope: vec![place.clone()], ..Draft::default() }))

@@ -150,6 +150,11 @@ fn groups(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         Item::Mark(Concept::GroupKey(GroupKey::Text)) if !per => None,
         Item::Mark(Concept::GroupKey(by)) => grouped(*by),
         Item::Mark(Concept::Noun { kind: Kind::Folder, .. }) => grouped(GroupKey::Folder),
+        // "words per line" are no words per text.
+        Item::Mark(Concept::Lines { plural: false }) if per => {
+            let (group, lines) = (Some(GroupKey::Text), Some(LinesWanted::All));
+            Some(Item::draft(Draft { group, lines, ..Draft::default() }))
+        }
         Item::Mark(Concept::TimeUnit(unit)) => match unit {
             crate::concept::TimeUnit::Day => grouped(GroupKey::Day),
             crate::concept::TimeUnit::Month => grouped(GroupKey::Month),
