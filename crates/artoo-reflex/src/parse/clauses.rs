@@ -11,13 +11,14 @@ use artoo_proto::{CoverageState, Unread};
 
 use super::antecedent::Antecedent;
 use super::build::Built;
+use super::build::act::ONE_FOR_ALL;
 use super::chart::Chart;
 use super::item::Context;
 use super::lexical::Phrases;
 use super::pattern::{Piece, ends, is_word, pattern};
 use super::steps::{self, StepBoundaries};
 use super::{MAX_BYTES, MAX_TOKENS, ReadClause, attempt, changes_something, existing, refuse, steps_of};
-use crate::algebra::Step;
+use crate::algebra::{Act, Step};
 use crate::lex::{Class, Token, lex};
 use crate::lexicon::lexicon;
 
@@ -89,7 +90,7 @@ pub(super) fn clauses(context: &Context<'_>, text: &str, before: Option<Antecede
     if tokens.len() <= MAX_TOKENS
         && text.len() <= MAX_BYTES
         && let Ok(built) = attempt(context, text, &tokens, before.as_ref())
-        && guard(&tokens, &built).is_none()
+        && guard(text, &tokens, &built).is_none()
     {
         return whole(Ok(steps_of(&built)));
     }
@@ -186,7 +187,7 @@ impl Chain {
         let whole = (range.start > 0 || range.end < tokens.len())
             .then(|| attempt(&context, text, said, self.before.as_ref()).ok())
             .flatten()
-            .filter(|built| guard(said, built).is_none());
+            .filter(|built| guard(text, said, built).is_none());
         if let Some(built) = whole {
             return self.with(range, tokens, Ok(steps_of(&built)));
         }
@@ -218,7 +219,7 @@ impl Chain {
                     .then(|| steps::stretch(&context, &chart, (start, end), chain.before.as_ref(), &mut Vec::new()))
                     .map(|readings| existing(&context, readings));
                 let read = match read.as_deref() {
-                    Some([only]) if guard(words, only).is_none() && opens(words, only) => Ok(steps_of(only)),
+                    Some([only]) if guard(text, words, only).is_none() && opens(words, only) => Ok(steps_of(only)),
                     _ => Err(not_read(String::new())),
                 };
                 let longer = chain.with(range.start + start..range.start + next, tokens, read);
@@ -250,16 +251,22 @@ impl Chain {
             let skipped = said.iter().take_while(joins).count();
             phrase("limits", said, skipped).is_some()
         };
+        let is_stop = |end: usize| tokens.get(end.saturating_sub(1)).is_some_and(|token| token.class == Class::Stop);
         for at in 1..self.clauses.len() {
-            let Some([(_, read), (range, next)]) = self.clauses.get_mut(at - 1..=at) else { continue };
+            let Some([(before, read), (range, next)]) = self.clauses.get_mut(at - 1..=at) else { continue };
             // "if there are any" can be a question of its own, but after something asked for it is a condition.
             let is_condition = ["if", "unless"].iter().any(|word| is_word(tokens.get(range.start), word));
+            let corrects = phrase("corrects", tokens, range.start).is_some();
             let is_unread = next.as_ref().is_err_and(|unread| unread.state != CoverageState::Courtesy);
             if is_condition && next.is_ok() {
                 *next = Err(not_read("it may restrict what is said before it".to_owned()));
             }
-            if (is_condition || (is_unread && opens(range))) && read.is_ok() {
+            if (is_condition || corrects || (is_unread && opens(range))) && read.is_ok() {
                 *read = Err(not_read("what is said after it may restrict it".to_owned()));
+            }
+            let is_frame = phrase("frames", tokens, before.start).is_some() && !is_stop(before.end);
+            if is_frame && read.as_ref().is_err_and(|unread| unread.state != CoverageState::Courtesy) && next.is_ok() {
+                *next = Err(not_read("what is said before it may restrict it".to_owned()));
             }
         }
     }
@@ -303,7 +310,7 @@ fn is_foreign(tokens: &[Token]) -> bool {
 }
 
 /// Why a reading of tokens does not hold although each word has a meaning; `None` if it holds.
-fn guard(tokens: &[Token], built: &[Built]) -> Option<Unread> {
+fn guard(text: &str, tokens: &[Token], built: &[Built]) -> Option<Unread> {
     let opens = without_lead(tokens);
     let changes = changes_something(built);
     let howto = phrase("howto", opens, 0).is_some();
@@ -314,14 +321,44 @@ fn guard(tokens: &[Token], built: &[Built]) -> Option<Unread> {
         return Some(not_read("a question changes nothing".to_owned()));
     }
     // "the most recent file" is one file; "recent files" are none in particular.
-    let is_most = |at: usize| at.checked_sub(1).is_some_and(|before| is_word(tokens.get(before), "most"));
+    let after = |before: usize, words: &[&str]| words.iter().any(|word| is_word(tokens.get(before), word));
+    let is_most = |at: usize| at.checked_sub(1).is_some_and(|before| after(before, &["most", "into", "to"]));
     let guessed = first("guessed", tokens).filter(|range| changes && !is_most(range.start));
+    if built.iter().any(|built| is_made_up(text, tokens, built)) {
+        return Some(not_read("the text to write is unclear; put it in quotes".to_owned()));
+    }
+    if built.iter().any(|built| takes_one_for_all(tokens, built)) {
+        return Some(not_read("one thing is spoken of, and several may be meant; say “every” or name it".to_owned()));
+    }
     let typo = super::finished(built, tokens).err().map(|refusal| not_read(refusal.remedy));
-    if let Some(range) = first("hedges", tokens) {
+    if let Some(range) = first("hedges", tokens).or_else(|| first("unclear", tokens).filter(|_| changes)) {
         return Some(not_read(format!("“{}” is not read", words(tokens, range))));
     }
     let loose = first("never_empty", tokens).or(guessed);
     typo.or_else(|| loose.map(|range| vague(tokens, range)))
+}
+
+/// Whether a text to write does not stand in the request as it is, as when words of two lines are joined.
+fn is_made_up(text: &str, tokens: &[Token], built: &Built) -> bool {
+    let Step::Do(Act::CreateFile { text: said, .. } | Act::Insert { text: said, .. }) = &built.step else {
+        return false;
+    };
+    // "saying hello bob" is more than "bob".
+    let is_rest = |pair: &[Token]| match pair {
+        [before, word] => {
+            word.class == Class::Word
+                && said.trim_end() == word.raw
+                && before.class == Class::Word
+                && phrase("says", pair, 0).is_none()
+        }
+        _ => false,
+    };
+    said.lines().any(|line| !text.contains(line)) || tokens.windows(2).any(is_rest)
+}
+
+/// Whether "the file" is read as each file, without a word such as "every".
+pub(super) fn takes_one_for_all(tokens: &[Token], built: &Built) -> bool {
+    built.assumptions.iter().any(|assumption| assumption == ONE_FOR_ALL) && first("every", tokens).is_none()
 }
 
 /// Whether a part of a sentence opens as a clause does: a noun alone asks for nothing.

@@ -48,10 +48,9 @@ impl StepBoundaries {
     pub(super) fn wide(tokens: &[Token]) -> Self {
         let mut between = Self::of(tokens).between;
         for at in 1..tokens.len() {
-            let is_joint = tokens.get(at).is_some_and(|token| token.class == Class::Comma || token.folded == "and");
-            if is_joint && let Some(next) = (at + 1..=tokens.len().min(at + 3)).find(|next| begins_anew(tokens, *next))
-            {
-                between.push((at, next));
+            let joints = tokens.iter().skip(at).take_while(|token| joins(token)).count();
+            if joints > 0 && begins_anew(tokens, at + joints) {
+                between.push((at, at + joints));
             }
             if phrase("apart", tokens, at).is_some() {
                 between.push((at, at));
@@ -90,11 +89,16 @@ fn is_between(tokens: &[Token], start: usize, end: usize) -> bool {
     }
 }
 
+/// Whether a token only joins two clauses.
+fn joins(token: &Token) -> bool {
+    token.class == Class::Comma
+        || (token.class == Class::Word && matches!(token.folded.as_str(), "and" | "then" | "also"))
+}
+
 /// Whether a clause starts at a position after words that join: with a verb, be it one that the grammar doesn't know.
 pub(super) fn begins_anew(tokens: &[Token], at: usize) -> bool {
     /// Words that follow an unknown verb.
     const OBJECTS: [&str; 12] = ["the", "a", "an", "my", "all", "it", "them", "me", "this", "that", "every", "each"];
-    let joins = |token: &Token| token.class == Class::Comma || matches!(token.folded.as_str(), "and" | "then" | "also");
     if !tokens.get(at.saturating_sub(1)).is_some_and(joins) {
         return false;
     }

@@ -4,13 +4,20 @@ use super::super::draft::{Draft, TargetWord, of_line};
 use super::files::{paths_in, selection};
 use super::{BuildContext, BuildError};
 use crate::algebra::{Act, Depth, Kind, NameChange, NameTest, Pred, Query, Step, Target, Ty};
-use crate::concept::ActWord;
+use crate::concept::{ActWord, Verb};
 use crate::place::{ARCHIVE_ENDINGS, PathKind, Place, file_name, is_archive, parent};
+
+/// The assumption that "the file" means each file, which holds only after "every".
+pub(in crate::parse) const ONE_FOR_ALL: &str = "every one of them is meant";
 
 /// Builds the act (change of files) that a draft means.
 pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step, BuildError> {
-    draft.verb = None;
     let word = draft.act.ok_or(BuildError::NothingAsked)?;
+    let is_of_files = !draft.object.is_empty() && draft.object.iter().all(|place| place.kind == PathKind::File);
+    // "copy the contents of a.txt" copies the file; deleting its contents doesn't delete it.
+    if draft.verb.take() == Some(Verb::Read) && !(word == ActWord::Copy && is_of_files) {
+        return Err(BuildError::Leftover);
+    }
     match word {
         ActWord::Create => create(draft),
         ActWord::CreateFolder => {
@@ -49,7 +56,15 @@ fn selected(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, Build
     if names_one {
         return Err(BuildError::Leftover);
     }
+    let is_singular = (draft.plural == Some(false) || (draft.plural.is_none() && draft.types.len() > 1))
+        && draft.superlative.is_none()
+        && draft.nth.is_none()
+        && draft.limit.is_none()
+        && draft.reference.is_none();
     let of = selection(cx, draft)?;
+    if is_singular && matches!(of.source(), Query::Tree { .. }) {
+        cx.notes.push(ONE_FOR_ALL.to_owned());
+    }
     draft.act = None;
     // Copying or moving a folder includes everything in it.
     if matches!(&of, Query::Paths { kind: Kind::Folder, .. }) {
@@ -237,8 +252,11 @@ fn named(cx: &BuildContext<'_>, draft: &mut Draft) -> Option<Place> {
 /// Builds an act that unpacks archives.
 fn extract(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step, BuildError> {
     let target = draft.target.take();
+    // "unzip a.zip here" puts the content itself into the current folder.
+    let is_here = draft.scope.first().is_some_and(|place| place.path == cx.context.environment.cwd);
     let of = selected(cx, draft)?;
     let to = match target {
+        None if is_here => cx.context.environment.cwd.clone(),
         Some(TargetWord::Folder(place)) => place.path,
         Some(TargetWord::Open(place)) if place.kind != PathKind::File => place.path,
         Some(TargetWord::There) => there(cx)?,

@@ -28,6 +28,7 @@ pub(super) fn order(cx: &mut BuildContext<'_>, draft: &mut Draft, of: Query) -> 
             (None, Some(true) | None) if matches!(draft.ask, Some(Ask::Count | Ask::CountThem)) => {
                 return Err(BuildError::Question { question: "a count", of: "the first of an order" });
             }
+            (None, Some(true) | None) if draft.act.is_some() => return Err(BuildError::Incomplete("how many")),
             (None, Some(true) | None) => {
                 cx.notes.push(format!("no number was named: the first {FILES_WITHOUT_A_NUMBER} are shown"));
                 FILES_WITHOUT_A_NUMBER
@@ -46,6 +47,9 @@ pub(super) fn order(cx: &mut BuildContext<'_>, draft: &mut Draft, of: Query) -> 
         (None, None) => return Ok(ordered),
         (Some(_), Some(_)) => return Err(BuildError::Leftover),
     };
+    if draft.act.is_some() && !is_ordered {
+        return Err(BuildError::Incomplete("the first in which order"));
+    }
     if is_ordered || ordered.ty() != Ok(Ty::Files) {
         return Ok(limited(ordered, skip, count));
     }

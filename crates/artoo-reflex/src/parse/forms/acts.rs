@@ -9,7 +9,7 @@ use crate::algebra::{
     Step, Target, Ty,
 };
 use crate::lex::{Class, Token};
-use crate::place::{PathKind, Place, file_name, is_archive};
+use crate::place::{PathKind, Place, file_name, is_archive, parent};
 
 /// Maximum length in bytes of a project's file that is read for its tasks or a value.
 const MAX_FILE: u64 = 1_000_000;
@@ -47,7 +47,7 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
         "replace" | "erase" | "unique" | "sort_unique" | "drop_lines" | "behead" | "upper" | "lower" | "inplace" => {
             form.edits(act)
         }
-        "save" | "excerpt" | "number" => form.saved(act).and_then(one),
+        "save" | "save_names" | "save_number" | "excerpt" | "number" => form.saved(act).and_then(one),
         "save_that" | "save_list" => form.saved_before(act).and_then(one),
         "delete" | "delete_set" | "delete_out" | "delete_source" | "delete_folder" | "delete_archive" => {
             form.deleted(act).and_then(one)
@@ -73,7 +73,11 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
             program: form.text("program")?.to_owned(),
             version: form.text("version").map(str::to_owned),
         }),
-        "keep" => one(Act::Keep { paths: form.paths("paths").unwrap_or_default() }),
+        "keep" => {
+            let paths = form.paths("paths").unwrap_or_default();
+            // A name in the folder of the clause before is not resolved here.
+            one(Act::Keep { paths }).filter(|_| form.paths("paths").iter().flatten().all(|path| form.is_there(path)))
+        }
         git => {
             let (folder, action) = (form.repository(git)?, form.git(git)?);
             // "commit the changes in src" names no repository.
@@ -141,8 +145,10 @@ impl Form<'_> {
         let text = self.text(slot)?;
         let is_plain = PLAIN.iter().any(|ending| path.to_lowercase().ends_with(ending));
         let has_words = text.contains(char::is_alphabetic) && !text.contains(['=', '/']);
-        let quoted = |token: &Token| token.class == Class::Quoted;
-        if has_words && !is_plain && !self.matcher.chart.tokens.iter().any(quoted) {
+        let has = |class: Class| self.matcher.chart.tokens.iter().any(|token| token.class == class);
+        // A file's name is no text to write, and "save a.txt to b.txt" no text either.
+        let names_file = |token: &Token| matches!(token.class, Class::FileName | Class::Path) && token.raw == text;
+        if (has_words && !is_plain && !has(Class::Quoted)) || self.matcher.chart.tokens.iter().any(names_file) {
             return None;
         }
         Some(if text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") })
@@ -154,6 +160,7 @@ impl Form<'_> {
             let of = self.query("query").filter(|of| of.ty() == Ok(Ty::Lines))?;
             let Query::TextFile { path } = of.source().clone() else { return None };
             let changes = of != Query::TextFile { path: path.clone() };
+            let changes = changes && !self.is_table_sorted(&of);
             return changes.then(|| vec![Step::Do(Act::Save { of, to: path })]);
         }
         let paths = self.paths("files").or_else(|| self.paths("file"))?;
@@ -200,12 +207,23 @@ impl Form<'_> {
         let is_file = self.places("to")?.iter().all(|place| place.kind == PathKind::File);
         let is_whole_file = matches!(of, Query::TextFile { .. } | Query::Paths { .. });
         let fits = match of.ty().ok()? {
-            Ty::Lines => true,
-            Ty::Number => act != "excerpt",
-            Ty::Files => act == "save",
+            Ty::Lines => act != "save_number",
+            Ty::Number => !matches!(act, "excerpt" | "save_names"),
+            Ty::Files => matches!(act, "save" | "save_names"),
             _ => false,
         };
-        (fits && is_file && !is_whole_file).then_some(Act::Save { of, to })
+        (fits && is_file && !is_whole_file && !self.is_table_sorted(&of)).then_some(Act::Save { of, to })
+    }
+
+    /// Whether the lines of a table with a heading, or of numbers, are sorted as text.
+    fn is_table_sorted(&self, of: &Query) -> bool {
+        let by_text = |keys: &[SortKey]| keys.iter().any(|key| key.by == Key::Text);
+        let Query::TextFile { path } = of.source() else { return false };
+        let is_number = |line: &str| line.trim().parse::<f64>().is_ok();
+        let is_table = path.ends_with(".csv") || path.ends_with(".tsv");
+        let is_special =
+            || is_table || self.content(path).is_some_and(|text| !text.is_empty() && text.lines().all(is_number));
+        matches!(of, Query::Sort { keys, .. } if by_text(keys)) && is_special()
     }
 
     /// A value set in a settings file, if the old value that is named stands beside the key.
@@ -215,9 +233,23 @@ impl Form<'_> {
             Some(pair) => pair,
             None => (self.text("key")?, self.text("to")?),
         };
-        if let Some(from) = self.text("from") {
-            let content = self.content(&path)?;
-            content.lines().any(|line| line.contains(key) && line.contains(from)).then_some(())?;
+        let content = self.content(&path).unwrap_or_default();
+        // A value that is changed must be there; "set" and "add" may bring a new key.
+        let is_key = |line: &str| {
+            let said = line.split(['=', ':']).next().unwrap_or_default();
+            key.rsplit('.').next().is_some_and(|key| said.contains(key))
+        };
+        let has_key = content.lines().any(is_key);
+        let has_value = |line: &str, from: &str| {
+            let parts: Vec<&str> = line.split(['=', ':', ' ', '"', '\'', ',']).collect();
+            parts.contains(&key) && parts.contains(&from)
+        };
+        let is_old = self.text("from").is_none_or(|from| content.lines().any(|line| has_value(line, from)));
+        let is_new =
+            ["set", "add", "put"].iter().any(|verb| self.matcher.chart.tokens.iter().any(|t| is_word(Some(t), verb)));
+        let is_other = !has_key && content.to_lowercase().contains(&key.to_lowercase());
+        if !is_old || is_other || !(has_key || is_new) {
+            return None;
         }
         let section = self.text("section").map(str::to_owned);
         let more = [("key2", "to2"), ("key3", "to3")];
@@ -307,7 +339,13 @@ impl Form<'_> {
         match act {
             "archive" => is_archive(&to).then_some(Act::Archive { of, to }),
             "copy" => Some(Act::Copy { of, to: Target::Into(self.target()?) }),
-            _ => is_one.then_some(Act::Copy { of, to: Target::As(to) }),
+            _ => {
+                // A name without a folder is one beside the original only if that is in the current folder.
+                let is_bare = self.places("new")?.first()?.bare;
+                let is_here = |path: &String| parent(path) == parent(&to);
+                let fits = matches!(&of, Query::Paths { paths, .. } if !is_bare || paths.iter().all(is_here));
+                (is_one && fits).then_some(Act::Copy { of, to: Target::As(to) })
+            }
         }
     }
 
@@ -378,8 +416,10 @@ impl Form<'_> {
         let is_meant = |head: &str| head == name || name.strip_suffix('s') == Some(head);
         let heads = || content.lines().next().unwrap_or_default().split(separator).map(str::trim);
         let at = heads().position(is_meant).filter(|_| heads().filter(|head| is_meant(head)).count() == 1)?;
-        // A quoted field may hold a separator.
-        let is_plain = !content.contains('"');
+        // A quoted field may hold a separator; what is no number has no sum.
+        let is_number =
+            |line: &str| line.split(separator).nth(at).is_some_and(|field| field.trim().parse::<f64>().is_ok());
+        let is_plain = !content.contains('"') && content.lines().skip(1).filter(|line| !line.is_empty()).all(is_number);
         let of = Box::new(Query::TextFile { path: path.to_owned() });
         let of = Box::new(Query::Part { of, part: Part::From(2) });
         let number = u64::try_from(at).ok()?.checked_add(1)?;

@@ -1,6 +1,8 @@
 //! The slots of forms: what kinds of values tokens can be.
 
 use super::super::build::build;
+use super::super::clauses::takes_one_for_all;
+use super::super::draft::Draft;
 use super::super::item::Item;
 use super::super::rules::home_folder;
 use super::{Matcher, Value};
@@ -104,7 +106,8 @@ impl Matcher<'_> {
             "pair" => token.class == Class::Symbol && token.raw.matches('=').count() == 1,
             "value" => is_name || matches!(token.folded.as_str(), "on" | "off"),
             "private" => token.raw.len() == 3 && token.raw.ends_with("00") && is_number,
-            "blank" => token.folded == "lines" || token.folded == "line",
+            "blank" => token.folded == "line",
+            "blanks" => token.folded == "lines",
             "affix" => is_quoted || (is_word && token.raw.ends_with(['_', '-'])),
             "second" => is_name && !lexicon().is_vague(&token.folded),
             "word" => is_quoted || (is_word && token.folded != "count"),
@@ -172,14 +175,18 @@ impl Matcher<'_> {
         let mut found: Vec<(usize, Value)> = Vec::new();
         for end in at + 1..=self.end {
             for item in self.chart.items(at, end) {
-                let Some(mut draft) = item.as_draft(self.context).filter(|draft| draft.act.is_none()) else { continue };
+                let fits = |draft: &Draft| draft.act.is_none() && (kind == "query" || draft.verb.is_none());
+                let Some(mut draft) = item.as_draft(self.context).filter(fits) else { continue };
                 if kind == "selection" {
                     draft.act = Some(ActWord::Delete);
                 }
-                let query = match build(self.context, self.before, draft).map(|built| built.step) {
-                    Ok(Step::Ask(query)) => query,
-                    Ok(Step::Do(Act::Delete { of })) => of,
-                    _ => continue,
+                let Ok(built) = build(self.context, self.before, draft) else { continue };
+                if takes_one_for_all(self.chart.tokens.get(at..end).unwrap_or_default(), &built) {
+                    continue;
+                }
+                let query = match built.step {
+                    Step::Ask(query) | Step::Do(Act::Delete { of: query }) => query,
+                    Step::Do(_) => continue,
                 };
                 let way = (end, Value::Of(Box::new(query)));
                 if !found.contains(&way) {

@@ -62,9 +62,7 @@ fn named_folder(context: &Context<'_>, item: &Item) -> Option<Place> {
 
 /// The item for phrases such as "with the text 'x'".
 fn content(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
-    let Item::Text(Text { text, kind: TextKind::Quoted | TextKind::Bare | TextKind::Digits }) = right else {
-        return None;
-    };
+    let Item::Text(Text { text, kind: TextKind::Quoted }) = right else { return None };
     left.is_mark(&Concept::WithContent).then(|| Item::draft(Draft { text: Some(text.clone()), ..Draft::default() }))
 }
 
