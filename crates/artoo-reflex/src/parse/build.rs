@@ -13,7 +13,7 @@ mod tree;
 use super::antecedent::Antecedent;
 use super::draft::{Ask, Draft, LinesWanted, only};
 use super::item::Context;
-use crate::algebra::{Act, Depth, Function, GroupKey, Kind, NameChange, NameTest, Pred, Query, Step, TypeError};
+use crate::algebra::{Act, Depth, Function, Kind, NameChange, NameTest, Pred, Query, Step, TypeError};
 use crate::concept::{Reference, Verb};
 use crate::place::{PathKind, Place, file_name, parent};
 
@@ -170,10 +170,6 @@ fn question(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, Build
             (draft.noun, draft.plural) = (Some(Kind::File), Some(true));
             cx.notes.push("looked for in what the files hold, not in their names".to_owned());
         }
-    }
-    // "count the words per line" asks for a number of each line.
-    if (draft.group, draft.lines, draft.ask) == (Some(GroupKey::Text), Some(LinesWanted::Words), Some(Ask::Count)) {
-        return Err(BuildError::Leftover);
     }
     // "show a.txt and b.txt" may mean what they hold.
     let are_files = draft.object.len() > 1 && draft.object.iter().all(|place| place.kind == PathKind::File);

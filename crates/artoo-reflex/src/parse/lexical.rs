@@ -104,7 +104,9 @@ fn existing_folders(context: &Context<'_>, tokens: &[Token], at: usize) -> (Vec<
     let mut places: Vec<Place> = [context.resolve(&token.raw), at_home.clone()].into_iter().flatten().collect();
     places.retain(|place| context.is_folder(&place.path));
     places.dedup_by(|a, b| a.path == b.path);
-    let is_only = !places.is_empty() && (known.is_empty() || at_home.is_some() || known.iter().any(is_kind));
+    let is_folder = tokens.get(at + 1).is_some_and(|token| matches!(token.folded.as_str(), "folder" | "directory"));
+    let is_only =
+        !places.is_empty() && (known.is_empty() || at_home.is_some() || known.iter().any(is_kind) || is_folder);
     (places.into_iter().map(Item::Path).collect(), is_only)
 }
 
@@ -127,7 +129,11 @@ fn expects_folder_name(tokens: &[Token], at: usize) -> bool {
     let is_part = (2..=lexicon().longest).any(|words| !behind(words).is_empty());
     let searches =
         means(behind(1), &[Concept::Verb(Verb::Find)]) && tokens.get(at + 1).is_some_and(|token| token.folded == "for");
-    searches || means(behind(1), &[Concept::Inside]) || (!is_part && means(behind(1), &[Concept::Within]))
+    let follows = tokens.get(at + 1).is_some_and(|token| matches!(token.folded.as_str(), "folder" | "directory"));
+    (follows && at > before.len())
+        || searches
+        || means(behind(1), &[Concept::Inside, Concept::Into])
+        || (!is_part && means(behind(1), &[Concept::Within]))
 }
 
 /// The item for an existing path with spaces in it, such as "Camera Roll".

@@ -39,24 +39,22 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
             Some(steps)
         }
         "touch" => {
-            let paths =
-                form.paths("files").filter(|paths| paths.len() > 1 && !paths.iter().any(|path| form.is_there(path)))?;
+            let paths = form.paths("files").filter(|paths| !paths.iter().any(|path| form.is_there(path)))?;
             Some(paths.into_iter().map(|path| Step::Do(Act::CreateFile { path, text: String::new() })).collect())
         }
         "folders" => one(Act::CreateFolder { paths: form.folders()? }),
-        "replace" | "erase" | "unique" | "sort_unique" | "drop_lines" | "behead" | "upper" | "lower" | "inplace" => {
-            form.edits(act)
-        }
+        "replace" | "erase" | "unique" | "sort_unique" | "drop_lines" | "behead" | "betail" | "upper" | "lower"
+        | "inplace" => form.edits(act),
         "save" | "save_names" | "save_number" | "excerpt" | "number" => form.saved(act).and_then(one),
         "save_that" | "save_list" => form.saved_before(act).and_then(one),
         "delete" | "delete_set" | "delete_out" | "delete_source" | "delete_folder" | "delete_archive" => {
             form.deleted(act).and_then(one)
         }
-        "copy" | "copy_as" | "archive" | "extract" => form.transferred(act).and_then(one),
+        "copy" | "move" | "copy_as" | "archive" | "extract" => form.transferred(act).and_then(one),
         "rename" | "rename_text" | "rename_lower" | "rename_upper" | "prefix" => form.renamed(act).and_then(one),
-        "ask_lines" | "ask_having" | "sum_column" | "mean_column" | "max_column" | "min_column" => {
-            Some(vec![Step::Ask(form.asked(act)?)])
-        }
+        "show_it" => Some(vec![Step::Ask(Query::TextFile { path: form.matcher.before?.file()? })]),
+        "exists" | "ask_lines" | "ask_rows" | "ask_having" | "sum_column" | "mean_column" | "max_column"
+        | "min_column" => Some(vec![Step::Ask(form.asked(act)?)]),
         "set" => form.value_set(),
         "executable" => one(form.mode(ModeChange::Executable)?),
         "not_executable" => one(form.mode(ModeChange::NotExecutable)?),
@@ -141,7 +139,7 @@ impl Form<'_> {
 
     /// The text of a slot to write into a file.
     fn lines_of(&self, slot: &str, path: &str) -> Option<String> {
-        const PLAIN: [&str; 4] = [".txt", ".csv", ".log", ".tsv"];
+        const PLAIN: [&str; 5] = [".txt", ".csv", ".log", ".tsv", ".gitignore"];
         let text = self.text(slot)?;
         let is_plain = PLAIN.iter().any(|ending| path.to_lowercase().ends_with(ending));
         let has_words = text.contains(char::is_alphabetic) && !text.contains(['=', '/']);
@@ -179,9 +177,11 @@ impl Form<'_> {
             "drop_lines" => Query::Filter { of, keep: Pred::Not(Box::new(self.line()?)) },
             "upper" => Query::Rewritten { of, how: Rewrite::UpperCase },
             "lower" => Query::Rewritten { of, how: Rewrite::LowerCase },
-            "behead" => {
+            "behead" | "betail" => {
                 let count: u64 = self.text("count").map_or(Ok(1), str::parse).ok().filter(|count| *count > 0)?;
-                Query::Part { of, part: Part::From(count.checked_add(1)?) }
+                let mirrored = |of| if act == "betail" { Query::Rewritten { of, how: Rewrite::Reversed } } else { *of };
+                let part = Part::From(count.checked_add(1)?);
+                mirrored(Box::new(Query::Part { of: Box::new(mirrored(of)), part }))
             }
             _ => {
                 let with = self.text("with").or_else(|| (act == "erase").then_some(""))?.to_owned();
@@ -190,7 +190,7 @@ impl Form<'_> {
                 (find != "\t" || with != " ").then_some(Query::Replace { of, find, with })?
             }
         };
-        Some(Step::Do(Act::Save { of, to: path }))
+        Some(Step::Do(Act::Save { of, to: self.path("to").unwrap_or(path) }))
     }
 
     /// A result that is written into a file.
@@ -292,7 +292,11 @@ impl Form<'_> {
 
     /// New folders, perhaps with a folder of their own around them.
     fn folders(&self) -> Option<Vec<String>> {
-        let Some(top) = self.path("top") else { return self.paths("folders") };
+        let Some(top) = self.path("top") else {
+            let is_all =
+                |paths: &Vec<String>| self.text("number").is_none_or(|number| number == paths.len().to_string());
+            return self.paths("folders").filter(is_all);
+        };
         let names = self.places("folders")?.iter().map(|place| file_name(&place.path));
         let below = names.map(|name| Some(format!("{top}/{}", name?)));
         [Some(top.clone())].into_iter().chain(below).collect()
@@ -333,12 +337,14 @@ impl Form<'_> {
             let of = Query::Paths { paths: vec![path], kind: Kind::File };
             return Some(Act::Extract { of, to: self.target()? });
         }
-        let of = self.query("selection")?;
+        let named = || Some(Query::Paths { paths: self.paths("paths")?, kind: Kind::Any });
+        let of = self.query("selection").or_else(named)?;
         let to = self.path("to").or_else(|| self.path("new"))?;
         let is_one = matches!(&of, Query::Paths { paths, .. } if paths.len() == 1);
         match act {
             "archive" => is_archive(&to).then_some(Act::Archive { of, to }),
             "copy" => Some(Act::Copy { of, to: Target::Into(self.target()?) }),
+            "move" => Some(Act::Move { of, to: Target::Into(self.target()?) }),
             _ => {
                 // A name without a folder is one beside the original only if that is in the current folder.
                 let is_bare = self.places("new")?.first()?.bare;
@@ -389,7 +395,12 @@ impl Form<'_> {
         let path = self.path("file")?;
         let text = Box::new(Query::TextFile { path: path.clone() });
         let (of, function) = match act {
+            "exists" => (Box::new(Query::Paths { paths: vec![path], kind: Kind::Any }), Function::Any),
             "ask_lines" => (text, Function::Count),
+            "ask_rows" => {
+                let of = Box::new(Query::Part { of: text, part: Part::From(2) });
+                (Box::new(Query::Filter { of, keep: Pred::Not(Box::new(Pred::Blank)) }), Function::Count)
+            }
             "ask_having" => (Box::new(Query::Filter { of: text, keep: self.line()? }), Function::Count),
             _ => {
                 let column = self.column(&path, self.text("column")?)?;

@@ -1,7 +1,7 @@
 //! The slots of forms: what kinds of values tokens can be.
 
 use super::super::build::build;
-use super::super::clauses::takes_one_for_all;
+use super::super::clauses::{phrase, takes_one_for_all};
 use super::super::draft::Draft;
 use super::super::item::Item;
 use super::super::rules::home_folder;
@@ -14,20 +14,6 @@ use crate::place::{PathKind, Place, file_name};
 
 /// Maximum number of tokens of one name.
 const MAX_NAME: usize = 6;
-
-/// Commands that run a project's own tasks.
-const TOOLS: [&str; 10] = [
-    "cargo test",
-    "cargo build",
-    "cargo check",
-    "cargo clippy",
-    "npm test",
-    "npm run build",
-    "npm install",
-    "pytest",
-    "go test",
-    "go build",
-];
 
 /// File name endings of settings.
 const SETTINGS: [&str; 10] = ["env", "ini", "toml", "yaml", "yml", "json", "conf", "cfg", "config", "properties"];
@@ -78,6 +64,11 @@ impl Matcher<'_> {
             "new" | "path" | "named" => places(
                 token.and_then(|token| self.named(token, kind)).map(|place| (at + 1, place)).into_iter().collect(),
             ),
+            "count" => {
+                const NUMBERS: [&str; 5] = ["two", "three", "four", "five", "six"];
+                let said = |token: &Token| NUMBERS.iter().position(|word| *word == token.folded).map(|at| at + 2);
+                token.and_then(said).map(|count| (at + 1, Value::Text(count.to_string()))).into_iter().collect()
+            }
             "tool" => self.tool(at).into_iter().collect(),
             single => {
                 let value = token.and_then(|token| self.single(single, token));
@@ -106,6 +97,8 @@ impl Matcher<'_> {
             "pair" => token.class == Class::Symbol && token.raw.matches('=').count() == 1,
             "value" => is_name || matches!(token.folded.as_str(), "on" | "off"),
             "private" => token.raw.len() == 3 && token.raw.ends_with("00") && is_number,
+            "interpreter" => self.is_listed(token, "interpreters"),
+            "header" => token.raw.len() > 2 && token.raw.starts_with('[') && token.raw.ends_with(']'),
             "blank" => token.folded == "line",
             "blanks" => token.folded == "lines",
             "affix" => is_quoted || (is_word && token.raw.ends_with(['_', '-'])),
@@ -116,7 +109,8 @@ impl Matcher<'_> {
             "program" => is_name && (is_quoted || (!is_number && is_program())),
             _ => false,
         };
-        (fits && !token.raw.is_empty()).then(|| token.raw.clone())
+        let raw = if kind == "header" { token.raw.trim_matches(['[', ']']) } else { &token.raw };
+        (fits && !raw.is_empty()).then(|| raw.to_owned())
     }
 
     /// The token as a text: quoted, a word that no lexicon has, or one of a few that are texts all the same.
@@ -293,7 +287,8 @@ impl Matcher<'_> {
                 let is_short = kind == "named" || token.raw.len() == 1;
                 let is_free = !lexicon().knows(&token.folded) || self.context.on_disk(&place.path).is_some();
                 let is_free = is_free || is_short;
-                is_free && !self.is_listed(token, "pronouns")
+                let is_called = self.is_called(token) && self.is_listed(token, "namable");
+                is_free && (is_called || !self.is_listed(token, "pronouns"))
             }
             _ => false,
         };
@@ -301,14 +296,17 @@ impl Matcher<'_> {
         (usable && !place.path.contains(['*', '?', '\n'])).then_some(Place { kind, ..place })
     }
 
+    /// Whether a token follows "called".
+    fn is_called(&self, token: &Token) -> bool {
+        let is_pair = |pair: &[Token]| pair.last() == Some(token) && phrase("called", pair, 0).is_some();
+        self.chart.tokens.windows(2).any(is_pair)
+    }
+
     /// A known command that runs a project's own tasks.
     fn tool(&self, at: usize) -> Option<(usize, Value)> {
-        TOOLS.iter().find_map(|tool| {
-            let end = at + tool.split(' ').count();
-            let said = self.chart.tokens.get(at..end).filter(|_| end <= self.end)?;
-            let is_same = said.iter().map(|token| token.raw.as_str()).eq(tool.split(' '));
-            is_same.then(|| (end, Value::Text((*tool).to_owned())))
-        })
+        let end = phrase("tools", &self.chart.tokens, at).filter(|end| *end <= self.end)?;
+        let said: Vec<&str> = self.chart.tokens.get(at..end)?.iter().map(|token| token.raw.as_str()).collect();
+        Some((end, Value::Text(said.join(" "))))
     }
 }
 
