@@ -41,6 +41,11 @@ pub(super) fn word_list(name: &str) -> Option<&'static BTreeSet<&'static str>> {
     SETS.get(name)
 }
 
+/// The names of the lists that begin like this.
+pub(super) fn lists(beginning: &str) -> impl Iterator<Item = &'static str> {
+    WORDS.keys().copied().filter(move |name| name.starts_with(beginning))
+}
+
 /// The single words that a piece of a pattern matches.
 fn single_words(piece: &Piece) -> Vec<&'static str> {
     match piece {

@@ -4,7 +4,7 @@ mod acts;
 mod programs;
 mod slots;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use super::antecedent::Antecedent;
@@ -46,6 +46,13 @@ static FORMS: LazyLock<Vec<Form>> = LazyLock::new(|| {
     }
     forms
 });
+
+/// Whether a word stands in a form, and so is no typo.
+pub(super) fn knows(word: &str) -> bool {
+    static WORDS: LazyLock<BTreeSet<&'static str>> =
+        LazyLock::new(|| include_str!("forms.txt").split(|c: char| !c.is_alphanumeric()).collect());
+    WORDS.contains(word)
+}
 
 /// The form with this name, from its parts.
 fn form(act: &'static str, said: &'static str) -> Form {

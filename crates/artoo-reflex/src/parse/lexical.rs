@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use super::draft::Draft;
 use super::features::items;
+use super::forms;
 use super::item::{Context, Item, Text, TextKind};
 use super::rules::home_folder;
 use crate::algebra::{Depth, Fact, Function, NameTest, Pred};
@@ -214,7 +215,7 @@ pub(super) fn clause_starts(tokens: &[Token]) -> Vec<usize> {
 
 /// The known word that an unknown word is a typo of; `None` if there is none.
 pub(super) fn corrected(token: &Token) -> Option<&'static str> {
-    if token.class != Class::Word || lexicon().knows(&token.folded) {
+    if token.class != Class::Word || lexicon().knows(&token.folded) || forms::knows(&token.folded) {
         return None;
     }
     thread_local! {

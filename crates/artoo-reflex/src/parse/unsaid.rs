@@ -2,33 +2,10 @@
 
 use serde_json::Value;
 
-use super::clauses::phrase;
+use super::clauses::{lists, phrase};
 use super::pattern::is_word;
 use super::steps::{begins_a_step, begins_anew};
 use crate::lex::{Class, Token, lex};
-
-/// Kinds of check that are named by the lists `as KIND` of `clauses.txt`.
-const KINDS: [&str; 19] = [
-    "removed",
-    "renamed",
-    "moved",
-    "copied",
-    "text_is",
-    "made_from",
-    "edited",
-    "folder_made",
-    "mode_set",
-    "measured",
-    "ran",
-    "fetched",
-    "git",
-    "process_gone",
-    "installed",
-    "unchanged",
-    "linked",
-    "archived",
-    "unpacked",
-];
 
 /// The first words of a clause that name another act than the checks, or restrict it in a way that they leave out.
 pub(crate) fn unsaid(words: &str, checks: &[Value]) -> Option<String> {
@@ -99,7 +76,7 @@ fn other_act<'a>(tokens: &'a [Token], at: usize, kinds: &[&str]) -> Option<&'a [
         verb = end;
     }
     let means = |kind: &&str| phrase(&format!("as {kind}"), tokens, verb).is_some();
-    let is_act = KINDS.iter().any(means);
+    let is_act = lists("as ").any(|list| phrase(list, tokens, verb).is_some());
     let is_question = !is_act && begins_a_step(tokens, verb) && phrase("verbs", tokens, verb).is_none();
     let is_meant = kinds.iter().any(means) || (is_question && kinds.contains(&"measured"));
     let is_verb = is_act || (at > 0 && begins);

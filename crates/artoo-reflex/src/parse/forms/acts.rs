@@ -8,6 +8,7 @@ use crate::algebra::{
     Act, Function, Key, Kind, ModeChange, NameChange, NameTest, Order, Part, Pred, Query, Rewrite, Separator, SortKey,
     Step, Target, Ty,
 };
+use crate::eval::EntryKind;
 use crate::lex::{Class, Token};
 use crate::place::{PathKind, Place, file_name, is_archive, parent};
 
@@ -45,8 +46,7 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
         "folders" => one(Act::CreateFolder { paths: form.folders()? }),
         "replace" | "erase" | "unique" | "sort_unique" | "drop_lines" | "behead" | "betail" | "upper" | "lower"
         | "inplace" => form.edits(act),
-        "save" | "save_names" | "save_number" | "excerpt" | "number" => form.saved(act).and_then(one),
-        "save_that" | "save_list" => form.saved_before(act).and_then(one),
+        "save" | "save_names" | "save_number" | "excerpt" | "number" | "column" | "save_that" | "save_list" => form.saved(act).and_then(one),
         "delete" | "delete_set" | "delete_out" | "delete_source" | "delete_folder" | "delete_archive" => {
             form.deleted(act).and_then(one)
         }
@@ -62,6 +62,14 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
         "mode" => {
             let bits = form.text("octal").or_else(|| form.text("private").filter(|bits| bits.ends_with("00")))?;
             one(form.mode(ModeChange::Bits(u32::from_str_radix(bits, 8).ok()?))?)
+        }
+        "private" => {
+            let is_plain = |path: &String| {
+                let entry = form.matcher.context.fs.metadata(Path::new(path));
+                entry.is_ok_and(|entry| entry.kind == EntryKind::File && entry.mode & 0o111 == 0)
+            };
+            let fits = matches!(form.query("selection")?, Query::Paths { paths, .. } if paths.iter().all(is_plain));
+            one(form.mode(ModeChange::Bits(0o600)).filter(|_| fits)?)
         }
         "link" => form.link().and_then(one),
         "run" | "script" | "tests" | "make" => form.run(act).and_then(one),
@@ -197,6 +205,11 @@ impl Form<'_> {
     fn saved(&self, act: &str) -> Option<Act> {
         let of = match act {
             "number" => self.matcher.before.and_then(Antecedent::number)?,
+            "save_that" | "save_list" => match self.before()? {
+                Step::Ask(of) => of.clone(),
+                Step::Do(_) => return None,
+            },
+            "column" => self.column(&self.path("file")?, self.text("column")?, false)?,
             _ => self.query("query")?,
         };
         // The output of a command is no list of files.
@@ -208,8 +221,8 @@ impl Form<'_> {
         let is_whole_file = matches!(of, Query::TextFile { .. } | Query::Paths { .. });
         let fits = match of.ty().ok()? {
             Ty::Lines => act != "save_number",
-            Ty::Number => !matches!(act, "excerpt" | "save_names"),
-            Ty::Files => matches!(act, "save" | "save_names"),
+            Ty::Number => !matches!(act, "excerpt" | "save_names" | "save_list"),
+            Ty::Files => matches!(act, "save" | "save_names" | "save_that" | "save_list"),
             _ => false,
         };
         (fits && is_file && !is_whole_file && !self.is_table_sorted(&of)).then_some(Act::Save { of, to })
@@ -377,19 +390,6 @@ impl Form<'_> {
         Some(Act::Rename { of, change })
     }
 
-    /// The result of the question before, written into a file.
-    fn saved_before(&self, act: &str) -> Option<Act> {
-        let Some(Step::Ask(of)) = self.before() else { return None };
-        let to = self.places("to")?.first().filter(|place| place.kind == PathKind::File && !is_archive(&place.path))?;
-        let fits = match of.ty().ok()? {
-            Ty::Lines | Ty::Files => true,
-            Ty::Number => act == "save_that",
-            _ => false,
-        };
-        let is_whole_file = matches!(of, Query::TextFile { .. } | Query::Paths { .. });
-        (fits && !is_whole_file).then(|| Act::Save { of: of.clone(), to: to.path.clone() })
-    }
-
     /// A question about the lines or a column of a file.
     fn asked(&self, act: &str) -> Option<Query> {
         let path = self.path("file")?;
@@ -403,7 +403,7 @@ impl Form<'_> {
             }
             "ask_having" => (Box::new(Query::Filter { of: text, keep: self.line()? }), Function::Count),
             _ => {
-                let column = self.column(&path, self.text("column")?)?;
+                let column = self.column(&path, self.text("column")?, true)?;
                 let function = match act {
                     "sum_column" => Function::Sum,
                     "max_column" => Function::Maximum,
@@ -417,7 +417,7 @@ impl Form<'_> {
     }
 
     /// The values below the head of a column: the one of this name, in the singular or plural.
-    fn column(&self, path: &str, name: &str) -> Option<Query> {
+    fn column(&self, path: &str, name: &str, numbers: bool) -> Option<Query> {
         let content = self.content(path)?;
         let separator = match path.rsplit_once('.')?.1 {
             "csv" => ",",
@@ -430,7 +430,8 @@ impl Form<'_> {
         // A quoted field may hold a separator; what is no number has no sum.
         let is_number =
             |line: &str| line.split(separator).nth(at).is_some_and(|field| field.trim().parse::<f64>().is_ok());
-        let is_plain = !content.contains('"') && content.lines().skip(1).filter(|line| !line.is_empty()).all(is_number);
+        let rows = || content.lines().skip(1).filter(|line| !line.is_empty());
+        let is_plain = !content.contains('"') && (!numbers || rows().all(is_number));
         let of = Box::new(Query::TextFile { path: path.to_owned() });
         let of = Box::new(Query::Part { of, part: Part::From(2) });
         let number = u64::try_from(at).ok()?.checked_add(1)?;

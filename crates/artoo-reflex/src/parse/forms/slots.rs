@@ -59,7 +59,10 @@ impl Matcher<'_> {
             }
             "file" | "plain" | "settings" => places(self.files(at, kind)),
             "folder" => places(self.folders(at)),
-            "news" => self.new_places(at),
+            "news" => {
+                let ways = self.joined(at, |at| Some((at + 1, self.named(self.token(at)?, "named")?)));
+                ways.into_iter().next_back().map(|(end, places)| (end, Value::Places(places))).into_iter().collect()
+            }
             "files" | "paths" => self.many(kind, at),
             "new" | "path" | "named" => places(
                 token.and_then(|token| self.named(token, kind)).map(|place| (at + 1, place)).into_iter().collect(),
@@ -139,7 +142,8 @@ impl Matcher<'_> {
         if first.class != Class::Word {
             return Some((at + 1, Value::Text(self.literal(first)?)));
         }
-        let is_literal = |token: &Token| token.class == Class::Word && self.literal(token).is_some();
+        let is_literal =
+            |token: &Token| matches!(token.class, Class::Word | Class::Number(_)) && self.literal(token).is_some();
         let count = (at..self.end).take_while(|at| self.token(*at).is_some_and(is_literal)).count();
         let run: Vec<&str> = self.chart.tokens.get(at..at + count)?.iter().map(|token| token.raw.as_str()).collect();
         (count > 0).then(|| (at + count, Value::Text(run.join(" "))))
@@ -152,16 +156,27 @@ impl Matcher<'_> {
         at + (at..self.end).take_while(|at| self.token(*at).is_some_and(joins)).count()
     }
 
+    /// The items from a position on that are joined by commas or "and", each list of them with its end.
+    fn joined<T: Clone>(&self, at: usize, item: impl Fn(usize) -> Option<(usize, T)>) -> Vec<(usize, Vec<T>)> {
+        let mut items = Vec::new();
+        let mut ways = Vec::new();
+        let mut next = at;
+        while let Some((end, found)) = item(next) {
+            items.push(found);
+            ways.push((end, items.clone()));
+            next = self.after_joint(end);
+            if next == end {
+                break;
+            }
+        }
+        ways
+    }
+
     /// At least two items joined by commas or "and", one on each line.
     fn list(&self, at: usize, item: impl Fn(&Token) -> Option<String>) -> Vec<(usize, Value)> {
-        let mut items = Vec::new();
-        let (mut end, mut next) = (at, at);
-        while let Some(text) = self.token(next).filter(|_| items.is_empty() || next > end).and_then(&item) {
-            items.push(text);
-            end = next + 1;
-            next = self.after_joint(end);
-        }
-        if items.len() > 1 { vec![(end, Value::Text(items.join("\n")))] } else { Vec::new() }
+        let ways = self.joined(at, |at| Some((at + 1, item(self.token(at)?)?)));
+        let last = ways.into_iter().next_back().filter(|(_, items)| items.len() > 1);
+        last.map(|(end, items)| (end, Value::Text(items.join("\n")))).into_iter().collect()
     }
 
     /// The queries that the words from a position on ask for, or the files that they select.
@@ -189,20 +204,6 @@ impl Matcher<'_> {
             }
         }
         found
-    }
-
-    /// The places that a list of new names means.
-    fn new_places(&self, at: usize) -> Vec<(usize, Value)> {
-        let mut places = Vec::new();
-        let (mut end, mut next) = (at, at);
-        while let Some(place) =
-            self.token(next).filter(|_| next > end || places.is_empty()).and_then(|token| self.named(token, "named"))
-        {
-            places.push(place);
-            end = next + 1;
-            next = self.after_joint(end);
-        }
-        if places.is_empty() { Vec::new() } else { vec![(end, Value::Places(places))] }
     }
 
     /// The places that the items from a position on name by one of these functions.
@@ -260,21 +261,14 @@ impl Matcher<'_> {
 
     /// The files or folders that a list names: "a.txt, b.txt and c.txt".
     fn many(&self, kind: &str, at: usize) -> Vec<(usize, Value)> {
-        let mut places: Vec<Place> = Vec::new();
-        let mut ways = Vec::new();
-        let mut next = at;
-        loop {
-            next = self.after_articles(next, false);
-            let folders = if kind == "paths" { self.folders(next) } else { Vec::new() };
-            let named = self.files(next, "file").into_iter().filter(|(end, _)| *end <= next + 3).chain(folders);
-            let Some((end, place)) = named.max_by_key(|(end, _)| *end) else { return ways };
-            places.push(place);
-            ways.push((end, Value::Places(places.clone())));
-            next = self.after_joint(end);
-            if next == end {
-                return ways;
-            }
-        }
+        let named = |at: usize| {
+            let at = self.after_articles(at, false);
+            let folders = if kind == "paths" { self.folders(at) } else { Vec::new() };
+            let files = self.files(at, "file").into_iter().filter(|(end, _)| *end <= at + 3);
+            files.chain(folders).max_by_key(|(end, _)| *end)
+        };
+        let ways = self.joined(at, named).into_iter();
+        ways.map(|(end, places)| (end, Value::Places(places))).collect()
     }
 
     /// The place of a name that need not exist.
