@@ -4,6 +4,7 @@ mod acts;
 mod programs;
 mod slots;
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
@@ -97,12 +98,17 @@ enum Value {
 /// The values of the slots of a form by name.
 type Values = BTreeMap<&'static str, Value>;
 
+/// Values, each with the position after it.
+type Ways = Vec<(usize, Value)>;
+
 /// What is needed to match forms against the tokens of a chart.
 struct Matcher<'a> {
     context: &'a Context<'a>,
     chart: &'a Chart,
     before: Option<&'a Antecedent>,
     end: usize,
+    /// The queries and selections found so far, by where they start: many forms ask for the same ones.
+    found: RefCell<BTreeMap<(bool, usize), Ways>>,
 }
 
 /// The acts that a token range asks for; several if it can mean several things.
@@ -112,7 +118,7 @@ pub(super) fn readings(
     (start, end): (usize, usize),
     before: Option<&Antecedent>,
 ) -> Vec<Vec<Built>> {
-    let matcher = Matcher { context, chart, before, end };
+    let matcher = Matcher { context, chart, before, end, found: RefCell::default() };
     let Some(start) = matcher.after_lead(start) else { return Vec::new() };
     let mut found: Vec<Vec<Built>> = Vec::new();
     for form in FORMS.iter() {

@@ -187,7 +187,7 @@ const LONGEST_RUN_LEFT_OUT: usize = 3;
 const MAX_TOKENS_TO_EXPLAIN: usize = 20;
 
 /// Maximum number of tokens of a request that is parsed again and again, each time without some of its words.
-const MAX_TOKENS_TO_LEAVE_OUT: usize = 9;
+const MAX_TOKENS_TO_LEAVE_OUT: usize = 7;
 
 /// What a run of tokens means as a request, in English; `None` if it has no reading.
 fn meaning(context: &Context<'_>, tokens: &[Token]) -> Option<String> {

@@ -46,7 +46,9 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
         "folders" => one(Act::CreateFolder { paths: form.folders()? }),
         "replace" | "erase" | "unique" | "sort_unique" | "drop_lines" | "behead" | "betail" | "upper" | "lower"
         | "inplace" => form.edits(act),
-        "save" | "save_names" | "save_number" | "excerpt" | "number" | "column" | "save_that" | "save_list" => form.saved(act).and_then(one),
+        "save" | "save_names" | "save_number" | "excerpt" | "number" | "column" | "save_that" | "save_list" => {
+            form.saved(act).and_then(one)
+        }
         "delete" | "delete_set" | "delete_out" | "delete_source" | "delete_folder" | "delete_archive" => {
             form.deleted(act).and_then(one)
         }

@@ -5,7 +5,7 @@ use super::super::clauses::{phrase, takes_one_for_all};
 use super::super::draft::Draft;
 use super::super::item::Item;
 use super::super::rules::home_folder;
-use super::{Matcher, Value};
+use super::{Matcher, Value, Ways};
 use crate::algebra::{Act, Step};
 use crate::concept::{ActWord, Concept};
 use crate::lex::{Class, Token};
@@ -38,8 +38,8 @@ fn is_quoted(token: &Token) -> bool {
 
 impl Matcher<'_> {
     /// The values of this kind that start at a position, each with its end.
-    pub(super) fn slot(&self, kind: &str, at: usize) -> Vec<(usize, Value)> {
-        let places = |found: Vec<(usize, Place)>| -> Vec<(usize, Value)> {
+    pub(super) fn slot(&self, kind: &str, at: usize) -> Ways {
+        let places = |found: Vec<(usize, Place)>| -> Ways {
             found.into_iter().map(|(end, place)| (end, Value::Places(vec![place]))).collect()
         };
         let is_verbatim = matches!(kind, "text" | "texts" | "list" | "value" | "query");
@@ -173,15 +173,18 @@ impl Matcher<'_> {
     }
 
     /// At least two items joined by commas or "and", one on each line.
-    fn list(&self, at: usize, item: impl Fn(&Token) -> Option<String>) -> Vec<(usize, Value)> {
+    fn list(&self, at: usize, item: impl Fn(&Token) -> Option<String>) -> Ways {
         let ways = self.joined(at, |at| Some((at + 1, item(self.token(at)?)?)));
         let last = ways.into_iter().next_back().filter(|(_, items)| items.len() > 1);
         last.map(|(end, items)| (end, Value::Text(items.join("\n")))).into_iter().collect()
     }
 
     /// The queries that the words from a position on ask for, or the files that they select.
-    fn queries(&self, kind: &str, at: usize) -> Vec<(usize, Value)> {
-        let mut found: Vec<(usize, Value)> = Vec::new();
+    fn queries(&self, kind: &str, at: usize) -> Ways {
+        if let Some(found) = self.found.borrow().get(&(kind == "query", at)) {
+            return found.clone();
+        }
+        let mut found: Ways = Vec::new();
         for end in at + 1..=self.end {
             for item in self.chart.items(at, end) {
                 let fits = |draft: &Draft| draft.act.is_none() && (kind == "query" || draft.verb.is_none());
@@ -203,6 +206,7 @@ impl Matcher<'_> {
                 }
             }
         }
+        self.found.borrow_mut().insert((kind == "query", at), found.clone());
         found
     }
 
@@ -260,7 +264,7 @@ impl Matcher<'_> {
     }
 
     /// The files or folders that a list names: "a.txt, b.txt and c.txt".
-    fn many(&self, kind: &str, at: usize) -> Vec<(usize, Value)> {
+    fn many(&self, kind: &str, at: usize) -> Ways {
         let named = |at: usize| {
             let at = self.after_articles(at, false);
             let folders = if kind == "paths" { self.folders(at) } else { Vec::new() };
