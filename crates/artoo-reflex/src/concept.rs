@@ -228,8 +228,6 @@ pub(crate) enum Concept {
     AsFile,
     /// A phrase such as "there" or "into it": the folder of the previous step.
     There,
-    /// A phrase such as "with the text", before the content of a new file.
-    WithContent,
     /// A word such as "per", before the key of a grouping.
     Per,
     /// A phrase such as "each" or "per file": the answer is wanted for each element.

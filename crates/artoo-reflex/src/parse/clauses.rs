@@ -329,7 +329,7 @@ fn guard(text: &str, tokens: &[Token], built: &[Built]) -> Option<Unread> {
     let after = |before: usize, words: &[&str]| words.iter().any(|word| is_word(tokens.get(before), word));
     let is_most = |at: usize| at.checked_sub(1).is_some_and(|before| after(before, &["most", "into", "to"]));
     let guessed = first("guessed", tokens).filter(|range| changes && !is_most(range.start));
-    if built.iter().any(|built| is_made_up(text, tokens, built)) {
+    if built.iter().any(|built| is_made_up(text, built)) {
         return Some(not_read("the text to write is unclear; put it in quotes".to_owned()));
     }
     if built.iter().any(|built| takes_one_for_all(tokens, built)) {
@@ -344,21 +344,11 @@ fn guard(text: &str, tokens: &[Token], built: &[Built]) -> Option<Unread> {
 }
 
 /// Whether a text to write does not stand in the request as it is, as when words of two lines are joined.
-fn is_made_up(text: &str, tokens: &[Token], built: &Built) -> bool {
+fn is_made_up(text: &str, built: &Built) -> bool {
     let Step::Do(Act::CreateFile { text: said, .. } | Act::Insert { text: said, .. }) = &built.step else {
         return false;
     };
-    // "saying hello bob" is more than "bob".
-    let is_rest = |pair: &[Token]| match pair {
-        [before, word] => {
-            word.class == Class::Word
-                && said.trim_end() == word.raw
-                && before.class == Class::Word
-                && phrase("says", pair, 0).is_none()
-        }
-        _ => false,
-    };
-    said.lines().any(|line| !text.contains(line)) || tokens.windows(2).any(is_rest)
+    said.lines().any(|line| !text.contains(line))
 }
 
 /// Whether "the file" is read as each file, without a word such as "every".

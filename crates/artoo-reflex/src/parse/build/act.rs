@@ -115,30 +115,11 @@ fn create(draft: &mut Draft) -> Result<Step, BuildError> {
             Err(BuildError::Incomplete("what is packed (“pack … into …”)"))
         }
         ([place], [path]) if place.kind == PathKind::File => {
-            let text = content(draft)?;
-            Ok(Step::Do(Act::CreateFile { path: path.clone(), text }))
+            draft.preds.retain(|pred| *pred != Pred::MaxBytes(0));
+            Ok(Step::Do(Act::CreateFile { path: path.clone(), text: String::new() }))
         }
         ([place], _) => Err(BuildError::FolderOrFile { path: place.path.clone() }),
         _ => Err(BuildError::Incomplete("one file at a time")),
-    }
-}
-
-/// The content of a new file: the given text with a newline at its end.
-fn content(draft: &mut Draft) -> Result<String, BuildError> {
-    let mut text = draft.text.take();
-    let mut is_empty = false;
-    for pred in std::mem::take(&mut draft.preds) {
-        match pred {
-            Pred::MaxBytes(0) => is_empty = true,
-            Pred::Contains { text: said, ignore_case: false } if text.is_none() => text = Some(said),
-            other => draft.preds.push(other),
-        }
-    }
-    match text {
-        Some(_) if is_empty => Err(BuildError::Question { question: "text", of: "an empty file" }),
-        Some(text) if text.ends_with('\n') => Ok(text),
-        Some(text) => Ok(format!("{text}\n")),
-        None => Ok(String::new()),
     }
 }
 
@@ -230,8 +211,7 @@ fn archive(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step, BuildEr
     let missing = BuildError::Incomplete("the archive's name, ending in .zip, .tar, .tgz or .tar.gz");
     let place = match draft.target.take() {
         Some(TargetWord::Open(place) | TargetWord::File(place)) => place,
-        // "an archive of ~/x called x.zip".
-        None => named(cx, draft).ok_or(BuildError::Incomplete("the archive's name"))?,
+        None => return Err(BuildError::Incomplete("the archive's name")),
         Some(_) => return Err(missing),
     };
     if !is_archive(&place.path) {
@@ -239,14 +219,6 @@ fn archive(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step, BuildEr
     }
     let of = selected(cx, draft)?;
     Ok(Step::Do(Act::Archive { of, to: place.path }))
-}
-
-/// The path of the new archive, given as "called x.zip".
-fn named(cx: &BuildContext<'_>, draft: &mut Draft) -> Option<Place> {
-    let [Pred::Name(NameTest::Is(name))] = draft.preds.as_slice() else { return None };
-    let place = cx.context.resolve(name)?;
-    draft.preds.clear();
-    Some(place)
 }
 
 /// Builds an act that unpacks archives.

@@ -28,11 +28,11 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
     match act {
         "append" | "prepend" => {
             let path = form.path("file")?;
-            one(Act::Insert { text: form.lines(&path)?, path, at_start: act == "prepend" })
+            one(Act::Insert { text: form.lines_of("text", &path)?, path, at_start: act == "prepend" })
         }
         "create" => {
             let path = form.path("file").filter(|path| !form.is_there(path))?;
-            let mut steps = vec![Step::Do(Act::CreateFile { text: form.lines(&path)?, path })];
+            let mut steps = vec![Step::Do(Act::CreateFile { text: form.lines_of("text", &path)?, path })];
             if values.contains_key("file2") {
                 let path = form.path("file2").filter(|path| !form.is_there(path))?;
                 steps.push(Step::Do(Act::CreateFile { text: form.lines_of("text2", &path)?, path }));
@@ -143,11 +143,6 @@ impl Form<'_> {
 
     /// The text to write, with a newline at its end. Words without quotes are a text only in a file of plain text: "add
     /// tests to lib.rs" means other things.
-    fn lines(&self, path: &str) -> Option<String> {
-        self.lines_of("text", path)
-    }
-
-    /// The text of a slot to write into a file.
     fn lines_of(&self, slot: &str, path: &str) -> Option<String> {
         const PLAIN: [&str; 5] = [".txt", ".csv", ".log", ".tsv", ".gitignore"];
         let text = self.text(slot)?;

@@ -1,4 +1,4 @@
-//! Grammar rules for destinations, contents of new files, and changes of names.
+//! Grammar rules for destinations and changes of names.
 
 use super::super::draft::{Draft, TargetWord, only};
 use super::super::item::{Context, Item, Partial, Rule, Text, TextKind};
@@ -9,7 +9,7 @@ use crate::concept::{ActWord, Concept};
 use crate::place::{PathKind, Place};
 
 /// The rules of this module.
-pub(super) const RULES: &[Rule] = &[target, content, change];
+pub(super) const RULES: &[Rule] = &[target, change];
 
 /// The item for phrases such as "to ~/x", "into the folder x", "as y.txt".
 fn target(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
@@ -58,12 +58,6 @@ fn target(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
 fn named_folder(context: &Context<'_>, item: &Item) -> Option<Place> {
     let Item::Text(Text { text, kind: TextKind::Known | TextKind::Extension }) = item else { return None };
     context.resolve(text)
-}
-
-/// The item for phrases such as "with the text 'x'".
-fn content(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
-    let Item::Text(Text { text, kind: TextKind::Quoted }) = right else { return None };
-    left.is_mark(&Concept::WithContent).then(|| Item::draft(Draft { text: Some(text.clone()), ..Draft::default() }))
 }
 
 /// The item for phrases such as "with the prefix 'x'", "with the new extension md".
