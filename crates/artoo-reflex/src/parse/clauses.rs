@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -32,29 +32,9 @@ static WORDS: LazyLock<BTreeMap<&'static str, Vec<Piece>>> = LazyLock::new(|| {
     lines.filter_map(|line| line.split_once(": ")).map(|(name, words)| (name, pattern(words))).collect()
 });
 
-/// The words of a list of single words.
-pub(super) fn word_list(name: &str) -> Option<&'static BTreeSet<&'static str>> {
-    static SETS: LazyLock<BTreeMap<&'static str, BTreeSet<&'static str>>> = LazyLock::new(|| {
-        let words = |list: &Vec<Piece>| list.iter().flat_map(single_words).collect();
-        WORDS.iter().map(|(name, list)| (*name, words(list))).collect()
-    });
-    SETS.get(name)
-}
-
 /// The names of the lists that begin like this.
 pub(super) fn lists(beginning: &str) -> impl Iterator<Item = &'static str> {
     WORDS.keys().copied().filter(move |name| name.starts_with(beginning))
-}
-
-/// The single words that a piece of a pattern matches.
-fn single_words(piece: &Piece) -> Vec<&'static str> {
-    match piece {
-        Piece::Word(word) => vec![*word],
-        Piece::Choice(choices) => {
-            choices.iter().filter(|choice| choice.len() == 1).flatten().flat_map(single_words).collect()
-        }
-        Piece::Slot(..) => Vec::new(),
-    }
 }
 
 /// Where the longest phrase of a list ends that starts at a position; `None` if none does.
@@ -67,15 +47,23 @@ fn first(list: &str, tokens: &[Token]) -> Option<Range<usize>> {
     (0..tokens.len()).find_map(|at| Some(at..phrase(list, tokens, at)?))
 }
 
+/// The position after polite and joining words.
+pub(super) fn after_lead(tokens: &[Token], start: usize) -> usize {
+    let mut at = start;
+    loop {
+        let joins = tokens.get(at).is_some_and(|token| token.class == Class::Comma)
+            || ["and", "then"].iter().any(|word| is_word(tokens.get(at), word));
+        match phrase("lead", tokens, at) {
+            Some(end) => at = end,
+            None if joins => at += 1,
+            None => return at,
+        }
+    }
+}
+
 /// What follows the polite words at the start of tokens.
 fn without_lead(tokens: &[Token]) -> &[Token] {
-    let mut at = 0;
-    while let Some(end) =
-        phrase("lead", tokens, at).or_else(|| (tokens.get(at)?.class == Class::Comma).then_some(at + 1))
-    {
-        at = end;
-    }
-    tokens.get(at..).unwrap_or_default()
+    tokens.get(after_lead(tokens, 0)..).unwrap_or_default()
 }
 
 /// The clauses of a request, each with its steps or why it was not read.
@@ -381,9 +369,6 @@ fn words(tokens: &[Token], range: Range<usize>) -> String {
 /// Why a clause is not read.
 fn classified(context: &Context<'_>, text: &str, tokens: &[Token]) -> Unread {
     let opens = without_lead(tokens);
-    let joins =
-        |token: &&Token| is_word(Some(token), "and") || is_word(Some(token), "then") || token.class != Class::Word;
-    let opens = without_lead(opens.get(opens.iter().take_while(joins).count()..).unwrap_or_default());
     if is_courtesy(tokens) {
         return Unread { state: CoverageState::Courtesy, why: String::new() };
     }

@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use super::antecedent::Antecedent;
 use super::build::Built;
 use super::chart::Chart;
-use super::clauses::{phrase, word_list};
+use super::clauses::{after_lead, phrase};
 use super::item::Context;
 use super::pattern::{Piece, is_word, pattern, split};
 use crate::algebra::{Query, Step};
@@ -119,7 +119,7 @@ pub(super) fn readings(
     before: Option<&Antecedent>,
 ) -> Vec<Vec<Built>> {
     let matcher = Matcher { context, chart, before, end, found: RefCell::default() };
-    let Some(start) = matcher.after_lead(start) else { return Vec::new() };
+    let start = after_lead(&chart.tokens, start);
     let mut found: Vec<Vec<Built>> = Vec::new();
     for form in FORMS.iter() {
         if !(start..end).any(|at| form.verbs.iter().any(|verb| is_word(chart.tokens.get(at), verb))) {
@@ -153,19 +153,6 @@ impl Matcher<'_> {
     /// The token at a position of the range.
     fn token(&self, at: usize) -> Option<&Token> {
         self.chart.tokens.get(at).filter(|_| at < self.end)
-    }
-
-    /// The position after polite words; `None` at the end.
-    fn after_lead(&self, start: usize) -> Option<usize> {
-        let mut at = start;
-        while let Some(end) = phrase("lead", &self.chart.tokens, at).filter(|end| *end < self.end) {
-            at = end;
-        }
-        let joins = |at| is_word(self.token(at), "and") || is_word(self.token(at), "then");
-        while joins(at) || self.token(at)?.class == Class::Comma {
-            at += 1;
-        }
-        Some(at)
     }
 
     /// Whether nothing but punctuation and polite words stands from a position on.
@@ -251,6 +238,6 @@ impl Matcher<'_> {
 
     /// Whether an unquoted word is in a list.
     fn is_listed(&self, token: &Token, list: &str) -> bool {
-        token.class != Class::Quoted && word_list(list).is_some_and(|words| words.contains(token.folded.as_str()))
+        phrase(list, std::slice::from_ref(token), 0).is_some()
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::clauses::{lists, phrase};
+use super::clauses::{after_lead, lists, phrase};
 use super::pattern::is_word;
 use super::steps::{begins_a_step, begins_anew};
 use crate::lex::{Class, Token, lex};
@@ -71,10 +71,7 @@ fn other_act<'a>(tokens: &'a [Token], at: usize, kinds: &[&str]) -> Option<&'a [
     if !begins && !tokens.get(at.saturating_sub(1)).is_some_and(joins) {
         return None;
     }
-    let mut verb = at;
-    while let Some(end) = phrase("lead", tokens, verb) {
-        verb = end;
-    }
+    let verb = after_lead(tokens, at);
     let means = |kind: &&str| phrase(&format!("as {kind}"), tokens, verb).is_some();
     let is_act = lists("as ").any(|list| phrase(list, tokens, verb).is_some());
     let is_question = !is_act && begins_a_step(tokens, verb) && phrase("verbs", tokens, verb).is_none();

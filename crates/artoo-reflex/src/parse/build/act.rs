@@ -31,9 +31,6 @@ pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step
         ActWord::Archive => archive(cx, draft),
         ActWord::Extract => extract(cx, draft),
         ActWord::Delete if draft.printed.is_some() => without_lines(cx, draft).map(Step::Ask),
-        ActWord::Delete if draft.lines.is_some() && !draft.has_noun() && draft.object.len() == 1 => {
-            in_place(without_lines(cx, draft)?)
-        }
         ActWord::Delete => {
             let of = selected(cx, draft)?;
             Ok(Step::Do(Act::Delete { of }))
@@ -86,14 +83,6 @@ fn without_lines(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, 
     draft.preds = vec![Pred::Not(Box::new(removed))];
     (draft.act, draft.printed) = (None, None);
     super::text::build(cx, draft)
-}
-
-/// The act that writes an edited text back into its file.
-fn in_place(of: Query) -> Result<Step, BuildError> {
-    match of.source().clone() {
-        Query::TextFile { path } if of.ty()? == Ty::Lines => Ok(Step::Do(Act::Save { of, to: path })),
-        _ => Err(BuildError::Leftover),
-    }
 }
 
 /// Builds an act that creates files or folders.

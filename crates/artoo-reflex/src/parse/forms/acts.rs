@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use super::{Antecedent, Matcher, Value, Values, is_word};
+use super::{Matcher, Value, Values, is_word};
 use crate::algebra::{
     Act, Function, Key, Kind, ModeChange, NameChange, NameTest, Order, Part, Pred, Query, Rewrite, Separator, SortKey,
     Step, Target, Ty,
@@ -201,8 +201,7 @@ impl Form<'_> {
     /// A result that is written into a file.
     fn saved(&self, act: &str) -> Option<Act> {
         let of = match act {
-            "number" => self.matcher.before.and_then(Antecedent::number)?,
-            "save_that" | "save_list" => match self.before()? {
+            "save_that" | "save_list" | "number" => match self.before()? {
                 Step::Ask(of) => of.clone(),
                 Step::Do(_) => return None,
             },
@@ -217,7 +216,7 @@ impl Form<'_> {
         let is_file = self.places("to")?.iter().all(|place| place.kind == PathKind::File);
         let is_whole_file = matches!(of, Query::TextFile { .. } | Query::Paths { .. });
         let fits = match of.ty().ok()? {
-            Ty::Lines => act != "save_number",
+            Ty::Lines => !matches!(act, "save_number" | "number"),
             Ty::Number => !matches!(act, "excerpt" | "save_names" | "save_list"),
             Ty::Files => matches!(act, "save" | "save_names" | "save_that" | "save_list"),
             _ => false,
@@ -245,20 +244,17 @@ impl Form<'_> {
         };
         let content = self.content(&path).unwrap_or_default();
         // A value that is changed must be there; "set" and "add" may bring a new key.
-        let is_key = |line: &str| {
-            let said = line.split(['=', ':']).next().unwrap_or_default();
-            key.rsplit('.').next().is_some_and(|key| said.contains(key))
+        let names_key = |line: &&str| {
+            let name = line.split(['=', ':']).next().unwrap_or_default();
+            key.rsplit('.').next().is_some_and(|key| name.contains(key))
         };
-        let has_key = content.lines().any(is_key);
-        let has_value = |line: &str, from: &str| {
-            let parts: Vec<&str> = line.split(['=', ':', ' ', '"', '\'', ',']).collect();
-            parts.contains(&key) && parts.contains(&from)
-        };
-        let is_old = self.text("from").is_none_or(|from| content.lines().any(|line| has_value(line, from)));
+        let line = content.lines().find(names_key);
+        let has = |from| line.is_some_and(|line| line.split(['=', ':', ' ', '"', '\'', ',']).any(|part| part == from));
+        let is_old = self.text("from").is_none_or(has);
         let is_new =
             ["set", "add", "put"].iter().any(|verb| self.matcher.chart.tokens.iter().any(|t| is_word(Some(t), verb)));
-        let is_other = !has_key && content.to_lowercase().contains(&key.to_lowercase());
-        if !is_old || is_other || !(has_key || is_new) {
+        let is_other = line.is_none() && content.to_lowercase().contains(&key.to_lowercase());
+        if !is_old || is_other || !(line.is_some() || is_new) {
             return None;
         }
         let section = self.text("section").map(str::to_owned);

@@ -4,7 +4,7 @@ use super::super::draft::{Ask, Draft, only};
 use super::super::item::{Context, Item, Partial, Rule, Text, TextKind};
 use crate::algebra::{Depth, Kind};
 use crate::concept::{Concept, Verb};
-use crate::place::{PathKind, Place};
+use crate::place::{PathKind, Place, is_archive};
 
 /// The concept of the noun "folder", in the singular.
 const FOLDER: Concept = Concept::Noun { kind: Kind::Folder, plural: false };
@@ -209,7 +209,8 @@ fn about(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         }
         // "what is in a.txt".
         (Item::Mark(Concept::ListFolder), item) => {
-            let place = only_object(context, item).filter(|place| place.kind == PathKind::File)?;
+            let place =
+                only_object(context, item).filter(|place| place.kind == PathKind::File && !is_archive(&place.path))?;
             Some(Item::draft(Draft { verb: Some(Verb::Read), object: vec![place], ..Draft::default() }))
         }
         (Item::Path(place), Item::Mark(Concept::Holds)) if place.kind != PathKind::File => {
