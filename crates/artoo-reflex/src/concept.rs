@@ -301,10 +301,6 @@ pub(crate) enum Concept {
     NewPrefix,
     /// A phrase such as "with the suffix", before the text put after a name's stem.
     NewSuffix,
-    /// A phrase such as "add the prefix", before the prefix.
-    AddPrefix,
-    /// A phrase such as "add the suffix", before the suffix.
-    AddSuffix,
     /// A phrase such as "to names like", before a template.
     NewTemplate,
     /// The noun "processes", in the singular or plural.

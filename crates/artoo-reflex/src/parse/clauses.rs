@@ -51,11 +51,9 @@ fn first(list: &str, tokens: &[Token]) -> Option<Range<usize>> {
 pub(super) fn after_lead(tokens: &[Token], start: usize) -> usize {
     let mut at = start;
     loop {
-        let joins = tokens.get(at).is_some_and(|token| token.class == Class::Comma)
-            || ["and", "then"].iter().any(|word| is_word(tokens.get(at), word));
         match phrase("lead", tokens, at) {
             Some(end) => at = end,
-            None if joins => at += 1,
+            None if tokens.get(at).is_some_and(steps::joins) => at += 1,
             None => return at,
         }
     }

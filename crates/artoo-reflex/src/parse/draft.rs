@@ -212,11 +212,8 @@ impl Draft {
             // "find ABC files": it is unclear whether ABC is a text or a kind of file.
             || (self.found.is_some() && other.has_noun())
             // A verb after a question or the verb of a change is a part of its object: "delete the output files".
-            || match other.verb {
-                Some(Verb::Read) => self.ask.is_some() || self.act.is_some_and(|act| act != ActWord::Copy),
-                Some(Verb::Find) | None => self.act.is_some() && other.verb.is_some(),
-                Some(_) => self.act.is_some() || self.ask.is_some(),
-            }
+            || (self.act.is_some_and(|act| act != ActWord::Copy || other.verb != Some(Verb::Read)) && other.verb.is_some())
+            || (self.ask.is_some() && !matches!(other.verb, None | Some(Verb::Find)))
             // "copy a.txt to b.txt in ~/x": it is unclear which of both is in ~/x.
             || (self.target.is_some() && self.act != Some(ActWord::Rename) && other.only_scope())
             // In "starting with 'x' files", the noun must come before the condition.

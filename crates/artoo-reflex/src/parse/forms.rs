@@ -5,7 +5,7 @@ mod programs;
 mod slots;
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use super::antecedent::Antecedent;
@@ -47,13 +47,6 @@ static FORMS: LazyLock<Vec<Form>> = LazyLock::new(|| {
     }
     forms
 });
-
-/// Whether a word stands in a form, and so is no typo.
-pub(super) fn knows(word: &str) -> bool {
-    static WORDS: LazyLock<BTreeSet<&'static str>> =
-        LazyLock::new(|| include_str!("forms.txt").split(|c: char| !c.is_alphanumeric()).collect());
-    WORDS.contains(word)
-}
 
 /// The form with this name, from its parts.
 fn form(act: &'static str, said: &'static str) -> Form {
@@ -223,10 +216,9 @@ impl Matcher<'_> {
 
     /// The position after articles, and after commas too before a word.
     fn after_articles(&self, at: usize, commas: bool) -> usize {
-        const ARTICLES: [&str; 6] = ["the", "a", "an", "my", "our", "its"];
         let mut at = self.after_colon(at);
         while let Some(token) = self.token(at) {
-            let is_article = token.class == Class::Word && ARTICLES.contains(&token.folded.as_str());
+            let is_article = self.is_listed(token, "articles");
             let is_article = is_article || commas && is_word(Some(token), "please");
             if !(is_article || commas && token.class == Class::Comma) {
                 break;

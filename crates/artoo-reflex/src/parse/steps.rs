@@ -90,7 +90,7 @@ fn is_between(tokens: &[Token], start: usize, end: usize) -> bool {
 }
 
 /// Whether a token only joins two clauses.
-fn joins(token: &Token) -> bool {
+pub(super) fn joins(token: &Token) -> bool {
     token.class == Class::Comma
         || (token.class == Class::Word && matches!(token.folded.as_str(), "and" | "then" | "also"))
 }
@@ -128,8 +128,6 @@ pub(super) fn begins_a_step(tokens: &[Token], at: usize) -> bool {
                     | Concept::Ask(_)
                     | Concept::Field(_)
                     | Concept::ListFolder
-                    | Concept::AddPrefix
-                    | Concept::AddSuffix
                     | Concept::Fact(_)
                     | Concept::WhenWas => return true,
                     Concept::Skip => skips = true,

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::clauses::{after_lead, lists, phrase};
 use super::pattern::is_word;
-use super::steps::{begins_a_step, begins_anew};
+use super::steps::{begins_a_step, begins_anew, joins};
 use crate::lex::{Class, Token, lex};
 
 /// The first words of a clause that name another act than the checks, or restrict it in a way that they leave out.
@@ -67,7 +67,6 @@ fn is_asked(tokens: &[Token], at: usize) -> bool {
 /// The verb of an act that begins at a position, if none of these kinds means it.
 fn other_act<'a>(tokens: &'a [Token], at: usize, kinds: &[&str]) -> Option<&'a [Token]> {
     let begins = at == 0 || begins_anew(tokens, at);
-    let joins = |token: &Token| token.class == Class::Comma || matches!(token.folded.as_str(), "and" | "then" | "also");
     if !begins && !tokens.get(at.saturating_sub(1)).is_some_and(joins) {
         return None;
     }

@@ -53,7 +53,9 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
             form.deleted(act).and_then(one)
         }
         "copy" | "move" | "copy_as" | "archive" | "extract" => form.transferred(act).and_then(one),
-        "rename" | "rename_text" | "rename_lower" | "rename_upper" | "prefix" => form.renamed(act).and_then(one),
+        "rename" | "rename_text" | "rename_lower" | "rename_upper" | "prefix" | "suffix" => {
+            form.renamed(act).and_then(one)
+        }
         "show_it" => Some(vec![Step::Ask(Query::TextFile { path: form.matcher.before?.file()? })]),
         "exists" | "ask_lines" | "ask_rows" | "ask_having" | "sum_column" | "mean_column" | "max_column"
         | "min_column" => Some(vec![Step::Ask(form.asked(act)?)]),
@@ -378,6 +380,7 @@ impl Form<'_> {
             }
             "rename_lower" => NameChange::LowerCase,
             "rename_upper" => NameChange::UpperCase,
+            "suffix" => NameChange::Suffix(self.text("text")?.to_owned()),
             _ => NameChange::Prefix(self.text("text")?.to_owned()),
         };
         Some(Act::Rename { of, change })

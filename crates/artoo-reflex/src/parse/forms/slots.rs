@@ -1,7 +1,7 @@
 //! The slots of forms: what kinds of values tokens can be.
 
 use super::super::build::build;
-use super::super::clauses::{phrase, takes_one_for_all};
+use super::super::clauses::{lists, phrase, takes_one_for_all};
 use super::super::draft::Draft;
 use super::super::item::Item;
 use super::super::rules::home_folder;
@@ -17,19 +17,6 @@ const MAX_NAME: usize = 6;
 
 /// File name endings of settings.
 const SETTINGS: [&str; 10] = ["env", "ini", "toml", "yaml", "yml", "json", "conf", "cfg", "config", "properties"];
-
-/// Characters by the words for them.
-const CHARACTERS: [(&[&str], &str); 9] = [
-    (&["space", "spaces", "blanks"], " "),
-    (&["underscore", "underscores"], "_"),
-    (&["dash", "dashes", "hyphen", "hyphens"], "-"),
-    (&["dot", "dots", "period", "periods"], "."),
-    (&["comma", "commas"], ","),
-    (&["semicolon", "semicolons"], ";"),
-    (&["colon", "colons"], ":"),
-    (&["tab", "tabs"], "\t"),
-    (&["slash", "slashes"], "/"),
-];
 
 /// Whether a token is a text in quotes.
 fn is_quoted(token: &Token) -> bool {
@@ -67,11 +54,6 @@ impl Matcher<'_> {
             "new" | "path" | "named" => places(
                 token.and_then(|token| self.named(token, kind)).map(|place| (at + 1, place)).into_iter().collect(),
             ),
-            "count" => {
-                const NUMBERS: [&str; 5] = ["two", "three", "four", "five", "six"];
-                let said = |token: &Token| NUMBERS.iter().position(|word| *word == token.folded).map(|at| at + 2);
-                token.and_then(said).map(|count| (at + 1, Value::Text(count.to_string()))).into_iter().collect()
-            }
             "tool" => self.tool(at).into_iter().collect(),
             single => {
                 let value = token.and_then(|token| self.single(single, token));
@@ -86,9 +68,16 @@ impl Matcher<'_> {
         let is_word = matches!(token.class, Class::Word | Class::FileName | Class::Path | Class::Number(_));
         let is_quoted = is_quoted(token);
         let is_name = is_quoted || (is_word && !self.is_listed(token, "pronouns"));
-        let marker = || CHARACTERS.iter().find(|(names, _)| names.contains(&token.folded.as_str()));
         if kind == "char" {
-            return marker().filter(|_| !is_quoted).map(|(_, text)| (*text).to_owned());
+            let named = lists("char ").find(|list| self.is_listed(token, list));
+            return named.and_then(|list| list.strip_prefix("char ")).map(str::to_owned);
+        }
+        if kind == "count" {
+            let number = |meaning: &Meaning| match meaning {
+                Meaning::Concept(Concept::Number(number)) => Some(number.to_string()),
+                _ => None,
+            };
+            return lexicon().meanings(&token.folded).iter().find_map(number);
         }
         let is_type = |meaning: &Meaning| matches!(meaning, Meaning::FileType { form: TypeForm::Adjective, .. });
         let is_program = || !lexicon().knows(&token.folded) || lexicon().meanings(&token.folded).iter().all(is_type);
