@@ -312,8 +312,7 @@ fn guard(text: &str, tokens: &[Token], built: &[Built]) -> Option<Unread> {
         return Some(not_read("a question changes nothing".to_owned()));
     }
     // "the most recent file" is one file; "recent files" are none in particular.
-    let after = |before: usize, words: &[&str]| words.iter().any(|word| is_word(tokens.get(before), word));
-    let is_most = |at: usize| at.checked_sub(1).is_some_and(|before| after(before, &["most", "into", "to"]));
+    let is_most = |at: usize| at.checked_sub(1).is_some_and(|before| phrase("most", tokens, before).is_some());
     let guessed = first("guessed", tokens).filter(|range| changes && !is_most(range.start));
     if built.iter().any(|built| is_made_up(text, built)) {
         return Some(not_read("the text to write is unclear; put it in quotes".to_owned()));
@@ -322,8 +321,10 @@ fn guard(text: &str, tokens: &[Token], built: &[Built]) -> Option<Unread> {
         return Some(not_read("one thing is spoken of, and several may be meant; say “every” or name it".to_owned()));
     }
     let typo = super::finished(built, tokens).err().map(|refusal| not_read(refusal.remedy));
-    if let Some(range) = first("hedges", tokens).or_else(|| first("unclear", tokens).filter(|_| changes)) {
-        return Some(not_read(format!("“{}” is not read", words(tokens, range))));
+    let limits = [("hedges", tokens, true), ("unclear", tokens, changes), ("told", opens, changes)];
+    let said = |(list, said, _): (&str, _, _)| first(list, said).map(|range| words(said, range));
+    if let Some(said) = limits.into_iter().filter(|(_, _, holds)| *holds).find_map(said) {
+        return Some(not_read(format!("“{said}” is not read")));
     }
     let loose = first("never_empty", tokens).or(guessed);
     typo.or_else(|| loose.map(|range| vague(tokens, range)))

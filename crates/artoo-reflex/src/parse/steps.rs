@@ -97,13 +97,11 @@ pub(super) fn joins(token: &Token) -> bool {
 
 /// Whether a clause starts at a position after words that join: with a verb, be it one that the grammar doesn't know.
 pub(super) fn begins_anew(tokens: &[Token], at: usize) -> bool {
-    /// Words that follow an unknown verb.
-    const OBJECTS: [&str; 12] = ["the", "a", "an", "my", "all", "it", "them", "me", "this", "that", "every", "each"];
     if !tokens.get(at.saturating_sub(1)).is_some_and(joins) {
         return false;
     }
     let is_unknown = |token: &Token| token.class == Class::Word && !lexicon().knows(&token.folded);
-    let has_object = tokens.get(at + 1).is_some_and(|token| OBJECTS.contains(&token.folded.as_str()));
+    let has_object = phrase("objects", tokens, at + 1).is_some();
     phrase("verbs", tokens, at).is_some()
         || begins_a_step(tokens, at)
         || (has_object && tokens.get(at).is_some_and(is_unknown))

@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use super::clauses::{after_lead, lists, phrase};
-use super::pattern::is_word;
 use super::steps::{begins_a_step, begins_anew, joins};
 use crate::lex::{Class, Token, lex};
 
@@ -23,7 +22,7 @@ pub(crate) fn unsaid(words: &str, checks: &[Value]) -> Option<String> {
             let end = phrase(list, &tokens, at).filter(|_| token.class == Class::Word)?;
             tokens.get(at..end).filter(|run| !is_said(run))
         };
-        let is_noun = at.checked_sub(1).and_then(|at| tokens.get(at)).is_some_and(is_determiner);
+        let is_noun = at.checked_sub(1).is_some_and(|before| phrase("determiners", &tokens, before).is_some());
         let asks = kinds.iter().any(|kind| matches!(*kind, "measured" | "ran")) && is_asked(&tokens, at);
         let excepts = has_paths || kinds.contains(&"unchanged");
         let denies = kinds.iter().any(|kind| matches!(*kind, "unchanged" | "mode_set"));
@@ -53,15 +52,9 @@ fn add_texts(value: &Value, tokens: &mut Vec<Token>) {
     }
 }
 
-/// Whether the next word is a noun.
-fn is_determiner(token: &Token) -> bool {
-    matches!(token.folded.as_str(), "the" | "a" | "an" | "my" | "our" | "of" | "this" | "that" | "in" | "for" | "by")
-}
-
 /// Whether "if" or "when" at a position begins a question, as in "tell me if".
 fn is_asked(tokens: &[Token], at: usize) -> bool {
-    const ASKS: [&str; 8] = ["me", "us", "know", "see", "check", "say", "out", "test"];
-    at.checked_sub(1).is_none_or(|before| ASKS.iter().any(|word| is_word(tokens.get(before), word)))
+    at.checked_sub(1).is_none_or(|before| phrase("asked", tokens, before).is_some())
 }
 
 /// The verb of an act that begins at a position, if none of these kinds means it.

@@ -2,7 +2,7 @@
 
 use super::super::draft::{Draft, TargetWord, of_line};
 use super::files::{paths_in, selection};
-use super::{BuildContext, BuildError};
+use super::{Antecedent, BuildContext, BuildError};
 use crate::algebra::{Act, Depth, Kind, NameChange, NameTest, Pred, Query, Step, Target, Ty};
 use crate::concept::{ActWord, Verb};
 use crate::place::{ARCHIVE_ENDINGS, PathKind, Place, file_name, is_archive, parent};
@@ -32,6 +32,11 @@ pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step
         ActWord::Extract => extract(cx, draft),
         ActWord::Delete if draft.printed.is_some() => without_lines(cx, draft).map(Step::Ask),
         ActWord::Delete => {
+            // "zip x as x.zip and delete it": the original or the archive.
+            let after_packing = |before: &Antecedent| matches!(before.last, Step::Do(Act::Archive { .. }));
+            if draft.reference.is_some() && cx.antecedent.is_some_and(after_packing) {
+                return Err(BuildError::NothingBefore);
+            }
             let of = selected(cx, draft)?;
             Ok(Step::Do(Act::Delete { of }))
         }

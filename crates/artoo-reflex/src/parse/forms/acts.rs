@@ -8,7 +8,6 @@ use crate::algebra::{
     Act, Function, Key, Kind, ModeChange, NameChange, NameTest, Order, Part, Pred, Query, Rewrite, Separator, SortKey,
     Step, Target, Ty,
 };
-use crate::eval::EntryKind;
 use crate::lex::{Class, Token};
 use crate::place::{PathKind, Place, file_name, is_archive, parent};
 
@@ -68,10 +67,9 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
             one(form.mode(ModeChange::Bits(u32::from_str_radix(bits, 8).ok()?))?)
         }
         "private" => {
-            let is_plain = |path: &String| {
-                let entry = form.matcher.context.fs.metadata(Path::new(path));
-                entry.is_ok_and(|entry| entry.kind == EntryKind::File && entry.mode & 0o111 == 0)
-            };
+            // A folder and a program have bits that 0600 takes away.
+            let mode = |path: &String| form.matcher.context.fs.metadata(Path::new(path)).map(|entry| entry.mode);
+            let is_plain = |path: &String| mode(path).is_ok_and(|mode| mode & 0o111 == 0);
             let fits = matches!(form.query("selection")?, Query::Paths { paths, .. } if paths.iter().all(is_plain));
             one(form.mode(ModeChange::Bits(0o600)).filter(|_| fits)?)
         }
@@ -164,8 +162,7 @@ impl Form<'_> {
         if act == "inplace" {
             let of = self.query("query").filter(|of| of.ty() == Ok(Ty::Lines))?;
             let Query::TextFile { path } = of.source().clone() else { return None };
-            let changes = of != Query::TextFile { path: path.clone() };
-            let changes = changes && !self.is_table_sorted(&of);
+            let changes = of != Query::TextFile { path: path.clone() } && !self.is_table_sorted(&of);
             return changes.then(|| vec![Step::Do(Act::Save { of, to: path })]);
         }
         let paths = self.paths("files").or_else(|| self.paths("file"))?;
@@ -228,13 +225,12 @@ impl Form<'_> {
 
     /// Whether the lines of a table with a heading, or of numbers, are sorted as text.
     fn is_table_sorted(&self, of: &Query) -> bool {
-        let by_text = |keys: &[SortKey]| keys.iter().any(|key| key.by == Key::Text);
         let Query::TextFile { path } = of.source() else { return false };
         let is_number = |line: &str| line.trim().parse::<f64>().is_ok();
-        let is_table = path.ends_with(".csv") || path.ends_with(".tsv");
-        let is_special =
-            || is_table || self.content(path).is_some_and(|text| !text.is_empty() && text.lines().all(is_number));
-        matches!(of, Query::Sort { keys, .. } if by_text(keys)) && is_special()
+        let is_of_numbers = |text: String| !text.is_empty() && text.lines().all(is_number);
+        let is_table = || path.ends_with(".csv") || path.ends_with(".tsv");
+        let is_sorted = matches!(of, Query::Sort { keys, .. } if keys.iter().any(|key| key.by == Key::Text));
+        is_sorted && (is_table() || self.content(path).is_some_and(is_of_numbers))
     }
 
     /// A value set in a settings file, if the old value that is named stands beside the key.
