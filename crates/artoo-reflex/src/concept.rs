@@ -225,8 +225,6 @@ pub(crate) enum Concept {
     AsFile,
     /// A phrase such as "there" or "into it": the folder of the previous step.
     There,
-    /// A phrase such as "with the text", before the content of a new file.
-    WithContent,
     /// A word such as "per", before the key of a grouping.
     Per,
     /// A phrase such as "each" or "per file": the answer is wanted for each element.
@@ -300,10 +298,6 @@ pub(crate) enum Concept {
     NewPrefix,
     /// A phrase such as "with the suffix", before the text put after a name's stem.
     NewSuffix,
-    /// A phrase such as "add the prefix", before the prefix.
-    AddPrefix,
-    /// A phrase such as "add the suffix", before the suffix.
-    AddSuffix,
     /// A phrase such as "to names like", before a template.
     NewTemplate,
     /// The noun "processes", in the singular or plural.

@@ -142,7 +142,8 @@ fn attempt(
     let boundaries = StepBoundaries::of(tokens);
     let mut errors = Vec::new();
     for phrases in [Phrases::Longest, Phrases::All] {
-        let chart = Chart::fill(context, tokens, phrases, &boundaries.ends);
+        let mut chart = Chart::fill(context, tokens, phrases, &boundaries.ends);
+        chart.has_forms = phrases == Phrases::Longest;
         if chart.overflown {
             return Err(Failure::Refused(refuse::too_many_readings()));
         }

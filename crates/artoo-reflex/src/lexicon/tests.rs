@@ -176,8 +176,7 @@ fn about_acts(concept: &Concept) -> Option<&'static [&'static str]> {
             &["copy a.txt @ b.txt", "replace 'x' with 'y' in a.txt @ b.txt", "replace 'x' with 'y' in a.txt, @ b.txt"]
         }
         Concept::There => &["create the folder ~/x, then copy a.txt @"],
-        Concept::WithContent => &["create the file a.txt @ 'x'"],
-        Concept::NewExtension | Concept::NewPrefix | Concept::NewSuffix | Concept::AddPrefix | Concept::AddSuffix => {
+        Concept::NewExtension | Concept::NewPrefix | Concept::NewSuffix => {
             &["rename the PDFs in ~/x @ 'md'", "@ 'x' to the PDFs in ~/x"]
         }
         Concept::NewTemplate => &["rename the PDFs in ~/x @ '{n}.pdf'"],

@@ -56,12 +56,6 @@ impl Antecedent {
         }
     }
 
-    /// The question before, if a number answers it.
-    pub(super) fn number(&self) -> Option<Query> {
-        let Step::Ask(query) = &self.last else { return None };
-        (query.ty() == Ok(Ty::Number)).then(|| query.clone())
-    }
-
     /// The single file that "it" refers to.
     pub(super) fn file(&self) -> Option<String> {
         if let Step::Ask(query) = &self.last

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -17,7 +17,7 @@ use super::lexical::Phrases;
 use super::pattern::{Piece, ends, is_word, pattern};
 use super::steps::{self, StepBoundaries};
 use super::{MAX_BYTES, MAX_TOKENS, ReadClause, attempt, changes_something, existing, refuse, steps_of};
-use crate::algebra::Step;
+use crate::algebra::{Act, Step};
 use crate::lex::{Class, Token, lex};
 use crate::lexicon::lexicon;
 
@@ -31,24 +31,9 @@ static WORDS: LazyLock<BTreeMap<&'static str, Vec<Piece>>> = LazyLock::new(|| {
     lines.filter_map(|line| line.split_once(": ")).map(|(name, words)| (name, pattern(words))).collect()
 });
 
-/// The words of a list of single words.
-pub(super) fn word_list(name: &str) -> Option<&'static BTreeSet<&'static str>> {
-    static SETS: LazyLock<BTreeMap<&'static str, BTreeSet<&'static str>>> = LazyLock::new(|| {
-        let words = |list: &Vec<Piece>| list.iter().flat_map(single_words).collect();
-        WORDS.iter().map(|(name, list)| (*name, words(list))).collect()
-    });
-    SETS.get(name)
-}
-
-/// The single words that a piece of a pattern matches.
-fn single_words(piece: &Piece) -> Vec<&'static str> {
-    match piece {
-        Piece::Word(word) => vec![*word],
-        Piece::Choice(choices) => {
-            choices.iter().filter(|choice| choice.len() == 1).flatten().flat_map(single_words).collect()
-        }
-        Piece::Slot(..) => Vec::new(),
-    }
+/// The names of the lists that begin like this.
+pub(super) fn lists(beginning: &str) -> impl Iterator<Item = &'static str> {
+    WORDS.keys().copied().filter(move |name| name.starts_with(beginning))
 }
 
 /// Where the longest phrase of a list ends that starts at a position; `None` if none does.
@@ -61,15 +46,21 @@ fn first(list: &str, tokens: &[Token]) -> Option<Range<usize>> {
     (0..tokens.len()).find_map(|at| Some(at..phrase(list, tokens, at)?))
 }
 
+/// The position after polite and joining words.
+pub(super) fn after_lead(tokens: &[Token], start: usize) -> usize {
+    let mut at = start;
+    loop {
+        match phrase("lead", tokens, at) {
+            Some(end) => at = end,
+            None if tokens.get(at).is_some_and(steps::joins) => at += 1,
+            None => return at,
+        }
+    }
+}
+
 /// What follows the polite words at the start of tokens.
 fn without_lead(tokens: &[Token]) -> &[Token] {
-    let mut at = 0;
-    while let Some(end) =
-        phrase("lead", tokens, at).or_else(|| (tokens.get(at)?.class == Class::Comma).then_some(at + 1))
-    {
-        at = end;
-    }
-    tokens.get(at..).unwrap_or_default()
+    tokens.get(after_lead(tokens, 0)..).unwrap_or_default()
 }
 
 /// The clauses of a request, each with its steps or why it was not read.
@@ -89,7 +80,7 @@ pub(super) fn clauses(context: &Context<'_>, text: &str, before: Option<Antecede
     if tokens.len() <= MAX_TOKENS
         && text.len() <= MAX_BYTES
         && let Ok(built) = attempt(context, text, &tokens, before.as_ref())
-        && guard(&tokens, &built).is_none()
+        && guard(text, &tokens, &built).is_none()
     {
         return whole(Ok(steps_of(&built)));
     }
@@ -186,7 +177,7 @@ impl Chain {
         let whole = (range.start > 0 || range.end < tokens.len())
             .then(|| attempt(&context, text, said, self.before.as_ref()).ok())
             .flatten()
-            .filter(|built| guard(said, built).is_none());
+            .filter(|built| guard(text, said, built).is_none());
         if let Some(built) = whole {
             return self.with(range, tokens, Ok(steps_of(&built)));
         }
@@ -218,7 +209,7 @@ impl Chain {
                     .then(|| steps::stretch(&context, &chart, (start, end), chain.before.as_ref(), &mut Vec::new()))
                     .map(|readings| existing(&context, readings));
                 let read = match read.as_deref() {
-                    Some([only]) if guard(words, only).is_none() && opens(words, only) => Ok(steps_of(only)),
+                    Some([only]) if guard(text, words, only).is_none() && opens(words, only) => Ok(steps_of(only)),
                     _ => Err(not_read(String::new())),
                 };
                 let longer = chain.with(range.start + start..range.start + next, tokens, read);
@@ -250,16 +241,22 @@ impl Chain {
             let skipped = said.iter().take_while(joins).count();
             phrase("limits", said, skipped).or_else(|| phrase("corrections", said, skipped)).is_some()
         };
+        let is_stop = |end: usize| tokens.get(end.saturating_sub(1)).is_some_and(|token| token.class == Class::Stop);
         for at in 1..self.clauses.len() {
-            let Some([(_, read), (range, next)]) = self.clauses.get_mut(at - 1..=at) else { continue };
+            let Some([(before, read), (range, next)]) = self.clauses.get_mut(at - 1..=at) else { continue };
             // "if there are any" can be a question of its own, but after something asked for it is a condition.
             let is_condition = ["if", "unless"].iter().any(|word| is_word(tokens.get(range.start), word));
+            let corrects = phrase("corrects", tokens, range.start).is_some();
             let is_unread = next.as_ref().is_err_and(|unread| unread.state != CoverageState::Courtesy);
             if is_condition && next.is_ok() {
                 *next = Err(not_read("it may restrict what is said before it".to_owned()));
             }
-            if (is_condition || (is_unread && opens(range))) && read.is_ok() {
+            if (is_condition || corrects || (is_unread && opens(range))) && read.is_ok() {
                 *read = Err(not_read("what is said after it may restrict it".to_owned()));
+            }
+            let is_frame = phrase("frames", tokens, before.start).is_some() && !is_stop(before.end);
+            if is_frame && read.as_ref().is_err_and(|unread| unread.state != CoverageState::Courtesy) && next.is_ok() {
+                *next = Err(not_read("what is said before it may restrict it".to_owned()));
             }
         }
     }
@@ -303,7 +300,7 @@ fn is_foreign(tokens: &[Token]) -> bool {
 }
 
 /// Why a reading of tokens does not hold although each word has a meaning; `None` if it holds.
-fn guard(tokens: &[Token], built: &[Built]) -> Option<Unread> {
+fn guard(text: &str, tokens: &[Token], built: &[Built]) -> Option<Unread> {
     let opens = without_lead(tokens);
     let changes = changes_something(built);
     let howto = phrase("howto", opens, 0).is_some();
@@ -314,11 +311,16 @@ fn guard(tokens: &[Token], built: &[Built]) -> Option<Unread> {
         return Some(not_read("a question changes nothing".to_owned()));
     }
     // "the most recent file" is one file; "recent files" are none in particular.
-    let is_most = |at: usize| at.checked_sub(1).is_some_and(|before| is_word(tokens.get(before), "most"));
+    let is_most = |at: usize| at.checked_sub(1).is_some_and(|before| phrase("most", tokens, before).is_some());
     let guessed = first("guessed", tokens).filter(|range| changes && !is_most(range.start));
+    if built.iter().any(|built| is_made_up(text, built)) {
+        return Some(not_read("the text to write is unclear; put it in quotes".to_owned()));
+    }
     let typo = super::finished(built, tokens).err().map(|refusal| not_read(refusal.remedy));
-    if let Some(range) = first("hedges", tokens) {
-        return Some(not_read(format!("“{}” is not read", words(tokens, range))));
+    let limits = [("hedges", tokens, true), ("unclear", tokens, changes), ("told", opens, changes)];
+    let said = |(list, said, _): (&str, _, _)| first(list, said).map(|range| words(said, range));
+    if let Some(said) = limits.into_iter().filter(|(_, _, holds)| *holds).find_map(said) {
+        return Some(not_read(format!("“{said}” is not read")));
     }
     // A number that is not said is none of the request's.
     let invented = built.iter().flat_map(|built| &built.assumptions).find(|note| changes && note.starts_with("no "));
@@ -327,6 +329,14 @@ fn guard(tokens: &[Token], built: &[Built]) -> Option<Unread> {
     }
     let loose = first("never_empty", tokens).or(guessed);
     typo.or_else(|| loose.map(|range| vague(tokens, range)))
+}
+
+/// Whether a text to write does not stand in the request as it is, as when words of two lines are joined.
+fn is_made_up(text: &str, built: &Built) -> bool {
+    let Step::Do(Act::CreateFile { text: said, .. } | Act::Insert { text: said, .. }) = &built.step else {
+        return false;
+    };
+    said.lines().any(|line| !text.contains(line))
 }
 
 /// Whether a part of a sentence opens as a clause does: a noun alone asks for nothing.
@@ -354,9 +364,6 @@ fn words(tokens: &[Token], range: Range<usize>) -> String {
 /// Why a clause is not read.
 fn classified(context: &Context<'_>, text: &str, tokens: &[Token]) -> Unread {
     let opens = without_lead(tokens);
-    let joins =
-        |token: &&Token| is_word(Some(token), "and") || is_word(Some(token), "then") || token.class != Class::Word;
-    let opens = without_lead(opens.get(opens.iter().take_while(joins).count()..).unwrap_or_default());
     if is_courtesy(tokens) {
         return Unread { state: CoverageState::Courtesy, why: String::new() };
     }

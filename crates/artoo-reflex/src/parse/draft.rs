@@ -133,8 +133,6 @@ draft! {
     act: ActWord,
     /// The destination of a copy, a move or another change.
     target: TargetWord,
-    /// The content of a new file.
-    text: String,
     /// How file names change in a renaming.
     change: NameChange,
     /// The key by which elements are grouped.

@@ -4,13 +4,14 @@ mod acts;
 mod programs;
 mod slots;
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use super::antecedent::Antecedent;
 use super::build::Built;
 use super::chart::Chart;
-use super::clauses::{phrase, word_list};
+use super::clauses::{after_lead, phrase};
 use super::item::Context;
 use super::pattern::{Piece, is_word, pattern, split};
 use crate::algebra::{Query, Step};
@@ -90,12 +91,17 @@ enum Value {
 /// The values of the slots of a form by name.
 type Values = BTreeMap<&'static str, Value>;
 
+/// Values, each with the position after it.
+type Ways = Vec<(usize, Value)>;
+
 /// What is needed to match forms against the tokens of a chart.
 struct Matcher<'a> {
     context: &'a Context<'a>,
     chart: &'a Chart,
     before: Option<&'a Antecedent>,
     end: usize,
+    /// The queries and selections found so far, by where they start: many forms ask for the same ones.
+    found: RefCell<BTreeMap<(bool, usize), Ways>>,
 }
 
 /// The acts that a token range asks for; several if it can mean several things.
@@ -105,8 +111,8 @@ pub(super) fn readings(
     (start, end): (usize, usize),
     before: Option<&Antecedent>,
 ) -> Vec<Vec<Built>> {
-    let matcher = Matcher { context, chart, before, end };
-    let Some(start) = matcher.after_lead(start) else { return Vec::new() };
+    let matcher = Matcher { context, chart, before, end, found: RefCell::default() };
+    let start = after_lead(&chart.tokens, start);
     let mut found: Vec<Vec<Built>> = Vec::new();
     for form in FORMS.iter() {
         if !(start..end).any(|at| form.verbs.iter().any(|verb| is_word(chart.tokens.get(at), verb))) {
@@ -140,19 +146,6 @@ impl Matcher<'_> {
     /// The token at a position of the range.
     fn token(&self, at: usize) -> Option<&Token> {
         self.chart.tokens.get(at).filter(|_| at < self.end)
-    }
-
-    /// The position after polite words; `None` at the end.
-    fn after_lead(&self, start: usize) -> Option<usize> {
-        let mut at = start;
-        while let Some(end) = phrase("lead", &self.chart.tokens, at).filter(|end| *end < self.end) {
-            at = end;
-        }
-        let joins = |at| is_word(self.token(at), "and") || is_word(self.token(at), "then");
-        while joins(at) || self.token(at)?.class == Class::Comma {
-            at += 1;
-        }
-        Some(at)
     }
 
     /// Whether nothing but punctuation and polite words stands from a position on.
@@ -223,10 +216,9 @@ impl Matcher<'_> {
 
     /// The position after articles, and after commas too before a word.
     fn after_articles(&self, at: usize, commas: bool) -> usize {
-        const ARTICLES: [&str; 6] = ["the", "a", "an", "my", "our", "its"];
         let mut at = self.after_colon(at);
         while let Some(token) = self.token(at) {
-            let is_article = token.class == Class::Word && ARTICLES.contains(&token.folded.as_str());
+            let is_article = self.is_listed(token, "articles");
             let is_article = is_article || commas && is_word(Some(token), "please");
             if !(is_article || commas && token.class == Class::Comma) {
                 break;
@@ -238,6 +230,6 @@ impl Matcher<'_> {
 
     /// Whether an unquoted word is in a list.
     fn is_listed(&self, token: &Token, list: &str) -> bool {
-        token.class != Class::Quoted && word_list(list).is_some_and(|words| words.contains(token.folded.as_str()))
+        phrase(list, std::slice::from_ref(token), 0).is_some()
     }
 }

@@ -89,8 +89,6 @@ pub(crate) enum Partial {
     ReplacingWith(String, bool),
     /// Read so far: "in x and" or "in x,": the folders so far; another folder follows.
     JoiningScope(Box<Draft>),
-    /// Read so far: "to the PDFs", after "add the prefix 'x'": the files whose names change.
-    OntoFiles(Box<Draft>),
     /// Read so far: "by size and then"; another sort key follows.
     JoiningKeys(Box<Draft>),
     /// Read so far: "a.txt and": the paths before "and"; another path follows.

@@ -1,7 +1,8 @@
 //! Turns tokens into the first items of the chart: the meanings of every phrase and the uses of every literal.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::LazyLock;
 
 use super::draft::Draft;
 use super::features::items;
@@ -16,6 +17,10 @@ use crate::place::Place;
 
 /// Maximum number of words whose corrections are remembered.
 const MAX_CORRECTIONS: usize = 256;
+
+/// The words of forms, which are no typos.
+static FORM_WORDS: LazyLock<BTreeSet<&'static str>> =
+    LazyLock::new(|| include_str!("forms.txt").split(|c: char| !c.is_alphanumeric()).collect());
 
 /// A lexical item: what the tokens `start..end` can mean.
 pub(super) struct Lexical {
@@ -105,8 +110,15 @@ fn existing_folders(context: &Context<'_>, tokens: &[Token], at: usize) -> (Vec<
     let mut places: Vec<Place> = [context.resolve(&token.raw), at_home.clone()].into_iter().flatten().collect();
     places.retain(|place| context.is_folder(&place.path));
     places.dedup_by(|a, b| a.path == b.path);
-    let is_only = !places.is_empty() && (known.is_empty() || at_home.is_some() || known.iter().any(is_kind));
+    let is_folder = is_before_folder(tokens, at);
+    let is_only =
+        !places.is_empty() && (known.is_empty() || at_home.is_some() || known.iter().any(is_kind) || is_folder);
     (places.into_iter().map(Item::Path).collect(), is_only)
+}
+
+/// Whether the word "folder" stands after a position.
+fn is_before_folder(tokens: &[Token], at: usize) -> bool {
+    tokens.get(at + 1).is_some_and(|token| matches!(token.folded.as_str(), "folder" | "directory"))
 }
 
 /// Whether the word at a position follows "in", "of" or similar, or is the x in "search x for".
@@ -128,7 +140,10 @@ fn expects_folder_name(tokens: &[Token], at: usize) -> bool {
     let is_part = (2..=lexicon().longest).any(|words| !behind(words).is_empty());
     let searches =
         means(behind(1), &[Concept::Verb(Verb::Find)]) && tokens.get(at + 1).is_some_and(|token| token.folded == "for");
-    searches || means(behind(1), &[Concept::Inside]) || (!is_part && means(behind(1), &[Concept::Within]))
+    (is_before_folder(tokens, at) && at > before.len())
+        || searches
+        || means(behind(1), &[Concept::Inside, Concept::Into])
+        || (!is_part && means(behind(1), &[Concept::Within]))
 }
 
 /// The item for an existing path with spaces in it, such as "Camera Roll".
@@ -171,8 +186,6 @@ pub(super) fn asks(meaning: &Meaning) -> bool {
             | Concept::Count
             | Concept::Ask(_)
             | Concept::SomeLines(_)
-            | Concept::AddPrefix
-            | Concept::AddSuffix
             | Concept::AsFile
             | Concept::Again
     )
@@ -215,7 +228,7 @@ fn is_subject(tokens: &[Token], at: usize) -> bool {
 
 /// The known word that an unknown word is a typo of; `None` if there is none.
 pub(super) fn corrected(token: &Token) -> Option<&'static str> {
-    if token.class != Class::Word || lexicon().knows(&token.folded) {
+    if token.class != Class::Word || lexicon().knows(&token.folded) || FORM_WORDS.contains(&*token.folded) {
         return None;
     }
     thread_local! {

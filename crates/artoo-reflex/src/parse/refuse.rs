@@ -158,7 +158,7 @@ pub(super) fn unexplained(context: &Context<'_>, text: &str, tokens: &[Token], e
         for start in 0..=tokens.len() - length {
             let (before, rest) = tokens.split_at(start);
             let (left_out, after) = rest.split_at(length);
-            if tokens.len() <= MAX_TOKENS_TO_EXPLAIN
+            if tokens.len() <= MAX_TOKENS_TO_LEAVE_OUT
                 && let Some(understood) = meaning(context, &[before, after].concat())
             {
                 return abstention(understood, words(left_out), "");
@@ -184,8 +184,11 @@ pub(super) fn why(context: &Context<'_>, text: &str, tokens: &[Token]) -> String
 /// Maximum number of neighbouring words that are left out to find the unexplained ones.
 const LONGEST_RUN_LEFT_OUT: usize = 3;
 
-/// Maximum number of tokens of a request in which unexplained words are searched; it is parsed many times for that.
+/// Maximum number of tokens of a request in which unexplained words are named.
 const MAX_TOKENS_TO_EXPLAIN: usize = 20;
+
+/// Maximum number of tokens of a request that is parsed again and again, each time without some of its words.
+const MAX_TOKENS_TO_LEAVE_OUT: usize = 7;
 
 /// What a run of tokens means as a request, in English; `None` if it has no reading.
 fn meaning(context: &Context<'_>, tokens: &[Token]) -> Option<String> {

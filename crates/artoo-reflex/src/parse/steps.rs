@@ -61,7 +61,7 @@ impl StepBoundaries {
         }
         let mut between = Self::of(tokens).between;
         for at in 1..tokens.len() {
-            let joints = tokens.get(at..).unwrap_or_default().iter().take_while(|token| joins(token)).count();
+            let joints = tokens.iter().skip(at).take_while(|token| joins(token)).count();
             if joints > 0 && begins_anew(tokens, at + joints) {
                 between.push((at, at + joints));
             }
@@ -102,20 +102,19 @@ fn is_between(tokens: &[Token], start: usize, end: usize) -> bool {
     }
 }
 
-/// Whether a token joins two clauses.
-fn joins(token: &Token) -> bool {
-    token.class == Class::Comma || matches!(token.folded.as_str(), "and" | "then" | "also")
+/// Whether a token only joins two clauses.
+pub(super) fn joins(token: &Token) -> bool {
+    token.class == Class::Comma
+        || (token.class == Class::Word && matches!(token.folded.as_str(), "and" | "then" | "also"))
 }
 
 /// Whether a clause starts at a position after words that join: with a verb, be it one that the grammar doesn't know.
 pub(super) fn begins_anew(tokens: &[Token], at: usize) -> bool {
-    /// Words that follow an unknown verb.
-    const OBJECTS: [&str; 12] = ["the", "a", "an", "my", "all", "it", "them", "me", "this", "that", "every", "each"];
     if !tokens.get(at.saturating_sub(1)).is_some_and(joins) {
         return false;
     }
     let is_unknown = |token: &Token| token.class == Class::Word && !lexicon().knows(&token.folded);
-    let has_object = tokens.get(at + 1).is_some_and(|token| OBJECTS.contains(&token.folded.as_str()));
+    let has_object = phrase("objects", tokens, at + 1).is_some();
     phrase("verbs", tokens, at).is_some()
         || begins_a_step(tokens, at)
         || (has_object && tokens.get(at).is_some_and(is_unknown))
@@ -140,8 +139,6 @@ pub(super) fn begins_a_step(tokens: &[Token], at: usize) -> bool {
                     | Concept::Ask(_)
                     | Concept::Field(_)
                     | Concept::ListFolder
-                    | Concept::AddPrefix
-                    | Concept::AddSuffix
                     | Concept::Fact(_)
                     | Concept::WhenWas => return true,
                     Concept::Skip => skips = true,

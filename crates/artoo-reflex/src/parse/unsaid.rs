@@ -2,33 +2,9 @@
 
 use serde_json::Value;
 
-use super::clauses::phrase;
-use super::pattern::is_word;
-use super::steps::{begins_a_step, begins_anew};
+use super::clauses::{after_lead, lists, phrase};
+use super::steps::{begins_a_step, begins_anew, joins};
 use crate::lex::{Class, Token, lex};
-
-/// Kinds of check that are named by the lists `as KIND` of `clauses.txt`.
-const KINDS: [&str; 19] = [
-    "removed",
-    "renamed",
-    "moved",
-    "copied",
-    "text_is",
-    "made_from",
-    "edited",
-    "folder_made",
-    "mode_set",
-    "measured",
-    "ran",
-    "fetched",
-    "git",
-    "process_gone",
-    "installed",
-    "unchanged",
-    "linked",
-    "archived",
-    "unpacked",
-];
 
 /// The first words of a clause that name another act than the checks, or restrict it in a way that they leave out.
 pub(crate) fn unsaid(words: &str, checks: &[Value]) -> Option<String> {
@@ -46,7 +22,7 @@ pub(crate) fn unsaid(words: &str, checks: &[Value]) -> Option<String> {
             let end = phrase(list, &tokens, at).filter(|_| token.class == Class::Word)?;
             tokens.get(at..end).filter(|run| !is_said(run))
         };
-        let is_noun = at.checked_sub(1).and_then(|at| tokens.get(at)).is_some_and(is_determiner);
+        let is_noun = at.checked_sub(1).is_some_and(|before| phrase("determiners", &tokens, before).is_some());
         let asks = kinds.iter().any(|kind| matches!(*kind, "measured" | "ran")) && is_asked(&tokens, at);
         let excepts = has_paths || kinds.contains(&"unchanged");
         let denies = kinds.iter().any(|kind| matches!(*kind, "unchanged" | "mode_set"));
@@ -76,30 +52,20 @@ fn add_texts(value: &Value, tokens: &mut Vec<Token>) {
     }
 }
 
-/// Whether the next word is a noun.
-fn is_determiner(token: &Token) -> bool {
-    matches!(token.folded.as_str(), "the" | "a" | "an" | "my" | "our" | "of" | "this" | "that" | "in" | "for" | "by")
-}
-
 /// Whether "if" or "when" at a position begins a question, as in "tell me if".
 fn is_asked(tokens: &[Token], at: usize) -> bool {
-    const ASKS: [&str; 8] = ["me", "us", "know", "see", "check", "say", "out", "test"];
-    at.checked_sub(1).is_none_or(|before| ASKS.iter().any(|word| is_word(tokens.get(before), word)))
+    at.checked_sub(1).is_none_or(|before| phrase("asked", tokens, before).is_some())
 }
 
 /// The verb of an act that begins at a position, if none of these kinds means it.
 fn other_act<'a>(tokens: &'a [Token], at: usize, kinds: &[&str]) -> Option<&'a [Token]> {
     let begins = at == 0 || begins_anew(tokens, at);
-    let joins = |token: &Token| token.class == Class::Comma || matches!(token.folded.as_str(), "and" | "then" | "also");
     if !begins && !tokens.get(at.saturating_sub(1)).is_some_and(joins) {
         return None;
     }
-    let mut verb = at;
-    while let Some(end) = phrase("lead", tokens, verb) {
-        verb = end;
-    }
+    let verb = after_lead(tokens, at);
     let means = |kind: &&str| phrase(&format!("as {kind}"), tokens, verb).is_some();
-    let is_act = KINDS.iter().any(means);
+    let is_act = lists("as ").any(|list| phrase(list, tokens, verb).is_some());
     let is_question = !is_act && begins_a_step(tokens, verb) && phrase("verbs", tokens, verb).is_none();
     let is_meant = kinds.iter().any(means) || (is_question && kinds.contains(&"measured"));
     let is_verb = is_act || (at > 0 && begins);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::super::draft::{Draft, TargetWord, of_line};
 use super::files::{paths_in, selection};
-use super::{BuildContext, BuildError};
+use super::{Antecedent, BuildContext, BuildError};
 use crate::algebra::{Act, Depth, Key, Kind, NameChange, NameTest, Order, Pred, Query, SortKey, Step, Target, Ty};
 use crate::concept::ActWord;
 use crate::eval::{Answer, evaluate};
@@ -13,7 +13,6 @@ use crate::place::{ARCHIVE_ENDINGS, PathKind, Place, file_name, is_archive, pare
 
 /// Builds the act (change of files) that a draft means.
 pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step, BuildError> {
-    draft.verb = None;
     let word = draft.act.ok_or(BuildError::NothingAsked)?;
     // A renamed file stays in its folder.
     if std::mem::take(&mut draft.placed_late) && word != ActWord::Rename {
@@ -32,10 +31,12 @@ pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step
         ActWord::Archive => archive(cx, draft),
         ActWord::Extract => extract(cx, draft),
         ActWord::Delete if draft.printed.is_some() => without_lines(cx, draft).map(Step::Ask),
-        ActWord::Delete if draft.lines.is_some() && !draft.has_noun() && draft.object.len() == 1 => {
-            in_place(without_lines(cx, draft)?)
-        }
         ActWord::Delete => {
+            // "zip x as x.zip and delete it": the original or the archive.
+            let after_packing = |before: &Antecedent| matches!(before.last, Step::Do(Act::Archive { .. }));
+            if draft.reference.is_some() && cx.antecedent.is_some_and(after_packing) {
+                return Err(BuildError::NothingBefore);
+            }
             let of = selected(cx, draft)?;
             Ok(Step::Do(Act::Delete { of }))
         }
@@ -107,14 +108,6 @@ fn without_lines(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, 
     super::text::build(cx, draft)
 }
 
-/// The act that writes an edited text back into its file.
-fn in_place(of: Query) -> Result<Step, BuildError> {
-    match of.source().clone() {
-        Query::TextFile { path } if of.ty()? == Ty::Lines => Ok(Step::Do(Act::Save { of, to: path })),
-        _ => Err(BuildError::Leftover),
-    }
-}
-
 /// Builds an act that creates files or folders.
 fn create(draft: &mut Draft) -> Result<Step, BuildError> {
     draft.act = None;
@@ -134,30 +127,11 @@ fn create(draft: &mut Draft) -> Result<Step, BuildError> {
             Err(BuildError::Incomplete("what is packed (“pack … into …”)"))
         }
         ([place], [path]) if place.kind == PathKind::File => {
-            let text = content(draft)?;
-            Ok(Step::Do(Act::CreateFile { path: path.clone(), text }))
+            draft.preds.retain(|pred| *pred != Pred::MaxBytes(0));
+            Ok(Step::Do(Act::CreateFile { path: path.clone(), text: String::new() }))
         }
         ([place], _) => Err(BuildError::FolderOrFile { path: place.path.clone() }),
         _ => Err(BuildError::Incomplete("one file at a time")),
-    }
-}
-
-/// The content of a new file: the given text with a newline at its end.
-fn content(draft: &mut Draft) -> Result<String, BuildError> {
-    let mut text = draft.text.take();
-    let mut is_empty = false;
-    for pred in std::mem::take(&mut draft.preds) {
-        match pred {
-            Pred::MaxBytes(0) => is_empty = true,
-            Pred::Contains { text: said, ignore_case: false } if text.is_none() => text = Some(said),
-            other => draft.preds.push(other),
-        }
-    }
-    match text {
-        Some(_) if is_empty => Err(BuildError::Question { question: "text", of: "an empty file" }),
-        Some(text) if text.ends_with('\n') => Ok(text),
-        Some(text) => Ok(format!("{text}\n")),
-        None => Ok(String::new()),
     }
 }
 
@@ -249,8 +223,7 @@ fn archive(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step, BuildEr
     let missing = BuildError::Incomplete("the archive's name, ending in .zip, .tar, .tgz or .tar.gz");
     let place = match draft.target.take() {
         Some(TargetWord::Open(place) | TargetWord::File(place)) => place,
-        // "an archive of ~/x called x.zip".
-        None => named(cx, draft).ok_or(BuildError::Incomplete("the archive's name"))?,
+        None => return Err(BuildError::Incomplete("the archive's name")),
         Some(_) => return Err(missing),
     };
     if !is_archive(&place.path) {
@@ -260,19 +233,14 @@ fn archive(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step, BuildEr
     Ok(Step::Do(Act::Archive { of, to: place.path }))
 }
 
-/// The path of the new archive, given as "called x.zip".
-fn named(cx: &BuildContext<'_>, draft: &mut Draft) -> Option<Place> {
-    let [Pred::Name(NameTest::Is(name))] = draft.preds.as_slice() else { return None };
-    let place = cx.context.resolve(name)?;
-    draft.preds.clear();
-    Some(place)
-}
-
 /// Builds an act that unpacks archives.
 fn extract(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step, BuildError> {
     let target = draft.target.take();
+    // "unzip a.zip here" puts the content itself into the current folder.
+    let is_here = draft.scope.first().is_some_and(|place| place.path == cx.context.environment.cwd);
     let of = selected(cx, draft)?;
     let to = match target {
+        None if is_here => cx.context.environment.cwd.clone(),
         Some(TargetWord::Folder(place)) => place.path,
         Some(TargetWord::Open(place)) if place.kind != PathKind::File => place.path,
         Some(TargetWord::There) => there(cx)?,

@@ -47,6 +47,9 @@ pub(super) fn order(cx: &mut BuildContext<'_>, draft: &mut Draft, of: Query) -> 
         (None, None) => return Ok(ordered),
         (Some(_), Some(_)) => return Err(BuildError::Leftover),
     };
+    if draft.act.is_some() && !is_ordered {
+        return Err(BuildError::Incomplete("the first in which order"));
+    }
     if is_ordered || ordered.ty() != Ok(Ty::Files) {
         return Ok(limited(ordered, skip, count));
     }

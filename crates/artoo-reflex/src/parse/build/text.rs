@@ -326,8 +326,11 @@ fn frequencies(draft: &mut Draft, text: &Query) -> Result<Option<Query>, BuildEr
 
 /// Sorts the lines of a text as the draft asks.
 fn ordered(cx: &mut BuildContext<'_>, draft: &mut Draft, verb: Option<Verb>, text: Query) -> Result<Query, BuildError> {
+    let is_table =
+        matches!(text.source(), Query::TextFile { path } if path.ends_with(".csv") || path.ends_with(".tsv"));
     for (key, _) in &mut draft.sort {
-        if matches!(key, Key::Name | Key::Path) {
+        // "sort a.csv by name" may mean a column.
+        if *key == Key::Path || (*key == Key::Name && !is_table) {
             *key = Key::Text;
         }
     }

@@ -3,13 +3,13 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use super::{Antecedent, Matcher, Value, Values, is_word};
+use super::{Matcher, Value, Values, is_word};
 use crate::algebra::{
     Act, Function, Key, Kind, ModeChange, NameChange, NameTest, Order, Part, Pred, Query, Rewrite, Separator, SortKey,
     Step, Target, Ty,
 };
 use crate::lex::{Class, Token};
-use crate::place::{PathKind, Place, file_name, is_archive};
+use crate::place::{PathKind, Place, file_name, is_archive, parent};
 
 /// Maximum length in bytes of a project's file that is read for its tasks or a value.
 const MAX_FILE: u64 = 1_000_000;
@@ -27,11 +27,11 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
     match act {
         "append" | "prepend" => {
             let path = form.path("file")?;
-            one(Act::Insert { text: form.lines(&path)?, path, at_start: act == "prepend" })
+            one(Act::Insert { text: form.lines_of("text", &path)?, path, at_start: act == "prepend" })
         }
         "create" => {
             let path = form.path("file").filter(|path| !form.is_there(path))?;
-            let mut steps = vec![Step::Do(Act::CreateFile { text: form.lines(&path)?, path })];
+            let mut steps = vec![Step::Do(Act::CreateFile { text: form.lines_of("text", &path)?, path })];
             if values.contains_key("file2") {
                 let path = form.path("file2").filter(|path| !form.is_there(path))?;
                 steps.push(Step::Do(Act::CreateFile { text: form.lines_of("text2", &path)?, path }));
@@ -39,24 +39,25 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
             Some(steps)
         }
         "touch" => {
-            let paths =
-                form.paths("files").filter(|paths| paths.len() > 1 && !paths.iter().any(|path| form.is_there(path)))?;
+            let paths = form.paths("files").filter(|paths| !paths.iter().any(|path| form.is_there(path)))?;
             Some(paths.into_iter().map(|path| Step::Do(Act::CreateFile { path, text: String::new() })).collect())
         }
         "folders" => one(Act::CreateFolder { paths: form.folders()? }),
-        "replace" | "erase" | "unique" | "sort_unique" | "drop_lines" | "behead" | "upper" | "lower" | "inplace" => {
-            form.edits(act)
+        "replace" | "erase" | "unique" | "sort_unique" | "drop_lines" | "behead" | "betail" | "upper" | "lower"
+        | "inplace" => form.edits(act),
+        "save" | "save_names" | "save_number" | "excerpt" | "number" | "column" | "save_that" | "save_list" => {
+            form.saved(act).and_then(one)
         }
-        "save" | "excerpt" | "number" => form.saved(act).and_then(one),
-        "save_that" | "save_list" => form.saved_before(act).and_then(one),
         "delete" | "delete_set" | "delete_out" | "delete_source" | "delete_folder" | "delete_archive" => {
             form.deleted(act).and_then(one)
         }
-        "copy" | "copy_as" | "archive" | "extract" => form.transferred(act).and_then(one),
-        "rename" | "rename_text" | "rename_lower" | "rename_upper" | "prefix" => form.renamed(act).and_then(one),
-        "ask_lines" | "ask_having" | "sum_column" | "mean_column" | "max_column" | "min_column" => {
-            Some(vec![Step::Ask(form.asked(act)?)])
+        "copy" | "move" | "copy_as" | "archive" | "extract" => form.transferred(act).and_then(one),
+        "rename" | "rename_text" | "rename_lower" | "rename_upper" | "prefix" | "suffix" => {
+            form.renamed(act).and_then(one)
         }
+        "show_it" => Some(vec![Step::Ask(Query::TextFile { path: form.matcher.before?.file()? })]),
+        "exists" | "ask_lines" | "ask_rows" | "ask_having" | "sum_column" | "mean_column" | "max_column"
+        | "min_column" => Some(vec![Step::Ask(form.asked(act)?)]),
         "set" => form.value_set(),
         "executable" => one(form.mode(ModeChange::Executable)?),
         "not_executable" => one(form.mode(ModeChange::NotExecutable)?),
@@ -64,6 +65,13 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
         "mode" => {
             let bits = form.text("octal").or_else(|| form.text("private").filter(|bits| bits.ends_with("00")))?;
             one(form.mode(ModeChange::Bits(u32::from_str_radix(bits, 8).ok()?))?)
+        }
+        "private" => {
+            // A folder and a program have bits that 0600 takes away.
+            let mode = |path: &String| form.matcher.context.fs.metadata(Path::new(path)).map(|entry| entry.mode);
+            let is_plain = |path: &String| mode(path).is_ok_and(|mode| mode & 0o111 == 0);
+            let fits = matches!(form.query("selection")?, Query::Paths { paths, .. } if paths.iter().all(is_plain));
+            one(form.mode(ModeChange::Bits(0o600)).filter(|_| fits)?)
         }
         "link" => form.link().and_then(one),
         "run" | "script" | "tests" | "make" => form.run(act).and_then(one),
@@ -73,7 +81,11 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
             program: form.text("program")?.to_owned(),
             version: form.text("version").map(str::to_owned),
         }),
-        "keep" => one(Act::Keep { paths: form.paths("paths").unwrap_or_default() }),
+        "keep" => {
+            let paths = form.paths("paths").unwrap_or_default();
+            // A name in the folder of the clause before is not resolved here.
+            one(Act::Keep { paths }).filter(|_| form.paths("paths").iter().flatten().all(|path| form.is_there(path)))
+        }
         git => {
             let (folder, action) = (form.repository(git)?, form.git(git)?);
             // "commit the changes in src" names no repository.
@@ -131,18 +143,15 @@ impl Form<'_> {
 
     /// The text to write, with a newline at its end. Words without quotes are a text only in a file of plain text: "add
     /// tests to lib.rs" means other things.
-    fn lines(&self, path: &str) -> Option<String> {
-        self.lines_of("text", path)
-    }
-
-    /// The text of a slot to write into a file.
     fn lines_of(&self, slot: &str, path: &str) -> Option<String> {
-        const PLAIN: [&str; 4] = [".txt", ".csv", ".log", ".tsv"];
+        const PLAIN: [&str; 5] = [".txt", ".csv", ".log", ".tsv", ".gitignore"];
         let text = self.text(slot)?;
         let is_plain = PLAIN.iter().any(|ending| path.to_lowercase().ends_with(ending));
         let has_words = text.contains(char::is_alphabetic) && !text.contains(['=', '/']);
-        let quoted = |token: &Token| token.class == Class::Quoted;
-        if has_words && !is_plain && !self.matcher.chart.tokens.iter().any(quoted) {
+        let has = |class: Class| self.matcher.chart.tokens.iter().any(|token| token.class == class);
+        // A file's name is no text to write, and "save a.txt to b.txt" no text either.
+        let names_file = |token: &Token| matches!(token.class, Class::FileName | Class::Path) && token.raw == text;
+        if (has_words && !is_plain && !has(Class::Quoted)) || self.matcher.chart.tokens.iter().any(names_file) {
             return None;
         }
         Some(if text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") })
@@ -153,7 +162,7 @@ impl Form<'_> {
         if act == "inplace" {
             let of = self.query("query").filter(|of| of.ty() == Ok(Ty::Lines))?;
             let Query::TextFile { path } = of.source().clone() else { return None };
-            let changes = of != Query::TextFile { path: path.clone() };
+            let changes = of != Query::TextFile { path: path.clone() } && !self.is_table_sorted(&of);
             return changes.then(|| vec![Step::Do(Act::Save { of, to: path })]);
         }
         let paths = self.paths("files").or_else(|| self.paths("file"))?;
@@ -172,9 +181,11 @@ impl Form<'_> {
             "drop_lines" => Query::Filter { of, keep: Pred::Not(Box::new(self.line()?)) },
             "upper" => Query::Rewritten { of, how: Rewrite::UpperCase },
             "lower" => Query::Rewritten { of, how: Rewrite::LowerCase },
-            "behead" => {
+            "behead" | "betail" => {
                 let count: u64 = self.text("count").map_or(Ok(1), str::parse).ok().filter(|count| *count > 0)?;
-                Query::Part { of, part: Part::From(count.checked_add(1)?) }
+                let mirrored = |of| if act == "betail" { Query::Rewritten { of, how: Rewrite::Reversed } } else { *of };
+                let part = Part::From(count.checked_add(1)?);
+                mirrored(Box::new(Query::Part { of: Box::new(mirrored(of)), part }))
             }
             _ => {
                 let with = self.text("with").or_else(|| (act == "erase").then_some(""))?.to_owned();
@@ -183,13 +194,17 @@ impl Form<'_> {
                 (find != "\t" || with != " ").then_some(Query::Replace { of, find, with })?
             }
         };
-        Some(Step::Do(Act::Save { of, to: path }))
+        Some(Step::Do(Act::Save { of, to: self.path("to").unwrap_or(path) }))
     }
 
     /// A result that is written into a file.
     fn saved(&self, act: &str) -> Option<Act> {
         let of = match act {
-            "number" => self.matcher.before.and_then(Antecedent::number)?,
+            "save_that" | "save_list" | "number" => match self.before()? {
+                Step::Ask(of) => of.clone(),
+                Step::Do(_) => return None,
+            },
+            "column" => self.column(&self.path("file")?, self.text("column")?, false)?,
             _ => self.query("query")?,
         };
         // The output of a command is no list of files.
@@ -200,12 +215,22 @@ impl Form<'_> {
         let is_file = self.places("to")?.iter().all(|place| place.kind == PathKind::File);
         let is_whole_file = matches!(of, Query::TextFile { .. } | Query::Paths { .. });
         let fits = match of.ty().ok()? {
-            Ty::Lines => true,
-            Ty::Number => act != "excerpt",
-            Ty::Files => act == "save",
+            Ty::Lines => !matches!(act, "save_number" | "number"),
+            Ty::Number => !matches!(act, "excerpt" | "save_names" | "save_list"),
+            Ty::Files => matches!(act, "save" | "save_names" | "save_that" | "save_list"),
             _ => false,
         };
-        (fits && is_file && !is_whole_file).then_some(Act::Save { of, to })
+        (fits && is_file && !is_whole_file && !self.is_table_sorted(&of)).then_some(Act::Save { of, to })
+    }
+
+    /// Whether the lines of a table with a heading, or of numbers, are sorted as text.
+    fn is_table_sorted(&self, of: &Query) -> bool {
+        let Query::TextFile { path } = of.source() else { return false };
+        let is_number = |line: &str| line.trim().parse::<f64>().is_ok();
+        let is_of_numbers = |text: String| !text.is_empty() && text.lines().all(is_number);
+        let is_table = || path.ends_with(".csv") || path.ends_with(".tsv");
+        let is_sorted = matches!(of, Query::Sort { keys, .. } if keys.iter().any(|key| key.by == Key::Text));
+        is_sorted && (is_table() || self.content(path).is_some_and(is_of_numbers))
     }
 
     /// A value set in a settings file, if the old value that is named stands beside the key.
@@ -215,9 +240,20 @@ impl Form<'_> {
             Some(pair) => pair,
             None => (self.text("key")?, self.text("to")?),
         };
-        if let Some(from) = self.text("from") {
-            let content = self.content(&path)?;
-            content.lines().any(|line| line.contains(key) && line.contains(from)).then_some(())?;
+        let content = self.content(&path).unwrap_or_default();
+        // A value that is changed must be there; "set" and "add" may bring a new key.
+        let names_key = |line: &&str| {
+            let name = line.split(['=', ':']).next().unwrap_or_default();
+            key.rsplit('.').next().is_some_and(|key| name.contains(key))
+        };
+        let line = content.lines().find(names_key);
+        let has = |from| line.is_some_and(|line| line.split(['=', ':', ' ', '"', '\'', ',']).any(|part| part == from));
+        let is_old = self.text("from").is_none_or(has);
+        let is_new =
+            ["set", "add", "put"].iter().any(|verb| self.matcher.chart.tokens.iter().any(|t| is_word(Some(t), verb)));
+        let is_other = line.is_none() && content.to_lowercase().contains(&key.to_lowercase());
+        if !is_old || is_other || !(line.is_some() || is_new) {
+            return None;
         }
         let section = self.text("section").map(str::to_owned);
         let more = [("key2", "to2"), ("key3", "to3")];
@@ -260,7 +296,11 @@ impl Form<'_> {
 
     /// New folders, perhaps with a folder of their own around them.
     fn folders(&self) -> Option<Vec<String>> {
-        let Some(top) = self.path("top") else { return self.paths("folders") };
+        let Some(top) = self.path("top") else {
+            let is_all =
+                |paths: &Vec<String>| self.text("number").is_none_or(|number| number == paths.len().to_string());
+            return self.paths("folders").filter(is_all);
+        };
         let names = self.places("folders")?.iter().map(|place| file_name(&place.path));
         let below = names.map(|name| Some(format!("{top}/{}", name?)));
         [Some(top.clone())].into_iter().chain(below).collect()
@@ -301,13 +341,21 @@ impl Form<'_> {
             let of = Query::Paths { paths: vec![path], kind: Kind::File };
             return Some(Act::Extract { of, to: self.target()? });
         }
-        let of = self.query("selection")?;
+        let named = || Some(Query::Paths { paths: self.paths("paths")?, kind: Kind::Any });
+        let of = self.query("selection").or_else(named)?;
         let to = self.path("to").or_else(|| self.path("new"))?;
         let is_one = matches!(&of, Query::Paths { paths, .. } if paths.len() == 1);
         match act {
             "archive" => is_archive(&to).then_some(Act::Archive { of, to }),
             "copy" => Some(Act::Copy { of, to: Target::Into(self.target()?) }),
-            _ => is_one.then_some(Act::Copy { of, to: Target::As(to) }),
+            "move" => Some(Act::Move { of, to: Target::Into(self.target()?) }),
+            _ => {
+                // A name without a folder is one beside the original only if that is in the current folder.
+                let is_bare = self.places("new")?.first()?.bare;
+                let is_here = |path: &String| parent(path) == parent(&to);
+                let fits = matches!(&of, Query::Paths { paths, .. } if !is_bare || paths.iter().all(is_here));
+                (is_one && fits).then_some(Act::Copy { of, to: Target::As(to) })
+            }
         }
     }
 
@@ -328,22 +376,10 @@ impl Form<'_> {
             }
             "rename_lower" => NameChange::LowerCase,
             "rename_upper" => NameChange::UpperCase,
+            "suffix" => NameChange::Suffix(self.text("text")?.to_owned()),
             _ => NameChange::Prefix(self.text("text")?.to_owned()),
         };
         Some(Act::Rename { of, change })
-    }
-
-    /// The result of the question before, written into a file.
-    fn saved_before(&self, act: &str) -> Option<Act> {
-        let Some(Step::Ask(of)) = self.before() else { return None };
-        let to = self.places("to")?.first().filter(|place| place.kind == PathKind::File && !is_archive(&place.path))?;
-        let fits = match of.ty().ok()? {
-            Ty::Lines | Ty::Files => true,
-            Ty::Number => act == "save_that",
-            _ => false,
-        };
-        let is_whole_file = matches!(of, Query::TextFile { .. } | Query::Paths { .. });
-        (fits && !is_whole_file).then(|| Act::Save { of: of.clone(), to: to.path.clone() })
     }
 
     /// A question about the lines or a column of a file.
@@ -351,10 +387,15 @@ impl Form<'_> {
         let path = self.path("file")?;
         let text = Box::new(Query::TextFile { path: path.clone() });
         let (of, function) = match act {
+            "exists" => (Box::new(Query::Paths { paths: vec![path], kind: Kind::Any }), Function::Any),
             "ask_lines" => (text, Function::Count),
+            "ask_rows" => {
+                let of = Box::new(Query::Part { of: text, part: Part::From(2) });
+                (Box::new(Query::Filter { of, keep: Pred::Not(Box::new(Pred::Blank)) }), Function::Count)
+            }
             "ask_having" => (Box::new(Query::Filter { of: text, keep: self.line()? }), Function::Count),
             _ => {
-                let column = self.column(&path, self.text("column")?)?;
+                let column = self.column(&path, self.text("column")?, true)?;
                 let function = match act {
                     "sum_column" => Function::Sum,
                     "max_column" => Function::Maximum,
@@ -368,7 +409,7 @@ impl Form<'_> {
     }
 
     /// The values below the head of a column: the one of this name, in the singular or plural.
-    fn column(&self, path: &str, name: &str) -> Option<Query> {
+    fn column(&self, path: &str, name: &str, numbers: bool) -> Option<Query> {
         let content = self.content(path)?;
         let separator = match path.rsplit_once('.')?.1 {
             "csv" => ",",
@@ -378,8 +419,11 @@ impl Form<'_> {
         let is_meant = |head: &str| head == name || name.strip_suffix('s') == Some(head);
         let heads = || content.lines().next().unwrap_or_default().split(separator).map(str::trim);
         let at = heads().position(is_meant).filter(|_| heads().filter(|head| is_meant(head)).count() == 1)?;
-        // A quoted field may hold a separator.
-        let is_plain = !content.contains('"');
+        // A quoted field may hold a separator; what is no number has no sum.
+        let is_number =
+            |line: &str| line.split(separator).nth(at).is_some_and(|field| field.trim().parse::<f64>().is_ok());
+        let rows = || content.lines().skip(1).filter(|line| !line.is_empty());
+        let is_plain = !content.contains('"') && (!numbers || rows().all(is_number));
         let of = Box::new(Query::TextFile { path: path.to_owned() });
         let of = Box::new(Query::Part { of, part: Part::From(2) });
         let number = u64::try_from(at).ok()?.checked_add(1)?;

@@ -31,6 +31,9 @@ impl Form<'_> {
         {
             return None;
         }
+        if let Some(program) = self.text("interpreter") {
+            return Some(format!("{program} {name}"));
+        }
         if entry.mode & 0o111 != 0 {
             return Some(if name.starts_with('/') { name.to_owned() } else { format!("./{name}") });
         }
@@ -90,7 +93,8 @@ impl Form<'_> {
 
     /// Which process is ended.
     pub(super) fn process(&self) -> Option<ProcessName> {
-        match (self.text("pid"), self.text("port")) {
+        let written = self.path("file").and_then(|path| self.content(&path)).map(|text| text.trim().to_owned());
+        match (self.text("pid").or(written.as_deref()), self.text("port")) {
             (Some(pid), None) => pid.parse().ok().filter(|pid| *pid > 0).map(ProcessName::Pid),
             (None, Some(port)) => port.parse().ok().filter(|port| *port > 0).map(ProcessName::Port),
             _ => None,

@@ -1,9 +1,11 @@
 //! The slots of forms: what kinds of values tokens can be.
 
 use super::super::build::build;
+use super::super::clauses::{lists, phrase};
+use super::super::draft::Draft;
 use super::super::item::Item;
 use super::super::rules::home_folder;
-use super::{Matcher, Value};
+use super::{Matcher, Value, Ways};
 use crate::algebra::{Act, Step};
 use crate::concept::{ActWord, Concept};
 use crate::lex::{Class, Token};
@@ -13,35 +15,8 @@ use crate::place::{PathKind, Place, file_name};
 /// Maximum number of tokens of one name.
 const MAX_NAME: usize = 6;
 
-/// Commands that run a project's own tasks.
-const TOOLS: [&str; 10] = [
-    "cargo test",
-    "cargo build",
-    "cargo check",
-    "cargo clippy",
-    "npm test",
-    "npm run build",
-    "npm install",
-    "pytest",
-    "go test",
-    "go build",
-];
-
 /// File name endings of settings.
 const SETTINGS: [&str; 10] = ["env", "ini", "toml", "yaml", "yml", "json", "conf", "cfg", "config", "properties"];
-
-/// Characters by the words for them.
-const CHARACTERS: [(&[&str], &str); 9] = [
-    (&["space", "spaces", "blanks"], " "),
-    (&["underscore", "underscores"], "_"),
-    (&["dash", "dashes", "hyphen", "hyphens"], "-"),
-    (&["dot", "dots", "period", "periods"], "."),
-    (&["comma", "commas"], ","),
-    (&["semicolon", "semicolons"], ";"),
-    (&["colon", "colons"], ":"),
-    (&["tab", "tabs"], "\t"),
-    (&["slash", "slashes"], "/"),
-];
 
 /// Whether a token is a text in quotes.
 fn is_quoted(token: &Token) -> bool {
@@ -50,8 +25,8 @@ fn is_quoted(token: &Token) -> bool {
 
 impl Matcher<'_> {
     /// The values of this kind that start at a position, each with its end.
-    pub(super) fn slot(&self, kind: &str, at: usize) -> Vec<(usize, Value)> {
-        let places = |found: Vec<(usize, Place)>| -> Vec<(usize, Value)> {
+    pub(super) fn slot(&self, kind: &str, at: usize) -> Ways {
+        let places = |found: Vec<(usize, Place)>| -> Ways {
             found.into_iter().map(|(end, place)| (end, Value::Places(vec![place]))).collect()
         };
         let is_verbatim = matches!(kind, "text" | "texts" | "list" | "value" | "query");
@@ -71,7 +46,10 @@ impl Matcher<'_> {
             }
             "file" | "plain" | "settings" => places(self.files(at, kind)),
             "folder" => places(self.folders(at)),
-            "news" => self.new_places(at),
+            "news" => {
+                let ways = self.joined(at, |at| Some((at + 1, self.named(self.token(at)?, "named")?)));
+                ways.into_iter().next_back().map(|(end, places)| (end, Value::Places(places))).into_iter().collect()
+            }
             "files" | "paths" => self.many(kind, at),
             "new" | "path" | "named" => places(
                 token.and_then(|token| self.named(token, kind)).map(|place| (at + 1, place)).into_iter().collect(),
@@ -90,9 +68,16 @@ impl Matcher<'_> {
         let is_word = matches!(token.class, Class::Word | Class::FileName | Class::Path | Class::Number(_));
         let is_quoted = is_quoted(token);
         let is_name = is_quoted || (is_word && !self.is_listed(token, "pronouns"));
-        let marker = || CHARACTERS.iter().find(|(names, _)| names.contains(&token.folded.as_str()));
         if kind == "char" {
-            return marker().filter(|_| !is_quoted).map(|(_, text)| (*text).to_owned());
+            let named = lists("char ").find(|list| self.is_listed(token, list));
+            return named.and_then(|list| list.strip_prefix("char ")).map(str::to_owned);
+        }
+        if kind == "count" {
+            let number = |meaning: &Meaning| match meaning {
+                Meaning::Concept(Concept::Number(number)) => Some(number.to_string()),
+                _ => None,
+            };
+            return lexicon().meanings(&token.folded).iter().find_map(number);
         }
         let is_type = |meaning: &Meaning| matches!(meaning, Meaning::FileType { form: TypeForm::Adjective, .. });
         let is_program = || !lexicon().knows(&token.folded) || lexicon().meanings(&token.folded).iter().all(is_type);
@@ -104,7 +89,10 @@ impl Matcher<'_> {
             "pair" => token.class == Class::Symbol && token.raw.matches('=').count() == 1,
             "value" => is_name || matches!(token.folded.as_str(), "on" | "off"),
             "private" => token.raw.len() == 3 && token.raw.ends_with("00") && is_number,
-            "blank" => token.folded == "lines" || token.folded == "line",
+            "interpreter" => self.is_listed(token, "interpreters"),
+            "header" => token.raw.len() > 2 && token.raw.starts_with('[') && token.raw.ends_with(']'),
+            "blank" => token.folded == "line",
+            "blanks" => token.folded == "lines",
             "affix" => is_quoted || (is_word && token.raw.ends_with(['_', '-'])),
             "second" => is_name && !lexicon().is_vague(&token.folded),
             "word" => is_quoted || (is_word && token.folded != "count"),
@@ -113,7 +101,8 @@ impl Matcher<'_> {
             "program" => is_name && (is_quoted || (!is_number && is_program())),
             _ => false,
         };
-        (fits && !token.raw.is_empty()).then(|| token.raw.clone())
+        let raw = if kind == "header" { token.raw.trim_matches(['[', ']']) } else { &token.raw };
+        (fits && !raw.is_empty()).then(|| raw.to_owned())
     }
 
     /// The token as a text: quoted, a word that no lexicon has, or one of a few that are texts all the same.
@@ -142,7 +131,8 @@ impl Matcher<'_> {
         if first.class != Class::Word {
             return Some((at + 1, Value::Text(self.literal(first)?)));
         }
-        let is_literal = |token: &Token| token.class == Class::Word && self.literal(token).is_some();
+        let is_literal =
+            |token: &Token| matches!(token.class, Class::Word | Class::Number(_)) && self.literal(token).is_some();
         let count = (at..self.end).take_while(|at| self.token(*at).is_some_and(is_literal)).count();
         let run: Vec<&str> = self.chart.tokens.get(at..at + count)?.iter().map(|token| token.raw.as_str()).collect();
         (count > 0).then(|| (at + count, Value::Text(run.join(" "))))
@@ -155,31 +145,50 @@ impl Matcher<'_> {
         at + (at..self.end).take_while(|at| self.token(*at).is_some_and(joins)).count()
     }
 
-    /// At least two items joined by commas or "and", one on each line.
-    fn list(&self, at: usize, item: impl Fn(&Token) -> Option<String>) -> Vec<(usize, Value)> {
+    /// The items from a position on that are joined by commas or "and", each list of them with its end.
+    fn joined<T: Clone>(&self, at: usize, item: impl Fn(usize) -> Option<(usize, T)>) -> Vec<(usize, Vec<T>)> {
         let mut items = Vec::new();
-        let (mut end, mut next) = (at, at);
-        while let Some(text) = self.token(next).filter(|_| items.is_empty() || next > end).and_then(&item) {
-            items.push(text);
-            end = next + 1;
+        let mut ways = Vec::new();
+        let mut next = at;
+        while let Some((end, found)) = item(next) {
+            items.push(found);
+            ways.push((end, items.clone()));
             next = self.after_joint(end);
+            if next == end {
+                break;
+            }
         }
-        if items.len() > 1 { vec![(end, Value::Text(items.join("\n")))] } else { Vec::new() }
+        ways
+    }
+
+    /// At least two items joined by commas or "and", one on each line.
+    fn list(&self, at: usize, item: impl Fn(&Token) -> Option<String>) -> Ways {
+        let ways = self.joined(at, |at| Some((at + 1, item(self.token(at)?)?)));
+        let last = ways.into_iter().next_back().filter(|(_, items)| items.len() > 1);
+        last.map(|(end, items)| (end, Value::Text(items.join("\n")))).into_iter().collect()
     }
 
     /// The queries that the words from a position on ask for, or the files that they select.
-    fn queries(&self, kind: &str, at: usize) -> Vec<(usize, Value)> {
-        let mut found: Vec<(usize, Value)> = Vec::new();
+    fn queries(&self, kind: &str, at: usize) -> Ways {
+        if let Some(found) = self.found.borrow().get(&(kind == "query", at)) {
+            return found.clone();
+        }
+        let mut found: Ways = Vec::new();
         for end in at + 1..=self.end {
             for item in self.chart.items(at, end) {
-                let Some(mut draft) = item.as_draft(self.context).filter(|draft| draft.act.is_none()) else { continue };
+                let fits = |draft: &Draft| draft.act.is_none() && (kind == "query" || draft.verb.is_none());
+                let Some(mut draft) = item.as_draft(self.context).filter(fits) else { continue };
                 if kind == "selection" {
                     draft.act = Some(ActWord::Delete);
                 }
-                let query = match build(self.context, self.before, draft).map(|built| built.step) {
-                    Ok(Step::Ask(query)) => query,
-                    Ok(Step::Do(Act::Delete { of })) => of,
-                    _ => continue,
+                let Ok(built) = build(self.context, self.before, draft) else { continue };
+                // A number that is not said is none of the request's.
+                if built.assumptions.iter().any(|note| note.starts_with("no ")) {
+                    continue;
+                }
+                let query = match built.step {
+                    Step::Ask(query) | Step::Do(Act::Delete { of: query }) => query,
+                    Step::Do(_) => continue,
                 };
                 let way = (end, Value::Of(Box::new(query)));
                 if !found.contains(&way) {
@@ -187,21 +196,8 @@ impl Matcher<'_> {
                 }
             }
         }
+        self.found.borrow_mut().insert((kind == "query", at), found.clone());
         found
-    }
-
-    /// The places that a list of new names means.
-    fn new_places(&self, at: usize) -> Vec<(usize, Value)> {
-        let mut places = Vec::new();
-        let (mut end, mut next) = (at, at);
-        while let Some(place) =
-            self.token(next).filter(|_| next > end || places.is_empty()).and_then(|token| self.named(token, "named"))
-        {
-            places.push(place);
-            end = next + 1;
-            next = self.after_joint(end);
-        }
-        if places.is_empty() { Vec::new() } else { vec![(end, Value::Places(places))] }
     }
 
     /// The places that the items from a position on name by one of these functions.
@@ -258,22 +254,15 @@ impl Matcher<'_> {
     }
 
     /// The files or folders that a list names: "a.txt, b.txt and c.txt".
-    fn many(&self, kind: &str, at: usize) -> Vec<(usize, Value)> {
-        let mut places: Vec<Place> = Vec::new();
-        let mut ways = Vec::new();
-        let mut next = at;
-        loop {
-            next = self.after_articles(next, false);
-            let folders = if kind == "paths" { self.folders(next) } else { Vec::new() };
-            let named = self.files(next, "file").into_iter().filter(|(end, _)| *end <= next + 3).chain(folders);
-            let Some((end, place)) = named.max_by_key(|(end, _)| *end) else { return ways };
-            places.push(place);
-            ways.push((end, Value::Places(places.clone())));
-            next = self.after_joint(end);
-            if next == end {
-                return ways;
-            }
-        }
+    fn many(&self, kind: &str, at: usize) -> Ways {
+        let named = |at: usize| {
+            let at = self.after_articles(at, false);
+            let folders = if kind == "paths" { self.folders(at) } else { Vec::new() };
+            let files = self.files(at, "file").into_iter().filter(|(end, _)| *end <= at + 3);
+            files.chain(folders).max_by_key(|(end, _)| *end)
+        };
+        let ways = self.joined(at, named).into_iter();
+        ways.map(|(end, places)| (end, Value::Places(places))).collect()
     }
 
     /// The place of a name that need not exist.
@@ -286,7 +275,8 @@ impl Matcher<'_> {
                 let is_short = kind == "named" || token.raw.len() == 1;
                 let is_free = !lexicon().knows(&token.folded) || self.context.on_disk(&place.path).is_some();
                 let is_free = is_free || is_short;
-                is_free && !self.is_listed(token, "pronouns")
+                let is_called = self.is_called(token) && self.is_listed(token, "namable");
+                is_free && (is_called || !self.is_listed(token, "pronouns"))
             }
             _ => false,
         };
@@ -294,14 +284,17 @@ impl Matcher<'_> {
         (usable && !place.path.contains(['*', '?', '\n'])).then_some(Place { kind, ..place })
     }
 
+    /// Whether a token follows "called".
+    fn is_called(&self, token: &Token) -> bool {
+        let is_pair = |pair: &[Token]| pair.last() == Some(token) && phrase("called", pair, 0).is_some();
+        self.chart.tokens.windows(2).any(is_pair)
+    }
+
     /// A known command that runs a project's own tasks.
     fn tool(&self, at: usize) -> Option<(usize, Value)> {
-        TOOLS.iter().find_map(|tool| {
-            let end = at + tool.split(' ').count();
-            let said = self.chart.tokens.get(at..end).filter(|_| end <= self.end)?;
-            let is_same = said.iter().map(|token| token.raw.as_str()).eq(tool.split(' '));
-            is_same.then(|| (end, Value::Text((*tool).to_owned())))
-        })
+        let end = phrase("tools", &self.chart.tokens, at).filter(|end| *end <= self.end)?;
+        let said: Vec<&str> = self.chart.tokens.get(at..end)?.iter().map(|token| token.raw.as_str()).collect();
+        Some((end, Value::Text(said.join(" "))))
     }
 }
 

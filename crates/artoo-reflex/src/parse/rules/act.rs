@@ -1,15 +1,15 @@
-//! Grammar rules for destinations, contents of new files, and changes of names.
+//! Grammar rules for destinations and changes of names.
 
 use super::super::draft::{Draft, TargetWord, only};
-use super::super::item::{Context, Item, Partial, Rule, Text, TextKind};
+use super::super::item::{Context, Item, Rule, Text, TextKind};
 use super::name::{literal_extension, name_text};
 use super::place::home_folder;
 use crate::algebra::{NameChange, Pred};
-use crate::concept::{ActWord, Concept};
+use crate::concept::Concept;
 use crate::place::{PathKind, Place};
 
 /// The rules of this module.
-pub(super) const RULES: &[Rule] = &[target, content, change];
+pub(super) const RULES: &[Rule] = &[target, change];
 
 /// The item for phrases such as "to ~/x", "into the folder x", "as y.txt".
 fn target(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
@@ -27,10 +27,6 @@ fn target(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     };
     let to = |target| Some(Item::draft(Draft { target: Some(target), ..Draft::default() }));
     match (left, right) {
-        // "add the prefix 'x' to the PDFs".
-        (Item::Draft(first), Item::Partial(Partial::OntoFiles(files))) if first.change.is_some() => {
-            first.merge(files).map(Item::draft)
-        }
         (Item::Mark(Concept::Into), Item::Draft(draft)) if draft.only_types() && draft.plural.is_none() => {
             let [Pred::Extension(extension)] = draft.types.as_slice() else { return None };
             let change = Some(NameChange::Extension(extension.clone()));
@@ -38,9 +34,6 @@ fn target(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         }
         (Item::Mark(Concept::Into), Item::Draft(draft)) if draft.change.is_some() && only!(draft, change) => {
             Some(right.clone())
-        }
-        (Item::Mark(Concept::Into), Item::Draft(draft)) if draft.has_noun() && draft.act.is_none() => {
-            Some(Item::Partial(Partial::OntoFiles(draft.clone())))
         }
         (Item::Mark(Concept::Into), _) => match place? {
             place if place.kind == PathKind::Folder => to(TargetWord::Folder(place)),
@@ -60,21 +53,9 @@ fn named_folder(context: &Context<'_>, item: &Item) -> Option<Place> {
     context.resolve(text)
 }
 
-/// The item for phrases such as "with the text 'x'".
-fn content(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
-    let Item::Text(Text { text, kind: TextKind::Quoted | TextKind::Bare | TextKind::Digits }) = right else {
-        return None;
-    };
-    left.is_mark(&Concept::WithContent).then(|| Item::draft(Draft { text: Some(text.clone()), ..Draft::default() }))
-}
-
 /// The item for phrases such as "with the prefix 'x'", "with the new extension md".
 fn change(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let changed = |change| Some(Item::draft(Draft { change: Some(change), ..Draft::default() }));
-    let added = |change| {
-        let act = Some(ActWord::Rename);
-        Some(Item::draft(Draft { act, change: Some(change), ..Draft::default() }))
-    };
     if left.is_mark(&Concept::NewExtension) {
         let extension = match right {
             Item::Draft(draft) if draft.only_types() => match draft.types.as_slice() {
@@ -90,8 +71,6 @@ fn change(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     match left {
         Item::Mark(Concept::NewPrefix) => changed(NameChange::Prefix(text()?)),
         Item::Mark(Concept::NewSuffix) => changed(NameChange::Suffix(text()?)),
-        Item::Mark(Concept::AddPrefix) => added(NameChange::Prefix(text()?)),
-        Item::Mark(Concept::AddSuffix) => added(NameChange::Suffix(text()?)),
         Item::Mark(Concept::NewTemplate) => {
             let Item::Text(Text { text, kind: TextKind::Quoted }) = right else { return None };
             let fits = text.contains('{') && text.contains('}') && !text.contains('/');

@@ -39,6 +39,8 @@ fn facts(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         (Item::Mark(Concept::Copula), Item::Draft(draft)) if is_only(draft, is_program) => {
             Some(Item::draft(Draft { ask: Some(Ask::Number(Function::Any)), ..(**draft).clone() }))
         }
+        // "is a.txt executable" asks for its permissions.
+        (Item::Text(Text { kind: TextKind::FileName, .. }), Item::Mark(Concept::Installed)) => None,
         (Item::Mark(Concept::Program), Item::Text(text)) | (Item::Text(text), Item::Mark(Concept::Installed)) => {
             program(text).and_then(fact)
         }

@@ -193,10 +193,10 @@ pub(in crate::parse) fn home_folder(context: &Context<'_>, name: &str) -> Option
         let path = context.environment.workspace.clone();
         return here.is_none().then_some(Place { path, kind: PathKind::Folder, bare: false });
     }
-    let at_home = context.resolve(&typed)?;
-    // If ~/Downloads does not exist but ./Downloads does, the latter is meant.
-    let here = context.resolve(name).filter(|here| !context.is_folder(&at_home.path) && context.is_folder(&here.path));
-    Some(Place { kind: PathKind::Folder, bare: false, ..here.unwrap_or(at_home) })
+    // If ~/Downloads does not exist but ./Downloads or ~/downloads does, that is meant.
+    let names = [typed.clone(), name.to_owned(), typed.to_lowercase(), name.to_lowercase()];
+    let there = names.iter().filter_map(|name| context.resolve(name)).find(|place| context.is_folder(&place.path));
+    Some(Place { kind: PathKind::Folder, bare: false, ..there.or_else(|| context.resolve(&typed))? })
 }
 
 /// The item for phrases such as "what is in ~/x", "does ~/x contain", "when was x changed".
