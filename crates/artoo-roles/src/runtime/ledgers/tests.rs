@@ -188,9 +188,7 @@ async fn readings_that_were_shown_are_not_changed_afterwards() {
     let runner = runner(home.path(), Person::new(None, true));
     std::fs::write(home.path().join("old.log"), "x").unwrap();
     std::fs::write(home.path().join("new.log"), "x").unwrap();
-    read(&runner, ReadOrder { request: "get rid of it. Make it nice".to_owned(), ..order(Vec::new()) })
-        .await
-        .unwrap();
+    read(&runner, ReadOrder { request: "get rid of it. Make it nice".to_owned(), ..order(Vec::new()) }).await.unwrap();
     let proposal = |clause, path: &str| {
         order(vec![ProposedReading { clause, checks: vec![json!({"kind": "removed", "paths": [path]})] }])
     };
