@@ -11,7 +11,7 @@ mod git;
 mod later;
 mod net;
 mod overlay;
-mod settings;
+pub(crate) mod settings;
 mod simulate;
 #[cfg(test)]
 mod tests;

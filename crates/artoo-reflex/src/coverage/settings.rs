@@ -78,6 +78,36 @@ pub(super) fn set(
     if made.is_empty() { Err(format!("“{name}” can't be set in its line alone")) } else { Ok(made) }
 }
 
+/// The keys of a settings file, each with the names of its sections before it, and their values; none of a format that
+/// is not known.
+pub(crate) fn keys(file: &Path, text: &str) -> Vec<(Vec<String>, String)> {
+    let Some(format) = format(file) else { return Vec::new() };
+    if let Some(value) =
+        Some(format).filter(|format| *format == Format::Json).and_then(|_| serde_json::from_str(text).ok())
+    {
+        return fields(&value, &[]);
+    }
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let value =
+        |setting: &Setting| lines.get(setting.line)?.get(setting.value.clone()).map(unquoted).map(str::to_owned);
+    settings(&lines, format)
+        .into_iter()
+        .map(|setting| (setting.path.clone(), value(&setting).unwrap_or_default()))
+        .collect()
+}
+
+/// The fields of a JSON value and of the objects in it, each after the names of the objects around it.
+fn fields(value: &Value, outer: &[String]) -> Vec<(Vec<String>, String)> {
+    let Value::Object(all) = value else { return Vec::new() };
+    let field = |(name, inner): (&String, &Value)| {
+        let path = [outer, std::slice::from_ref(name)].concat();
+        let below = fields(inner, &path);
+        let own = (path, inner.as_str().map_or_else(|| inner.to_string(), str::to_owned));
+        [vec![own], below].concat()
+    };
+    all.iter().flat_map(field).collect()
+}
+
 /// The format that a file's name says.
 fn format(file: &Path) -> Option<Format> {
     let name = file.file_name()?.to_str()?.to_ascii_lowercase();

@@ -2,6 +2,7 @@
 
 mod acts;
 mod programs;
+mod settings;
 mod slots;
 
 use std::cell::RefCell;

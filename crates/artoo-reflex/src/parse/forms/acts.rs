@@ -27,7 +27,8 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
     match act {
         "append" | "prepend" => {
             let path = form.path("file")?;
-            one(Act::Insert { text: form.lines_of("text", &path)?, path, at_start: act == "prepend" })
+            let text = form.lines_of("text", &path).filter(|text| form.takes_lines(text, &path))?;
+            one(Act::Insert { text, path, at_start: act == "prepend" })
         }
         "create" => {
             let path = form.path("file").filter(|path| !form.is_there(path))?;
@@ -149,9 +150,21 @@ impl Form<'_> {
         let is_plain = PLAIN.iter().any(|ending| path.to_lowercase().ends_with(ending));
         let has_words = text.contains(char::is_alphabetic) && !text.contains(['=', '/']);
         let has = |class: Class| self.matcher.chart.tokens.iter().any(|token| token.class == class);
-        // A file's name is no text to write, and "save a.txt to b.txt" no text either.
-        let names_file = |token: &Token| matches!(token.class, Class::FileName | Class::Path) && token.raw == text;
-        if (has_words && !is_plain && !has(Class::Quoted)) || self.matcher.chart.tokens.iter().any(names_file) {
+        // A file's name is no text to write, and "save a.txt to b.txt" no text either; nor is the name of a file that is
+        // there in quotes, unless the request calls it a text or the file is a list of names.
+        let is_file = |token: &Token| {
+            let place = self.matcher.context.resolve(&token.raw);
+            place.is_some_and(|place| self.matcher.context.on_disk(&place.path) == Some(PathKind::File))
+        };
+        let is_called =
+            self.has_word(&["line", "lines", "text", "string", "word", "words"]) || path.ends_with("ignore");
+        let names_file = |token: &Token| match token.class {
+            Class::FileName | Class::Path => true,
+            Class::Quoted => !is_called && is_file(token),
+            _ => false,
+        };
+        let is_name = |token: &Token| token.raw == text && names_file(token);
+        if (has_words && !is_plain && !has(Class::Quoted)) || self.matcher.chart.tokens.iter().any(is_name) {
             return None;
         }
         Some(if text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") })
@@ -231,39 +244,6 @@ impl Form<'_> {
         let is_table = || path.ends_with(".csv") || path.ends_with(".tsv");
         let is_sorted = matches!(of, Query::Sort { keys, .. } if keys.iter().any(|key| key.by == Key::Text));
         is_sorted && (is_table() || self.content(path).is_some_and(is_of_numbers))
-    }
-
-    /// A value set in a settings file, if the old value that is named stands beside the key.
-    fn value_set(&self) -> Option<Vec<Step>> {
-        let path = self.path("file")?;
-        let (key, value) = match self.text("pair").and_then(|pair| pair.split_once('=')) {
-            Some(pair) => pair,
-            None => (self.text("key")?, self.text("to")?),
-        };
-        let content = self.content(&path).unwrap_or_default();
-        // A value that is changed must be there; "set" and "add" may bring a new key.
-        let names_key = |line: &&str| {
-            let name = line.split(['=', ':']).next().unwrap_or_default();
-            key.rsplit('.').next().is_some_and(|key| name.contains(key))
-        };
-        let line = content.lines().find(names_key);
-        let has = |from| line.is_some_and(|line| line.split(['=', ':', ' ', '"', '\'', ',']).any(|part| part == from));
-        let is_old = self.text("from").is_none_or(has);
-        let is_new =
-            ["set", "add", "put"].iter().any(|verb| self.matcher.chart.tokens.iter().any(|t| is_word(Some(t), verb)));
-        let is_other = line.is_none() && content.to_lowercase().contains(&key.to_lowercase());
-        if !is_old || is_other || !(line.is_some() || is_new) {
-            return None;
-        }
-        let section = self.text("section").map(str::to_owned);
-        let more = [("key2", "to2"), ("key3", "to3")];
-        let more = more.iter().filter_map(|(key, value)| self.text(key).zip(self.text(value)));
-        let set = |(key, value): (&str, &str)| {
-            let (path, section) = (path.clone(), section.clone());
-            Step::Do(Act::SetValue { path, section, key: key.to_owned(), value: value.to_owned() })
-        };
-        let is_said = !key.is_empty() && !value.is_empty();
-        is_said.then(|| [(key, value)].into_iter().chain(more).map(set).collect())
     }
 
     /// A change of permission bits.

@@ -5,6 +5,7 @@ use super::super::clauses::{lists, phrase};
 use super::super::draft::Draft;
 use super::super::item::Item;
 use super::super::rules::home_folder;
+use super::settings::holds_settings;
 use super::{Matcher, Value, Ways};
 use crate::algebra::{Act, Step};
 use crate::concept::{ActWord, Concept};
@@ -14,9 +15,6 @@ use crate::place::{PathKind, Place, file_name};
 
 /// Maximum number of tokens of one name.
 const MAX_NAME: usize = 6;
-
-/// File name endings of settings.
-const SETTINGS: [&str; 10] = ["env", "ini", "toml", "yaml", "yml", "json", "conf", "cfg", "config", "properties"];
 
 /// Whether a token is a text in quotes.
 fn is_quoted(token: &Token) -> bool {
@@ -72,12 +70,13 @@ impl Matcher<'_> {
             let named = lists("char ").find(|list| self.is_listed(token, list));
             return named.and_then(|list| list.strip_prefix("char ")).map(str::to_owned);
         }
+        let number = |meaning: &Meaning| match meaning {
+            Meaning::Concept(Concept::Number(number)) => Some(number.to_string()),
+            _ => None,
+        };
+        let counted = || lexicon().meanings(&token.folded).iter().find_map(number);
         if kind == "count" {
-            let number = |meaning: &Meaning| match meaning {
-                Meaning::Concept(Concept::Number(number)) => Some(number.to_string()),
-                _ => None,
-            };
-            return lexicon().meanings(&token.folded).iter().find_map(number);
+            return counted();
         }
         let is_type = |meaning: &Meaning| matches!(meaning, Meaning::FileType { form: TypeForm::Adjective, .. });
         let is_program = || !lexicon().knows(&token.folded) || lexicon().meanings(&token.folded).iter().all(is_type);
@@ -87,7 +86,11 @@ impl Matcher<'_> {
             "octal" => matches!(token.raw.len(), 3 | 4) && token.raw.chars().all(|c| ('0'..='7').contains(&c)),
             "url" => token.raw.contains("://") && matches!(token.class, Class::Symbol | Class::Quoted),
             "pair" => token.class == Class::Symbol && token.raw.matches('=').count() == 1,
-            "value" => is_name || matches!(token.folded.as_str(), "on" | "off"),
+            // "thirty" may be meant as 30.
+            "value" => {
+                (is_name && (token.class != Class::Word || counted().is_none()))
+                    || matches!(token.folded.as_str(), "on" | "off")
+            }
             "private" => token.raw.len() == 3 && token.raw.ends_with("00") && is_number,
             "interpreter" => self.is_listed(token, "interpreters"),
             "header" => token.raw.len() > 2 && token.raw.starts_with('[') && token.raw.ends_with(']'),
@@ -300,12 +303,9 @@ impl Matcher<'_> {
 
 /// Whether a place can be a file of this kind: of settings, of anything else, or any.
 fn fits(place: &Place, kind: &str) -> bool {
-    let name = file_name(&place.path).unwrap_or_default().to_lowercase();
-    let ending = name.rsplit_once('.').map(|(_, ending)| ending);
-    let is_settings = name.starts_with(".env") || ending.is_some_and(|ending| SETTINGS.contains(&ending));
     match kind {
-        "settings" => is_settings,
-        "plain" => !is_settings,
+        "settings" => holds_settings(&place.path),
+        "plain" => !holds_settings(&place.path),
         _ => true,
     }
 }

@@ -1,0 +1,129 @@
+//! Values in settings files, and texts that a file can hold.
+
+use std::path::Path;
+
+use super::acts::Form;
+use super::is_word;
+use crate::algebra::{Act, Step};
+use crate::coverage::settings::keys;
+use crate::lex::Class;
+use crate::lexicon::lexicon;
+use crate::place::{file_name, is_archive};
+
+/// File name endings of settings.
+const SETTINGS: [&str; 10] = ["env", "ini", "toml", "yaml", "yml", "json", "conf", "cfg", "config", "properties"];
+
+/// Kinds of files that hold no lines of text.
+const BINARY: [&str; 10] =
+    ["image", "photo", "video", "audio", "archive", "word processor document", "Excel", "PowerPoint", "PDF", "EPUB"];
+
+/// Words that stand for a key or a value, and so are no key unless the file has one of that name.
+const NOUNS: [&str; 12] = [
+    "value", "values", "setting", "settings", "key", "keys", "option", "options", "variable", "entry", "field",
+    "property",
+];
+
+/// Whether a file holds settings, to go by its name.
+pub(super) fn holds_settings(path: &str) -> bool {
+    let name = file_name(path).unwrap_or_default().to_lowercase();
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending);
+    name.starts_with(".env") || ending.is_some_and(|ending| SETTINGS.contains(&ending))
+}
+
+/// Whether a file holds lines of text, to go by its name.
+fn holds_lines(path: &str) -> bool {
+    let name = file_name(path).unwrap_or_default().to_lowercase();
+    let Some((_, ending)) = name.rsplit_once('.') else { return true };
+    let binary = lexicon().types.iter().filter(|kind| BINARY.contains(&kind.name.as_str()));
+    !is_archive(path) && !binary.flat_map(|kind| &kind.extensions).any(|extension| extension == ending)
+}
+
+impl Form<'_> {
+    /// Whether the request has one of these words.
+    pub(super) fn has_word(&self, words: &[&str]) -> bool {
+        self.matcher.chart.tokens.iter().any(|token| words.iter().any(|word| is_word(Some(token), word)))
+    }
+
+    /// The settings of a file, each with the names of its sections and its key; and their values.
+    fn settings(&self, path: &str) -> Vec<(Vec<String>, String)> {
+        keys(Path::new(path), &self.content(path).unwrap_or_default())
+    }
+
+    /// Whether a settings file has a value for a key.
+    pub(super) fn has_key(&self, path: &str, key: &str) -> bool {
+        self.settings(path).iter().any(|(names, _)| names.last().is_some_and(|name| name == key))
+    }
+
+    /// A value set in a settings file, if the old value that is named stands beside the key.
+    pub(super) fn value_set(&self) -> Option<Vec<Step>> {
+        let path = self.path("file")?;
+        let pair = self.text("pair").and_then(|pair| pair.split_once('='));
+        let (key, value) = pair.or_else(|| self.text("key").zip(self.text("to")))?;
+        let settings = self.settings(&path);
+        let name = key.rsplit('.').next().unwrap_or(key);
+        let found = settings.iter().find(|(names, _)| names.last().is_some_and(|known| known == name));
+        let has = |from: &str| {
+            found.is_some_and(|(_, old)| old == from || old.split([' ', ',', ':', '=']).any(|part| part == from))
+        };
+        let names_one = |word: &str| settings.iter().any(|(names, _)| names.iter().any(|name| name == word));
+        // A value that is changed must be there; "set" and "add" may bring a new key.
+        let is_new = self.has_word(&["set", "add", "put"]);
+        // "set the ports" where the file has "port", or HOST where it has DB_HOST, may mean that key.
+        let content = self.content(&path).unwrap_or_default().to_lowercase();
+        let is_other = NOUNS.contains(&name) || content.contains(name.to_lowercase().trim_end_matches('s'));
+        // Both in quotes may be texts, and one key or section in place of another may be its new name.
+        let is_quoted = |text: &str| {
+            self.matcher.chart.tokens.iter().any(|token| token.class == Class::Quoted && token.raw == text)
+        };
+        let is_text = is_quoted(key) && is_quoted(value) && !self.has_word(&NOUNS);
+        let is_renamed = names_one(value) || value.trim_end_matches('s') == name.trim_end_matches('s');
+        let is_plain = pair.is_some() || self.text("from").is_some() || self.has_word(&["set"]);
+        let is_unclear = !is_plain && (is_text || is_renamed);
+        // A new line of a file of KEY=VALUE is added.
+        let is_line = found.is_none() && self.has_word(&["add"]) && pair.is_some() && is_env(&path);
+        let is_known = found.map_or(is_new && !is_other, |_| true);
+        if !self.text("from").is_none_or(has)
+            || !is_known
+            || is_unclear
+            || is_line
+            || key.is_empty()
+            || value.is_empty()
+        {
+            return None;
+        }
+        let section = self.text("section").map(str::to_owned);
+        let more = [("key2", "to2"), ("key3", "to3")];
+        let more = more.iter().filter_map(|(key, value)| self.text(key).zip(self.text(value)));
+        let set = |(key, value): (&str, &str)| {
+            let (path, section) = (path.clone(), section.clone());
+            Step::Do(Act::SetValue { path, section, key: key.to_owned(), value: value.to_owned() })
+        };
+        Some([(key, value)].into_iter().chain(more).map(set).collect())
+    }
+
+    /// Whether a file can hold a text as new lines: a file of text, and one of settings only if its values stay single.
+    pub(super) fn takes_lines(&self, text: &str, path: &str) -> bool {
+        if !holds_lines(path) || (self.is_there(path) && self.content(path).is_none()) {
+            return false;
+        }
+        if !holds_settings(path) || !self.is_there(path) {
+            return true;
+        }
+        let is_said = self.has_word(&["line", "lines"]);
+        let fits = |line: &str| match line.split_once(['=', ':']) {
+            _ if line.starts_with(['#', ';']) => true,
+            Some((key, _)) => {
+                let key = key.trim().trim_matches(['"', '\'']);
+                !self.has_key(path, key.strip_prefix("export ").unwrap_or(key)) && (is_said || is_env(path))
+            }
+            None => is_said,
+        };
+        !path.to_lowercase().ends_with(".json") && text.lines().all(fits)
+    }
+}
+
+/// Whether a file holds lines of KEY=VALUE alone, to go by its name.
+fn is_env(path: &str) -> bool {
+    let name = file_name(path).unwrap_or_default().to_lowercase();
+    name.starts_with(".env") || name.ends_with(".env") || name.ends_with(".properties")
+}
