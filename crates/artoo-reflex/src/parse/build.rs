@@ -32,6 +32,13 @@ pub(super) struct Built {
     pub(super) names_only: bool,
 }
 
+impl Built {
+    /// The note on a number of files or lines that the request doesn't say and that was chosen for it.
+    pub(super) fn chosen_number(&self) -> Option<&str> {
+        self.assumptions.iter().map(String::as_str).find(|note| note.starts_with("no "))
+    }
+}
+
 /// Why known words don't make a request that can be answered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum BuildError {

@@ -322,10 +322,8 @@ fn guard(text: &str, tokens: &[Token], built: &[Built]) -> Option<Unread> {
     if let Some(said) = limits.into_iter().filter(|(_, _, holds)| *holds).find_map(said) {
         return Some(not_read(format!("“{said}” is not read")));
     }
-    // A number that is not said is none of the request's.
-    let invented = built.iter().flat_map(|built| &built.assumptions).find(|note| changes && note.starts_with("no "));
-    if let Some(note) = invented {
-        return Some(not_read(note.clone()));
+    if let Some(note) = built.iter().find_map(Built::chosen_number).filter(|_| changes) {
+        return Some(not_read(note.to_owned()));
     }
     let loose = first("never_empty", tokens).or(guessed);
     typo.or_else(|| loose.map(|range| vague(tokens, range)))

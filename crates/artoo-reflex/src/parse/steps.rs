@@ -1,7 +1,10 @@
 //! Splits a request into steps, and reads the steps one after the other.
 
+mod cut;
 #[cfg(test)]
 mod tests;
+
+use cut::{is_cut, loses_words};
 
 use super::antecedent::Antecedent;
 use super::build::{BuildError, Built, build};
@@ -249,6 +252,7 @@ pub(super) fn stretch(
 /// Whether a step does what its words say: a new name or text is complete, and one line is one line.
 fn holds(context: &Context<'_>, said: &[Token], step: &Step) -> bool {
     match step {
+        step if loses_words(said, step) => false,
         Step::Do(Act::CreateFile { path, text }) => !is_cut(said, path) && !is_cut(said, text),
         Step::Do(Act::CreateFolder { paths }) => !paths.iter().any(|path| is_cut(said, path)),
         Step::Do(Act::Rename { change: NameChange::To(name), .. }) => !is_cut(said, name),
@@ -276,21 +280,6 @@ fn holds(context: &Context<'_>, said: &[Token], step: &Step) -> bool {
         }
         Step::Do(_) | Step::Ask(_) => true,
     }
-}
-
-/// Whether words without content stand before a new name or text that is not quoted, so that they may belong to it; not
-/// those right after the verb, as in "create the x folder".
-fn is_cut(said: &[Token], text: &str) -> bool {
-    let text = text.trim_end();
-    let is_it = |token: &Token| token.class != Class::Quoted && text.rsplit('/').next() == Some(token.raw.as_str());
-    let Some(at) = said.iter().rposition(is_it) else { return false };
-    let is_empty = |token: &&Token| lexicon().meanings(&token.folded).contains(&Meaning::Concept(Concept::Skip));
-    let before = said.get(..at).unwrap_or_default();
-    let skipped = before.iter().rev().take_while(is_empty).count();
-    let acts = |token: &Token| {
-        lexicon().meanings(&token.folded).iter().any(|meaning| matches!(meaning, Meaning::Concept(Concept::Do(_))))
-    };
-    skipped > 0 && before.iter().rev().nth(skipped).is_some_and(|announcing| !acts(announcing))
 }
 
 /// The steps of the previous request, repeated by "again"; `None` if one of them is a change.

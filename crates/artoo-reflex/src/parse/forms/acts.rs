@@ -3,6 +3,7 @@
 use std::io::Read as _;
 use std::path::Path;
 
+use super::settings::holds_settings;
 use super::{Matcher, Value, Values, is_word};
 use crate::algebra::{
     Act, Function, Key, Kind, ModeChange, NameChange, NameTest, Order, Part, Pred, Query, Rewrite, Separator, SortKey,
@@ -13,6 +14,9 @@ use crate::place::{PathKind, Place, file_name, is_archive, parent};
 
 /// Maximum length in bytes of a project's file that is read for its tasks or a value.
 const MAX_FILE: u64 = 1_000_000;
+
+/// Verbs with which a result may be added to a file that is there.
+const OPEN: [&str; 8] = ["put", "list", "log", "note", "record", "print", "extract", "copy"];
 
 /// The values of one form.
 pub(super) struct Form<'a> {
@@ -152,18 +156,19 @@ impl Form<'_> {
         let has = |class: Class| self.matcher.chart.tokens.iter().any(|token| token.class == class);
         // A file's name is no text to write, and "save a.txt to b.txt" no text either; nor is the name of a file that is
         // there in quotes, unless the request calls it a text or the file is a list of names.
-        let is_file = |token: &Token| {
-            let place = self.matcher.context.resolve(&token.raw);
-            place.is_some_and(|place| self.matcher.context.on_disk(&place.path) == Some(PathKind::File))
-        };
         let is_called =
             self.has_word(&["line", "lines", "text", "string", "word", "words"]) || path.ends_with("ignore");
         let names_file = |token: &Token| match token.class {
             Class::FileName | Class::Path => true,
-            Class::Quoted => !is_called && is_file(token),
+            Class::Quoted => !is_called && self.matcher.is_on_disk(token),
             _ => false,
         };
         let is_name = |token: &Token| token.raw == text && names_file(token);
+        // "put https://x.org/a in a.txt" may mean what is at the address.
+        let is_address = text.contains("://") && !self.is_quoted(text) && !self.is_there(path);
+        if is_address && self.has_word(&["put", "save", "store", "write"]) {
+            return None;
+        }
         if (has_words && !is_plain && !has(Class::Quoted)) || self.matcher.chart.tokens.iter().any(is_name) {
             return None;
         }
@@ -203,6 +208,11 @@ impl Form<'_> {
             _ => {
                 let with = self.text("with").or_else(|| (act == "erase").then_some(""))?.to_owned();
                 let find = self.text("find")?.to_owned();
+                // "replace port with 8080" means the value of the key.
+                let is_key = find.split(' ').any(|word| self.has_key(&path, word));
+                if holds_settings(&path) && is_key && !self.is_quoted(&find) {
+                    return None;
+                }
                 // How many spaces a tab becomes is not said.
                 (find != "\t" || with != " ").then_some(Query::Replace { of, find, with })?
             }
@@ -227,6 +237,11 @@ impl Form<'_> {
         let to = self.path("to").filter(|to| !is_archive(to))?;
         let is_file = self.places("to")?.iter().all(|place| place.kind == PathKind::File);
         let is_whole_file = matches!(of, Query::TextFile { .. } | Query::Paths { .. });
+        // "put the first line into b.txt" doesn't say that the lines of b.txt go.
+        let keeps = act == "excerpt" || (self.has_word(&OPEN) && !self.has_word(&["overwrite", "save", "write"]));
+        if keeps && self.is_there(&to) && !matches!(of.source(), Query::TextFile { path } if *path == to) {
+            return None;
+        }
         let fits = match of.ty().ok()? {
             Ty::Lines => !matches!(act, "save_number" | "number"),
             Ty::Number => !matches!(act, "excerpt" | "save_names" | "save_list"),

@@ -7,7 +7,7 @@ use super::is_word;
 use crate::algebra::{Act, Step};
 use crate::coverage::settings::keys;
 use crate::lex::Class;
-use crate::lexicon::lexicon;
+use crate::lexicon::{FileType, lexicon};
 use crate::place::{file_name, is_archive};
 
 /// File name endings of settings.
@@ -30,18 +30,27 @@ pub(super) fn holds_settings(path: &str) -> bool {
     name.starts_with(".env") || ending.is_some_and(|ending| SETTINGS.contains(&ending))
 }
 
+/// The kinds of files with the ending of a name or path.
+pub(super) fn kinds(path: &str) -> impl Iterator<Item = &'static FileType> {
+    let name = file_name(path).unwrap_or_default().to_lowercase();
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_owned());
+    lexicon().types.iter().filter(move |kind| ending.as_ref().is_some_and(|ending| kind.extensions.contains(ending)))
+}
+
 /// Whether a file holds lines of text, to go by its name.
 fn holds_lines(path: &str) -> bool {
-    let name = file_name(path).unwrap_or_default().to_lowercase();
-    let Some((_, ending)) = name.rsplit_once('.') else { return true };
-    let binary = lexicon().types.iter().filter(|kind| BINARY.contains(&kind.name.as_str()));
-    !is_archive(path) && !binary.flat_map(|kind| &kind.extensions).any(|extension| extension == ending)
+    !is_archive(path) && !kinds(path).any(|kind| BINARY.contains(&kind.name.as_str()))
 }
 
 impl Form<'_> {
     /// Whether the request has one of these words.
     pub(super) fn has_word(&self, words: &[&str]) -> bool {
         self.matcher.chart.tokens.iter().any(|token| words.iter().any(|word| is_word(Some(token), word)))
+    }
+
+    /// Whether a text stands in quotes in the request.
+    pub(super) fn is_quoted(&self, text: &str) -> bool {
+        self.matcher.chart.tokens.iter().any(|token| token.class == Class::Quoted && token.raw == text)
     }
 
     /// The settings of a file, each with the names of its sections and its key; and their values.
@@ -72,10 +81,7 @@ impl Form<'_> {
         let content = self.content(&path).unwrap_or_default().to_lowercase();
         let is_other = NOUNS.contains(&name) || content.contains(name.to_lowercase().trim_end_matches('s'));
         // Both in quotes may be texts, and one key or section in place of another may be its new name.
-        let is_quoted = |text: &str| {
-            self.matcher.chart.tokens.iter().any(|token| token.class == Class::Quoted && token.raw == text)
-        };
-        let is_text = is_quoted(key) && is_quoted(value) && !self.has_word(&NOUNS);
+        let is_text = self.is_quoted(key) && self.is_quoted(value) && !self.has_word(&NOUNS);
         let is_renamed = names_one(value) || value.trim_end_matches('s') == name.trim_end_matches('s');
         let is_plain = pair.is_some() || self.text("from").is_some() || self.has_word(&["set"]);
         let is_unclear = !is_plain && (is_text || is_renamed);

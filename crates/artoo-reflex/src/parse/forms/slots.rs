@@ -5,7 +5,7 @@ use super::super::clauses::{lists, phrase};
 use super::super::draft::Draft;
 use super::super::item::Item;
 use super::super::rules::home_folder;
-use super::settings::holds_settings;
+use super::settings::{holds_settings, kinds};
 use super::{Matcher, Value, Ways};
 use crate::algebra::{Act, Step};
 use crate::concept::{ActWord, Concept};
@@ -101,7 +101,7 @@ impl Matcher<'_> {
             "word" => is_quoted || (is_word && token.folded != "count"),
             "key" | "key2" | "key3" => is_name && (is_quoted || (!is_number && token.class != Class::Path)),
             "name" => is_name,
-            "program" => is_name && (is_quoted || (!is_number && is_program())),
+            "program" => is_name && !self.names_file(token) && (is_quoted || (!is_number && is_program())),
             _ => false,
         };
         let raw = if kind == "header" { token.raw.trim_matches(['[', ']']) } else { &token.raw };
@@ -185,8 +185,7 @@ impl Matcher<'_> {
                     draft.act = Some(ActWord::Delete);
                 }
                 let Ok(built) = build(self.context, self.before, draft) else { continue };
-                // A number that is not said is none of the request's.
-                if built.assumptions.iter().any(|note| note.starts_with("no ")) {
+                if built.chosen_number().is_some() {
                     continue;
                 }
                 let query = match built.step {
@@ -285,6 +284,17 @@ impl Matcher<'_> {
         };
         let kind = if kind == "named" && place.kind == PathKind::Unknown { PathKind::File } else { place.kind };
         (usable && !place.path.contains(['*', '?', '\n'])).then_some(Place { kind, ..place })
+    }
+
+    /// Whether a token is the path of a file: of one on disk, or a name with a known ending.
+    fn names_file(&self, token: &Token) -> bool {
+        token.class == Class::Path || self.is_on_disk(token) || kinds(&token.raw).next().is_some()
+    }
+
+    /// Whether a token is the path of a file on disk.
+    pub(super) fn is_on_disk(&self, token: &Token) -> bool {
+        let place = self.context.resolve(&token.raw);
+        place.is_some_and(|place| self.context.on_disk(&place.path) == Some(PathKind::File))
     }
 
     /// Whether a token follows "called".
