@@ -33,8 +33,8 @@ pub(super) struct Built {
 }
 
 impl Built {
-    /// The note on a number of files or lines that the request doesn't say and that was chosen for it.
-    pub(super) fn chosen_number(&self) -> Option<&str> {
+    /// The note on a number or a folder that the request doesn't name and that was chosen for it.
+    pub(super) fn chosen(&self) -> Option<&str> {
         self.assumptions.iter().map(String::as_str).find(|note| note.starts_with("no "))
     }
 }

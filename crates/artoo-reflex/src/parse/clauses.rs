@@ -322,7 +322,7 @@ fn guard(text: &str, tokens: &[Token], built: &[Built]) -> Option<Unread> {
     if let Some(said) = limits.into_iter().filter(|(_, _, holds)| *holds).find_map(said) {
         return Some(not_read(format!("“{said}” is not read")));
     }
-    if let Some(note) = built.iter().find_map(Built::chosen_number).filter(|_| changes) {
+    if let Some(note) = built.iter().find_map(Built::chosen).filter(|_| changes) {
         return Some(not_read(note.to_owned()));
     }
     let loose = first("never_empty", tokens).or(guessed);

@@ -1,10 +1,10 @@
 //! Splits a request into steps, and reads the steps one after the other.
 
-mod cut;
 #[cfg(test)]
 mod tests;
+mod unclear;
 
-use cut::{is_cut, loses_words};
+use unclear::{is_cut, is_unclear, misses_folder};
 
 use super::antecedent::Antecedent;
 use super::build::{BuildError, Built, build};
@@ -245,14 +245,15 @@ pub(super) fn stretch(
     if found.is_empty() && chart.has_forms {
         found = forms::readings(context, chart, (start, end), before);
     }
-    found.retain(|built| built.iter().all(|built| holds(context, said, &built.step)));
+    let is_clear = |built: &Built| holds(context, said, &built.step) && !misses_folder(&chart.tokens, end, built);
+    found.retain(|built| built.iter().all(is_clear));
     found
 }
 
 /// Whether a step does what its words say: a new name or text is complete, and one line is one line.
 fn holds(context: &Context<'_>, said: &[Token], step: &Step) -> bool {
     match step {
-        step if loses_words(said, step) => false,
+        step if is_unclear(context, said, step) => false,
         Step::Do(Act::CreateFile { path, text }) => !is_cut(said, path) && !is_cut(said, text),
         Step::Do(Act::CreateFolder { paths }) => !paths.iter().any(|path| is_cut(said, path)),
         Step::Do(Act::Rename { change: NameChange::To(name), .. }) => !is_cut(said, name),

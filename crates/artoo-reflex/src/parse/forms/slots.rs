@@ -185,7 +185,7 @@ impl Matcher<'_> {
                     draft.act = Some(ActWord::Delete);
                 }
                 let Ok(built) = build(self.context, self.before, draft) else { continue };
-                if built.chosen_number().is_some() {
+                if built.chosen().is_some() {
                     continue;
                 }
                 let query = match built.step {

@@ -1,0 +1,139 @@
+//! Steps that leave out words of the request, or whose words can mean other files.
+
+use super::joins;
+use crate::algebra::{Act, Depth, Query, Step};
+use crate::concept::Concept;
+use crate::english::english;
+use crate::eval::evaluate;
+use crate::lex::{Class, Token};
+use crate::lexicon::{Meaning, lexicon};
+use crate::parse::build::Built;
+use crate::parse::clauses::phrase;
+use crate::parse::item::Context;
+use crate::parse::pattern::is_word;
+
+/// Words before the folder that is meant.
+const PLACES: [&str; 4] = ["in", "inside", "within", "under"];
+
+/// Whether words without content stand before a new name or text that is not quoted, so that they may belong to it; not
+/// those right after the verb, as in "create the x folder".
+pub(super) fn is_cut(said: &[Token], text: &str) -> bool {
+    let text = text.trim_end();
+    let is_it = |token: &Token| token.class != Class::Quoted && text.rsplit('/').next() == Some(token.raw.as_str());
+    let Some(at) = said.iter().rposition(is_it) else { return false };
+    let is_empty = |token: &&Token| lexicon().meanings(&token.folded).contains(&Meaning::Concept(Concept::Skip));
+    let before = said.get(..at).unwrap_or_default();
+    let skipped = before.iter().rev().take_while(is_empty).count();
+    let acts = |token: &Token| {
+        lexicon().meanings(&token.folded).iter().any(|meaning| matches!(meaning, Meaning::Concept(Concept::Do(_))))
+    };
+    skipped > 0 && before.iter().rev().nth(skipped).is_some_and(|announcing| !acts(announcing))
+}
+
+/// Whether the words of a step can mean other texts or files.
+pub(super) fn is_unclear(context: &Context<'_>, said: &[Token], step: &Step) -> bool {
+    let of = match step {
+        Step::Do(act) => act.selection(),
+        Step::Ask(of) => Some(of),
+    };
+    let is_act = matches!(step, Step::Do(_));
+    loses_words(said, step)
+        || of.is_some_and(|of| is_one_of_each(said, of) || (is_act && enters_subfolders(context, said, of)))
+}
+
+/// Whether one of the files in several folders is meant, or one in each: "the largest file in a and in b".
+fn is_one_of_each(said: &[Token], of: &Query) -> bool {
+    let repeats =
+        |pair: &[Token]| pair.first().is_some_and(joins) && PLACES.iter().any(|word| is_word(pair.last(), word));
+    let is_of_several = matches!(of.source(), Query::Tree { roots, .. } if roots.len() > 1);
+    is_of_several && is_limited(of) && said.windows(2).any(repeats)
+}
+
+/// Whether a query takes only some elements of an order.
+fn is_limited(of: &Query) -> bool {
+    matches!(of, Query::Limit { .. }) || of.operand().is_some_and(is_limited)
+}
+
+/// Whether a pattern such as `*.tmp` also selects files in subfolders, which a shell leaves out, though the request
+/// doesn't speak of them.
+fn enters_subfolders(context: &Context<'_>, said: &[Token], of: &Query) -> bool {
+    let means_depth = |words: &[Token]| {
+        let words: Vec<&str> = words.iter().map(|token| token.folded.as_str()).collect();
+        let meanings = lexicon().meanings(&words.join(" "));
+        meanings.iter().any(|meaning| matches!(meaning, Meaning::Concept(Concept::Depth(_))))
+    };
+    let says_depth = (1..=lexicon().longest.min(said.len())).any(|length| said.windows(length).any(means_depth));
+    let is_pattern = said.iter().any(|token| token.class == Class::Glob) && !says_depth;
+    let mut direct = of.clone();
+    set_direct(&mut direct);
+    is_pattern && direct != *of && evaluate(&direct, context.fs).ok() != evaluate(of, context.fs).ok()
+}
+
+/// Leaves subfolders out of a query.
+fn set_direct(of: &mut Query) {
+    if let Query::Tree { depth, .. } = of {
+        *depth = Depth::Direct;
+    }
+    of.operands_mut().for_each(set_direct);
+}
+
+/// Whether a question names no folder and the clause after it does, which may be that of both: "how many pdfs and how
+/// many jpgs are in docs".
+pub(super) fn misses_folder(tokens: &[Token], end: usize, built: &Built) -> bool {
+    let is_next = |token: &&Token| !matches!(token.class, Class::Stop | Class::Step);
+    let next: Vec<&Token> = tokens.iter().skip(end).take_while(is_next).collect();
+    let is_here = |pair: &[&Token]| {
+        PLACES.iter().any(|word| is_word(pair.first().copied(), word))
+            && !["it", "them", "those", "there"].iter().any(|word| is_word(pair.last().copied(), word))
+    };
+    let joins = next.first().is_some_and(|token| joins(token))
+        && !next.iter().take(2).any(|token| is_word(Some(token), "then"));
+    let is_question = matches!(built.step, Step::Ask(_)) && built.chosen().is_some();
+    is_question && joins && next.windows(2).any(is_here)
+}
+
+/// Whether a filler such as "here" or "please" stands right after a text of a step that is not quoted, or in its place.
+fn loses_words(said: &[Token], step: &Step) -> bool {
+    let is_act = matches!(step, Step::Do(_));
+    let texts = texts(step);
+    let is_end = |token: &Token| {
+        let is_text = |text: &String| text.rsplit([' ', '\n']).next() == Some(token.raw.as_str());
+        matches!(token.class, Class::Word | Class::Number(_) | Class::Symbol) && texts.iter().any(is_text)
+    };
+    let is_quoted = |token: &Token| said.iter().any(|other| other.class == Class::Quoted && other.raw == token.raw);
+    (0..said.len()).any(|at| {
+        let next = after_fillers(said, at);
+        let follows = at
+            .checked_sub(1)
+            .and_then(|before| said.get(before))
+            .is_some_and(|token| is_end(token) && !is_quoted(token));
+        // "search for hello in a.txt" seeks nothing but a filler.
+        let seeks = phrase("searches", said, at).map(|from| (from, after_fillers(said, from)));
+        let is_part = |end: usize| {
+            phrase("joints", said, end).is_some()
+                || (is_act && said.get(end).is_none_or(|token| token.class != Class::Word))
+        };
+        let seeks_nothing = seeks.is_some_and(|(from, end)| end > from && is_word(said.get(end), "in"));
+        (next > at && follows && is_part(next)) || seeks_nothing
+    })
+}
+
+/// The position after fillers.
+fn after_fillers(said: &[Token], at: usize) -> usize {
+    let mut at = at;
+    while let Some(end) = phrase("fillers", said, at) {
+        at = end;
+    }
+    at
+}
+
+/// The texts that a step writes, replaces or looks for.
+fn texts(step: &Step) -> Vec<String> {
+    // A query's texts are those in quotes in its sentence.
+    let quoted = |sentence: String| sentence.split('"').skip(1).step_by(2).map(str::to_owned).collect();
+    match step {
+        Step::Do(Act::CreateFile { text, .. } | Act::Insert { text, .. }) => vec![text.trim_end().to_owned()],
+        Step::Do(Act::Save { of, .. }) | Step::Ask(of) => quoted(english(of)),
+        Step::Do(act) => act.selection().map(|of| quoted(english(of))).unwrap_or_default(),
+    }
+}
