@@ -220,7 +220,9 @@ fn pieces(tokens: &mut Vec<Token>, core: &str, at: usize) {
     let folded = core.to_lowercase();
     if core.contains('-') && !lexicon().knows(&folded) && !is_path && !core.contains('.') {
         let parts: Vec<&str> = core.split('-').collect();
-        if parts.iter().all(|part| lexicon().knows(&part.to_lowercase())) {
+        // "my-tool" is a name.
+        let is_name = ["a", "an", "the", "my", "our"].iter().any(|article| folded.starts_with(&format!("{article}-")));
+        if !is_name && parts.iter().all(|part| lexicon().knows(&part.to_lowercase())) {
             let mut offset = at;
             for part in parts {
                 push(tokens, part, Class::Word, offset..offset + part.len());

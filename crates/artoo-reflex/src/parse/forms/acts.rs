@@ -44,10 +44,10 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
             Some(steps)
         }
         "touch" => {
-            let paths = form.paths("files").filter(|paths| !paths.iter().any(|path| form.is_there(path)))?;
+            let paths = form.paths("files").filter(|paths| form.are_new(paths))?;
             Some(paths.into_iter().map(|path| Step::Do(Act::CreateFile { path, text: String::new() })).collect())
         }
-        "folders" => one(Act::CreateFolder { paths: form.folders()? }),
+        "folders" => one(Act::CreateFolder { paths: form.folders().filter(|paths| form.are_new(paths))? }),
         "replace" | "erase" | "unique" | "sort_unique" | "drop_lines" | "behead" | "betail" | "upper" | "lower"
         | "inplace" => form.edits(act),
         "save" | "save_names" | "save_number" | "excerpt" | "number" | "column" | "save_that" | "save_list" => {
@@ -128,6 +128,12 @@ impl Form<'_> {
         self.paths(name)?.into_iter().next()
     }
 
+    /// Whether a folder is named that may be that of a new file alone: "… and save it to x.txt in docs".
+    pub(super) fn shares_folder(&self) -> bool {
+        let is_bare = |to: &[Place]| to.iter().any(|place| place.bare);
+        self.values.contains_key("folder") && self.places("to").is_some_and(is_bare)
+    }
+
     /// The folder that is named, else the current one.
     pub(super) fn folder(&self) -> String {
         let named = self.places("folder").and_then(|places| places.first());
@@ -137,6 +143,11 @@ impl Form<'_> {
     /// Whether there is something at a path.
     pub(super) fn is_there(&self, path: &str) -> bool {
         self.matcher.context.fs.metadata(Path::new(path)).is_ok()
+    }
+
+    /// Whether there is nothing at these paths.
+    fn are_new(&self, paths: &[String]) -> bool {
+        !paths.iter().any(|path| self.is_there(path))
     }
 
     /// The content of a small file; `None` if it can't be read as text.
@@ -183,7 +194,7 @@ impl Form<'_> {
             let changes = of != Query::TextFile { path: path.clone() } && !self.is_table_sorted(&of);
             return changes.then(|| vec![Step::Do(Act::Save { of, to: path })]);
         }
-        let paths = self.paths("files").or_else(|| self.paths("file"))?;
+        let paths = self.paths("files").or_else(|| self.paths("file")).filter(|_| !self.shares_folder())?;
         paths.into_iter().map(|path| self.edited(act, path)).collect()
     }
 

@@ -18,7 +18,7 @@ impl Form<'_> {
             _ => self.make(&folder, self.text("target"))?,
         };
         let to = self.places("to").and_then(|places| places.first());
-        let is_file = to.is_none_or(|place| place.kind == PathKind::File);
+        let is_file = !self.shares_folder() && to.is_none_or(|place| place.kind == PathKind::File);
         is_file.then(|| Act::Run { command, folder, to: to.map(|place| place.path.clone()) })
     }
 
@@ -87,8 +87,9 @@ impl Form<'_> {
         };
         let (_, rest) = url.split_once("://")?;
         let name = file_name(rest.split(['?', '#']).next()?).filter(|name| rest.contains('/') && name.contains('.'))?;
-        let to = Some(format!("{}/{name}", folder.trim_end_matches('/')));
-        Some(Act::Fetch { url, to })
+        let to = format!("{}/{name}", folder.trim_end_matches('/'));
+        // A name that is not said may not be that of a file that is there.
+        (!name.contains('*') && !self.is_there(&to)).then_some(Act::Fetch { url, to: Some(to) })
     }
 
     /// Which process is ended.

@@ -6,9 +6,10 @@ use super::acts::Form;
 use super::is_word;
 use crate::algebra::{Act, Step};
 use crate::coverage::settings::keys;
+use crate::eval::Entry;
 use crate::lex::Class;
 use crate::lexicon::{FileType, lexicon};
-use crate::place::{file_name, is_archive};
+use crate::place::{file_name, is_archive, parent};
 
 /// File name endings of settings.
 const SETTINGS: [&str; 10] = ["env", "ini", "toml", "yaml", "yml", "json", "conf", "cfg", "config", "properties"];
@@ -65,12 +66,13 @@ impl Form<'_> {
 
     /// A value set in a settings file, if the old value that is named stands beside the key.
     pub(super) fn value_set(&self) -> Option<Vec<Step>> {
-        let path = self.path("file")?;
+        let path = self.path("file").filter(|path| !self.may_be_other(path))?;
         let pair = self.text("pair").and_then(|pair| pair.split_once('='));
         let (key, value) = pair.or_else(|| self.text("key").zip(self.text("to")))?;
         let settings = self.settings(&path);
         let name = key.rsplit('.').next().unwrap_or(key);
-        let found = settings.iter().find(|(names, _)| names.last().is_some_and(|known| known == name));
+        let is_it = |names: &Vec<String>| format!(".{}", names.join(".")).ends_with(&format!(".{key}"));
+        let found = settings.iter().find(|(names, _)| is_it(names));
         let has = |from: &str| {
             found.is_some_and(|(_, old)| old == from || old.split([' ', ',', ':', '=']).any(|part| part == from))
         };
@@ -107,9 +109,24 @@ impl Form<'_> {
         Some([(key, value)].into_iter().chain(more).map(set).collect())
     }
 
+    /// Whether another file may be meant by a path where nothing is: one of this name in the current folder, or one with
+    /// an ending, as README.md for README.
+    fn may_be_other(&self, path: &str) -> bool {
+        let context = self.matcher.context;
+        let name = file_name(path).unwrap_or_default();
+        let is_like = |entry: &Entry| {
+            let other = entry.path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+            other.eq_ignore_ascii_case(name)
+        };
+        let is_here = context.resolve(name).is_some_and(|place| self.is_there(&place.path));
+        let beside = || context.fs.list(Path::new(parent(path))).unwrap_or_default();
+        let is_made = self.matcher.before.and_then(|before| before.file()).is_some_and(|made| made == path);
+        !is_made && !self.is_there(path) && (is_here || beside().iter().any(is_like))
+    }
+
     /// Whether a file can hold a text as new lines: a file of text, and one of settings only if its values stay single.
     pub(super) fn takes_lines(&self, text: &str, path: &str) -> bool {
-        if !holds_lines(path) || (self.is_there(path) && self.content(path).is_none()) {
+        if !holds_lines(path) || self.may_be_other(path) || (self.is_there(path) && self.content(path).is_none()) {
             return false;
         }
         if !holds_settings(path) || !self.is_there(path) {

@@ -6,7 +6,7 @@ use super::super::draft::Draft;
 use super::super::item::Item;
 use super::super::rules::home_folder;
 use super::settings::{holds_settings, kinds};
-use super::{Matcher, Value, Ways};
+use super::{Matcher, Value, Ways, is_word};
 use crate::algebra::{Act, Step};
 use crate::concept::{ActWord, Concept};
 use crate::lex::{Class, Token};
@@ -27,8 +27,10 @@ impl Matcher<'_> {
         let places = |found: Vec<(usize, Place)>| -> Ways {
             found.into_iter().map(|(end, place)| (end, Value::Places(vec![place]))).collect()
         };
-        let is_verbatim = matches!(kind, "text" | "texts" | "list" | "value" | "query");
-        let at = if is_verbatim { self.after_colon(at) } else { self.after_articles(at, false) };
+        let is_verbatim = matches!(kind, "text" | "texts" | "list" | "value" | "query" | "word" | "second" | "affix");
+        // "my" and "a" may be part of a name.
+        let is_part = kind == "name" && !is_word(self.token(at), "the");
+        let at = if is_verbatim || is_part { self.after_colon(at) } else { self.after_articles(at, false) };
         let token = self.token(at);
         match kind {
             "text" => self.text(at).into_iter().collect(),
@@ -101,7 +103,12 @@ impl Matcher<'_> {
             "word" => is_quoted || (is_word && token.folded != "count"),
             "key" | "key2" | "key3" => is_name && (is_quoted || (!is_number && token.class != Class::Path)),
             "name" => is_name,
-            "program" => is_name && !self.names_file(token) && (is_quoted || (!is_number && is_program())),
+            "program" => {
+                is_name
+                    && !token.raw.contains('@')
+                    && !self.names_file(token)
+                    && (is_quoted || (!is_number && is_program()))
+            }
             _ => false,
         };
         let raw = if kind == "header" { token.raw.trim_matches(['[', ']']) } else { &token.raw };
@@ -113,7 +120,10 @@ impl Matcher<'_> {
         let is_literal = match token.class {
             Class::Quoted | Class::FileName | Class::Number(_) | Class::Date(_) => true,
             Class::Word => {
-                let is_strange = !lexicon().knows(&token.folded) && !lexicon().is_vague(&token.folded);
+                // "all a's" are all letters "a".
+                let is_strange = !lexicon().knows(&token.folded)
+                    && !lexicon().is_vague(&token.folded)
+                    && !token.folded.ends_with("'s");
                 let is_marker = token.raw.to_uppercase() == token.raw && self.is_listed(token, "markers");
                 is_marker
                     || (is_strange && !["pronouns", "judged"].iter().any(|list| self.is_listed(token, list)))

@@ -134,6 +134,12 @@ fn texts(step: &Step) -> Vec<String> {
     match step {
         Step::Do(Act::CreateFile { text, .. } | Act::Insert { text, .. }) => vec![text.trim_end().to_owned()],
         Step::Do(Act::Save { of, .. }) | Step::Ask(of) => quoted(english(of)),
+        // "set port to 80 please" has a whole value.
+        Step::Do(Act::SetValue { value, .. })
+            if value.parse::<f64>().is_err() && !["true", "false", "on", "off"].contains(&value.as_str()) =>
+        {
+            vec![value.clone()]
+        }
         Step::Do(act) => act.selection().map(|of| quoted(english(of))).unwrap_or_default(),
     }
 }
