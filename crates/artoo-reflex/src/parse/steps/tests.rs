@@ -20,6 +20,7 @@ fn disk() -> MemoryFileSystem {
         ("prod.env", "DB_HOST=a\nEXPORT=1\n"),
         ("app.yaml", "app_name: x\nfullname: y\nport: 80\n"),
         ("archive.zip", ""),
+        ("README.md", ""),
         ("data.csv", "name,amount\nx,3\n"),
         ("main.py", "print(1)\n"),
         ("run.sh", "ls\n"),

@@ -1,7 +1,7 @@
 //! Steps that leave out words of the request, or whose words can mean other files.
 
 use super::joins;
-use crate::algebra::{Act, Depth, Query, Step};
+use crate::algebra::{Act, Depth, Pred, Query, Step};
 use crate::concept::Concept;
 use crate::english::english;
 use crate::eval::evaluate;
@@ -33,12 +33,49 @@ pub(super) fn is_cut(said: &[Token], text: &str) -> bool {
 /// Whether the words of a step can mean other texts or files.
 pub(super) fn is_unclear(context: &Context<'_>, said: &[Token], step: &Step) -> bool {
     let of = match step {
+        Step::Do(Act::Save { of, .. }) | Step::Ask(of) => Some(of),
         Step::Do(act) => act.selection(),
-        Step::Ask(of) => Some(of),
     };
     let is_act = matches!(step, Step::Do(_));
-    loses_words(said, step)
-        || of.is_some_and(|of| is_one_of_each(said, of) || (is_act && enters_subfolders(context, said, of)))
+    let means_others = |of: &Query| {
+        let enters = is_act && enters_subfolders(said) && differs(context, of, set_direct);
+        // "lines with the word cat" may leave out those with "category".
+        let has_word = is_of_text(of) && said.iter().any(|token| is_word(Some(token), "word"));
+        enters || is_one_of_each(said, of) || (has_word && differs(context, of, set_whole))
+    };
+    loses_words(said, step) || loses_place(said, step) || of.is_some_and(means_others)
+}
+
+/// Whether "there" stands right after the name of a file that is changed in its place, and so names its folder.
+fn loses_place(said: &[Token], step: &Step) -> bool {
+    let is_name = |token: &Token| matches!(token.class, Class::FileName | Class::Path | Class::Quoted | Class::Glob);
+    let is_there = |pair: &[Token]| pair.first().is_some_and(is_name) && is_word(pair.last(), "there");
+    let goes_there = matches!(step, Step::Do(Act::Copy { .. } | Act::Move { .. } | Act::Extract { .. }));
+    matches!(step, Step::Do(_)) && !goes_there && said.windows(2).any(is_there)
+}
+
+/// Whether a query gives something else on this disk after a change.
+fn differs(context: &Context<'_>, of: &Query, change: fn(&mut Query)) -> bool {
+    let mut other = of.clone();
+    change(&mut other);
+    other != *of && evaluate(&other, context.fs).ok() != evaluate(of, context.fs).ok()
+}
+
+/// Whether a query reads the lines of one file.
+fn is_of_text(of: &Query) -> bool {
+    matches!(of.source(), Query::TextFile { .. })
+}
+
+/// Makes a query look for whole words.
+fn set_whole(of: &mut Query) {
+    if let Query::Filter { keep, .. } = of {
+        let whole = |pred| match pred {
+            Pred::Contains { text, ignore_case } => Pred::Word { text, ignore_case },
+            other => other,
+        };
+        *keep = keep.clone().map(&whole);
+    }
+    of.operands_mut().for_each(set_whole);
 }
 
 /// Whether one of the files in several folders is meant, or one in each: "the largest file in a and in b".
@@ -54,19 +91,16 @@ fn is_limited(of: &Query) -> bool {
     matches!(of, Query::Limit { .. }) || of.operand().is_some_and(is_limited)
 }
 
-/// Whether a pattern such as `*.tmp` also selects files in subfolders, which a shell leaves out, though the request
+/// Whether a pattern such as `*.tmp` may also select files in subfolders, which a shell leaves out, though the request
 /// doesn't speak of them.
-fn enters_subfolders(context: &Context<'_>, said: &[Token], of: &Query) -> bool {
+fn enters_subfolders(said: &[Token]) -> bool {
     let means_depth = |words: &[Token]| {
         let words: Vec<&str> = words.iter().map(|token| token.folded.as_str()).collect();
         let meanings = lexicon().meanings(&words.join(" "));
         meanings.iter().any(|meaning| matches!(meaning, Meaning::Concept(Concept::Depth(_))))
     };
     let says_depth = (1..=lexicon().longest.min(said.len())).any(|length| said.windows(length).any(means_depth));
-    let is_pattern = said.iter().any(|token| token.class == Class::Glob) && !says_depth;
-    let mut direct = of.clone();
-    set_direct(&mut direct);
-    is_pattern && direct != *of && evaluate(&direct, context.fs).ok() != evaluate(of, context.fs).ok()
+    said.iter().any(|token| token.class == Class::Glob) && !says_depth
 }
 
 /// Leaves subfolders out of a query.
