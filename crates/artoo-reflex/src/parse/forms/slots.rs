@@ -29,7 +29,7 @@ impl Matcher<'_> {
         };
         let is_verbatim = matches!(kind, "text" | "texts" | "list" | "value" | "query" | "word" | "second" | "affix");
         // "my" and "a" may be part of a name.
-        let is_part = kind == "name" && !is_word(self.token(at), "the");
+        let is_part = matches!(kind, "name" | "program") && !is_word(self.token(at), "the");
         let at = if is_verbatim || is_part { self.after_colon(at) } else { self.after_articles(at, false) };
         let token = self.token(at);
         match kind {

@@ -1,10 +1,13 @@
 //! Steps that leave out words of the request, or whose words can mean other files.
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
 use super::joins;
-use crate::algebra::{Act, Depth, Pred, Query, Step};
+use crate::algebra::{Act, Depth, Kind, Pred, Query, Step};
 use crate::concept::Concept;
 use crate::english::english;
-use crate::eval::evaluate;
+use crate::eval::{Answer, evaluate};
 use crate::lex::{Class, Token};
 use crate::lexicon::{Meaning, lexicon};
 use crate::parse::build::Built;
@@ -41,9 +44,32 @@ pub(super) fn is_unclear(context: &Context<'_>, said: &[Token], step: &Step) -> 
         let enters = is_act && enters_subfolders(said) && differs(context, of, set_direct);
         // "lines with the word cat" may leave out those with "category".
         let has_word = is_of_text(of) && said.iter().any(|token| is_word(Some(token), "word"));
-        enters || is_one_of_each(said, of) || (has_word && differs(context, of, set_whole))
+        let takes = takes_folders(step) && takes_excepted(context, of);
+        takes || enters || is_one_of_each(said, of) || (has_word && differs(context, of, set_whole))
     };
     loses_words(said, step) || loses_place(said, step) || of.is_some_and(means_others)
+}
+
+/// Whether an act on a folder is one on all that is in it.
+fn takes_folders(step: &Step) -> bool {
+    matches!(step, Step::Do(Act::Copy { .. } | Act::Move { .. } | Act::Archive { .. } | Act::Delete { .. }))
+}
+
+/// Whether a selected folder holds files that a condition leaves out: "delete everything in docs except the PDFs".
+fn takes_excepted(context: &Context<'_>, of: &Query) -> bool {
+    let layers = of.layers();
+    let names = |pred: &Pred| matches!(pred, Pred::Name(_) | Pred::NameIgnoringCase(_) | Pred::Extension(_));
+    let excepts = matches!(layers.source, Query::Tree { kind: Kind::Any, .. }) && !layers.keep.iter().all(names);
+    if !excepts {
+        return false;
+    }
+    let files = |of: &Query| match evaluate(of, context.fs) {
+        Ok(Answer::Files(files)) => files.into_iter().map(|entry| entry.path).collect(),
+        _ => BTreeSet::new(),
+    };
+    let selected = files(of);
+    let is_taken = |path: &PathBuf| path.ancestors().skip(1).any(|folder| selected.contains(folder));
+    files(layers.source).difference(&selected).any(is_taken)
 }
 
 /// Whether "there" stands right after the name of a file that is changed in its place, and so names its folder.
