@@ -121,7 +121,7 @@ fn read_file(input: &Value, fs: &MemoryFileSystem) -> Option<String> {
         lines.drain(..lines.len().saturating_sub(last));
     }
     if let (Some(from), Some(to)) = (size("from"), size("to")) {
-        lines = lines.into_iter().skip(from - 1).take(to + 1 - from).collect();
+        lines = lines.into_iter().skip(from - 1).take((to - from).saturating_add(1)).collect();
     }
     Some(if input["count"] == "lines" { lines.len().to_string() } else { lines.concat() })
 }

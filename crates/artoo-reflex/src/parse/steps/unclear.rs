@@ -106,8 +106,7 @@ fn set_whole(of: &mut Query) {
 
 /// Whether one of the files in several folders is meant, or one in each: "the largest file in a and in b".
 fn is_one_of_each(said: &[Token], of: &Query) -> bool {
-    let repeats =
-        |pair: &[Token]| pair.first().is_some_and(joins) && PLACES.iter().any(|word| is_word(pair.last(), word));
+    let repeats = |pair: &[Token]| is_word(pair.first(), "and") && PLACES.iter().any(|word| is_word(pair.last(), word));
     let is_of_several = matches!(of.source(), Query::Tree { roots, .. } if roots.len() > 1);
     is_of_several && is_limited(of) && said.windows(2).any(repeats)
 }
