@@ -109,8 +109,8 @@ impl Form<'_> {
         Some([(key, value)].into_iter().chain(more).map(set).collect())
     }
 
-    /// Whether another file may be meant by a path where nothing is: one of this name in the current folder, or one with
-    /// an ending, as README.md for README.
+    /// Whether another file may be meant by a path where nothing is: one of this name in the current folder, if the
+    /// folder is said apart, or one with an ending, as README.md for README.
     fn may_be_other(&self, path: &str) -> bool {
         let context = self.matcher.context;
         let name = file_name(path).unwrap_or_default();
@@ -118,7 +118,8 @@ impl Form<'_> {
             let other = entry.path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
             other.eq_ignore_ascii_case(name)
         };
-        let is_here = context.resolve(name).is_some_and(|place| self.is_there(&place.path));
+        let is_apart = self.values.contains_key("folder");
+        let is_here = is_apart && context.resolve(name).is_some_and(|place| self.is_there(&place.path));
         let beside = || context.fs.list(Path::new(parent(path))).unwrap_or_default();
         let is_made = self.matcher.before.and_then(|before| before.file()).is_some_and(|made| made == path);
         !is_made && !self.is_there(path) && (is_here || beside().iter().any(is_like))
