@@ -1,8 +1,9 @@
 //! Resolves "those", "it" and "there" to the result of the step before.
 
 use crate::algebra::{Act, Function, Kind, NameChange, Query, Relation, Step, Target, Ty};
-use crate::concept::Reference;
-use crate::lex::Token;
+use crate::concept::{Concept, Reference};
+use crate::lex::{Class, Token};
+use crate::lexicon::{Meaning, lexicon};
 use crate::place::{file_name, is_archive, parent};
 
 use super::clauses::asks_whether;
@@ -15,12 +16,14 @@ pub(super) struct Antecedent {
     pub(super) last: Step,
     /// Whether the step asks if something is so: what is said after it may depend on the answer.
     is_condition: bool,
+    /// Whether the step lists several first elements without a number: "the newest files".
+    is_unnumbered: bool,
 }
 
 impl Antecedent {
     /// The antecedent for a request that follows a whole request.
     pub(super) fn of_request(steps: &[Step]) -> Option<Self> {
-        Some(Self { steps: steps.to_vec(), last: steps.last()?.clone(), is_condition: false })
+        Some(Self { steps: steps.to_vec(), last: steps.last()?.clone(), is_condition: false, is_unnumbered: false })
     }
 
     /// The antecedent for a step that follows a step of the same request, which was said in these words.
@@ -33,7 +36,13 @@ impl Antecedent {
             Step::Ask(_) => asks_whether(said),
             Step::Do(_) => false,
         };
-        Self { steps: Vec::new(), last: step.clone(), is_condition: is_yes_or_no }
+        let is_number = |meaning: &Meaning| matches!(meaning, Meaning::Concept(Concept::Number(_)));
+        let counts = |token: &Token| {
+            matches!(token.class, Class::Number(_)) || lexicon().meanings(&token.folded).iter().any(is_number)
+        };
+        let is_limited = matches!(step, Step::Ask(of) if matches!(things(of), Query::Limit { count: 2.., .. }));
+        let is_unnumbered = is_limited && !said.iter().any(counts);
+        Self { steps: Vec::new(), last: step.clone(), is_condition: is_yes_or_no, is_unnumbered }
     }
 
     /// Whether the antecedent is an earlier step of the same request.
@@ -41,7 +50,8 @@ impl Antecedent {
         self.steps.is_empty()
     }
 
-    /// Whether a step can't stand after this one: it may depend on its answer, or it deletes what this one has made.
+    /// Whether a step can't stand after this one: it may depend on its answer, it changes files of which no number is
+    /// said, or it deletes what this one has made.
     pub(super) fn forbids(&self, next: &Step) -> bool {
         let Step::Do(act) = next else { return false };
         let spoken_of = self.elements().map(Query::normalise);
@@ -52,7 +62,7 @@ impl Antecedent {
             Step::Ask(_) => {
                 // "are there any pdfs? delete the largest one".
                 let mut chain = std::iter::successors(act.selection(), |of| of.operand());
-                self.is_condition && !chain.any(is_it)
+                if chain.any(is_it) { self.is_unnumbered } else { self.is_condition }
             }
             Step::Do(_) => {
                 let deletes = matches!(act, Act::Delete { .. });
@@ -73,6 +83,7 @@ impl Antecedent {
     pub(super) fn selection(&self, reference: Reference) -> Option<Query> {
         let fits = |of: &Query| match of {
             Query::Paths { paths, .. } => (reference == Reference::It) == (paths.len() == 1),
+            Query::Limit { count, .. } => reference == Reference::It || *count > 1,
             _ => true,
         };
         self.elements().filter(fits)
