@@ -205,7 +205,8 @@ fn question(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, Build
     let asks_for_any = draft.ask == Some(Ask::Number(Function::Any));
     // "find a.txt and b.txt" searches; only names of files here need no search.
     let is_elsewhere = |place: &Place| place.bare && cx.context.on_disk(&place.path).is_none();
-    if names_files && draft.verb == Some(Verb::Find) && draft.object.iter().any(is_elsewhere) {
+    if names_files && draft.verb == Some(Verb::Find) && draft.scope.is_empty() && draft.object.iter().any(is_elsewhere)
+    {
         return Err(BuildError::Leftover);
     }
     match draft.verb.or(asks_for_any.then_some(Verb::Find)) {

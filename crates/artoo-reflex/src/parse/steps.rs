@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::antecedent::Antecedent;
@@ -265,7 +266,18 @@ pub(super) fn stretch(
 
 /// Whether a step does what its words say: a new name or text is complete, and one line is one line.
 fn holds(context: &Context<'_>, said: &[Token], step: &Step) -> bool {
+    let of = match step {
+        Step::Do(act) => act.selection(),
+        Step::Ask(of) => Some(of),
+    };
+    // "list the files in docs and their contents" asks for more than their names; a folder is deleted as a whole.
+    let is_whole = |of: &Query| of.kind() == Kind::Any || (of.kind() == Kind::Folder && matches!(step, Step::Do(_)));
+    if has(said, "with_contents") && !of.is_some_and(is_whole) {
+        return false;
+    }
     match step {
+        // "delete docs/a.txt and b.txt": the second one may be in docs.
+        Step::Do(act) if act.selection().is_some_and(|of| is_scattered(context, of)) => false,
         Step::Do(Act::CreateFile { path, text }) => !is_cut(said, path) && !is_cut(said, text),
         Step::Do(Act::CreateFolder { paths }) => !paths.iter().any(|path| is_cut(said, path)),
         Step::Do(Act::Rename { change: NameChange::To(name), .. }) => !is_cut(said, name),
@@ -296,11 +308,16 @@ fn holds(context: &Context<'_>, said: &[Token], step: &Step) -> bool {
             false
         }
         Step::Ask(Query::Aggregate { function: Function::Count, .. }) if counts_two_kinds(said) => false,
-        // "list the files in docs and their contents" asks for more than their names.
-        Step::Ask(of) if of.kind() != Kind::Any && has(said, "with_contents") => false,
         Step::Ask(of) if of.ty() == Ok(Ty::Lines) => !only_edits(said) && !has(said, "existence"),
         Step::Do(_) | Step::Ask(_) => true,
     }
+}
+
+/// Whether a query names files in several folders of which one is not there.
+fn is_scattered(context: &Context<'_>, of: &Query) -> bool {
+    let Query::Paths { paths, .. } = of else { return false };
+    let folders: BTreeSet<&str> = paths.iter().map(|path| parent(path)).collect();
+    folders.len() > 1 && paths.iter().any(|path| context.on_disk(path).is_none())
 }
 
 /// The tokens after the first one that is not polite.
@@ -310,12 +327,18 @@ fn after_verb(said: &[Token]) -> &[Token] {
 
 /// Whether tokens join two kinds of file by "and", as in "the pdfs and the images": one number for both is not asked for.
 fn counts_two_kinds(said: &[Token]) -> bool {
-    let is_kind = |meaning: &Meaning| matches!(meaning, Meaning::FileType { form: TypeForm::Plural, .. });
-    let names = |token: &Token| lexicon().meanings(&token.folded).iter().any(is_kind);
-    let is_and =
-        |at: &usize| is_word(said.get(*at), "and") && at.checked_sub(1).and_then(|at| said.get(at)).is_some_and(names);
-    let after = |at: usize| said.iter().skip(at + 1).find(|token| !means_nothing(token));
-    (0..said.len()).filter(is_and).any(|at| after(at).is_some_and(names))
+    let means = |token: &Token, test: fn(&Meaning) -> bool| lexicon().meanings(&token.folded).iter().any(test);
+    let is_kind = |token: &Token| means(token, |meaning| matches!(meaning, Meaning::FileType { .. }));
+    let are_files = |token: &Token| {
+        means(token, |meaning| match meaning {
+            Meaning::FileType { form, .. } => *form == TypeForm::Plural,
+            Meaning::Concept(concept) => matches!(concept, Concept::Noun { plural: true, .. }),
+        })
+    };
+    said.windows(2).enumerate().any(|(at, pair)| {
+        let after = said.iter().skip(at + 2).find(|token| !means_nothing(token));
+        is_word(pair.last(), "and") && pair.first().is_some_and(are_files) && after.is_some_and(is_kind)
+    })
 }
 
 /// Whether a token is a word without content, such as "the".

@@ -49,11 +49,9 @@ fn selected(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, Build
         && draft.superlative.is_none()
         && draft.nth.is_none()
         && draft.reference.map_or(draft.has_noun(), |reference| reference == Reference::One);
-    // "delete a.txt and b.txt in docs": one of them may be here. "docs/a.txt and b.txt": the second may be in docs.
+    // "delete a.txt and b.txt in docs": one of them may be here.
     let is_here = |place: &Place| cx.context.on_disk(&place.path).is_some();
-    let here = draft.object.len() > 1 && !draft.scope.is_empty() && draft.object.iter().any(is_here);
-    let is_mixed = draft.object.iter().any(|place| !place.bare);
-    if here || (is_mixed && draft.object.iter().any(|place| place.bare && !is_here(place))) {
+    if draft.object.len() > 1 && !draft.scope.is_empty() && draft.object.iter().any(is_here) {
         return Err(BuildError::Incomplete("the folder of each of them"));
     }
     let of = selection(cx, draft)?;
