@@ -264,7 +264,7 @@ pub(super) fn stretch(
     found
 }
 
-/// Whether a step does what its words say: a new name or text is complete, and one line is one line.
+/// Whether a step has the whole name or text that its words give, and a single line where they say "line".
 fn holds(context: &Context<'_>, said: &[Token], step: &Step) -> bool {
     let of = match step {
         Step::Do(act) => act.selection(),
