@@ -277,7 +277,7 @@ fn holds(context: &Context<'_>, said: &[Token], step: &Step) -> bool {
     }
     match step {
         // "delete docs/a.txt and b.txt": the second one may be in docs.
-        Step::Do(act) if act.selection().is_some_and(|of| is_scattered(context, of)) => false,
+        Step::Do(act) if act.selection().is_some_and(|of| is_scattered(context, said, of)) => false,
         Step::Do(Act::CreateFile { path, text }) => !is_cut(said, path) && !is_cut(said, text),
         Step::Do(Act::CreateFolder { paths }) => !paths.iter().any(|path| is_cut(said, path)),
         Step::Do(Act::Rename { change: NameChange::To(name), .. }) => !is_cut(said, name),
@@ -313,11 +313,12 @@ fn holds(context: &Context<'_>, said: &[Token], step: &Step) -> bool {
     }
 }
 
-/// Whether a query names files in several folders of which one is not there.
-fn is_scattered(context: &Context<'_>, of: &Query) -> bool {
+/// Whether a query names files in several folders, and one that is said without a folder is not there.
+fn is_scattered(context: &Context<'_>, said: &[Token], of: &Query) -> bool {
     let Query::Paths { paths, .. } = of else { return false };
     let folders: BTreeSet<&str> = paths.iter().map(|path| parent(path)).collect();
-    folders.len() > 1 && paths.iter().any(|path| context.on_disk(path).is_none())
+    let is_bare = |path: &String| said.iter().any(|token| file_name(path) == Some(token.raw.as_str()));
+    folders.len() > 1 && paths.iter().any(|path| is_bare(path) && context.on_disk(path).is_none())
 }
 
 /// The tokens after the first one that is not polite.
