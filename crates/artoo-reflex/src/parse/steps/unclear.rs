@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use super::joins;
+use super::{joins, means_nothing};
 use crate::algebra::{Act, Depth, Kind, Pred, Query, Step};
 use crate::concept::Concept;
 use crate::english::english;
@@ -24,9 +24,8 @@ pub(super) fn is_cut(said: &[Token], text: &str) -> bool {
     let text = text.trim_end();
     let is_it = |token: &Token| token.class != Class::Quoted && text.rsplit('/').next() == Some(token.raw.as_str());
     let Some(at) = said.iter().rposition(is_it) else { return false };
-    let is_empty = |token: &&Token| lexicon().meanings(&token.folded).contains(&Meaning::Concept(Concept::Skip));
     let before = said.get(..at).unwrap_or_default();
-    let skipped = before.iter().rev().take_while(is_empty).count();
+    let skipped = before.iter().rev().take_while(|token| means_nothing(token)).count();
     let acts = |token: &Token| {
         lexicon().meanings(&token.folded).iter().any(|meaning| matches!(meaning, Meaning::Concept(Concept::Do(_))))
     };
