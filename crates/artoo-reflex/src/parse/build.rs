@@ -274,12 +274,10 @@ fn find(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildErro
     draft.preds.push(Pred::Name(NameTest::Is(name)));
     draft.noun = Some(if place.kind == PathKind::Folder { Kind::Folder } else { Kind::File });
     // "check that a.txt exists" names that file, not those of its name in subfolders.
-    if cx.context.asks_whether && draft.depth.is_none() && draft.ask.is_none() {
-        let folder = Place { path: parent(&place.path).to_owned(), kind: PathKind::Folder, bare: false };
+    let says_where = draft.depth.is_some() || !draft.scope.is_empty() || draft.ask.is_some();
+    if cx.context.asks_whether && !says_where {
         draft.depth = Some(Depth::Direct);
-        if draft.scope.is_empty() {
-            draft.scope.push(folder);
-        }
+        draft.scope.push(Place { path: parent(&place.path).to_owned(), kind: PathKind::Folder, bare: false });
     }
     files::build(cx, draft)
 }

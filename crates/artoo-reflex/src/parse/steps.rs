@@ -312,7 +312,9 @@ fn holds(context: &Context<'_>, said: &[Token], step: &Step) -> bool {
             false
         }
         Step::Ask(Query::Aggregate { function: Function::Count, .. }) if counts_two_kinds(said) => false,
-        Step::Ask(of) if of.ty() == Ok(Ty::Lines) => !only_edits(said) && !has(said, "existence"),
+        // "tell me if a.txt exists" does not ask for its text.
+        Step::Ask(Query::TextFile { .. }) if has(said, "existence") => false,
+        Step::Ask(of) if of.ty() == Ok(Ty::Lines) => !only_edits(said),
         Step::Do(_) | Step::Ask(_) => true,
     }
 }
