@@ -236,7 +236,10 @@ impl Claims {
         for looked in looked {
             self.calls.extend(looked.calls.iter().cloned());
             self.installers.extend(looked.calls.iter().filter(|_| looked.installs).cloned());
-            self.repositories.extend(looked.repository.clone());
+            // A commit of the same task leaves the repository as new as its creation did.
+            if let Some((data, is_new)) = &looked.repository {
+                *self.repositories.entry(data.clone()).or_default() |= is_new;
+            }
         }
     }
 
