@@ -316,6 +316,9 @@ fn guard(text: &str, tokens: &[Token], built: &[Built]) -> Option<Unread> {
     if built.iter().any(|built| is_made_up(text, built)) {
         return Some(not_read("the text to write is unclear; put it in quotes".to_owned()));
     }
+    if is_elsewhere(tokens, built) {
+        return Some(not_read("“there” is not read; name the folder".to_owned()));
+    }
     let typo = super::finished(built, tokens).err().map(|refusal| not_read(refusal.remedy));
     let limits = [("hedges", tokens, true), ("unclear", tokens, changes), ("told", opens, changes)];
     let said = |(list, said, _): (&str, _, _)| first(list, said).map(|range| words(said, range));
@@ -337,6 +340,21 @@ fn is_made_up(text: &str, built: &Built) -> bool {
         return false;
     };
     said.lines().any(|line| !text.contains(line))
+}
+
+/// Whether "there" stands beside a change of files that has no folder which the word could name.
+fn is_elsewhere(tokens: &[Token], built: &[Built]) -> bool {
+    let has_no_folder = |built: &Built| match &built.step {
+        Step::Do(act) => {
+            matches!(act, Act::Delete { .. } | Act::Rename { .. } | Act::SetMode { .. } | Act::Insert { .. })
+        }
+        Step::Ask(_) => false,
+    };
+    let is_place = |at: usize| {
+        let is_verb = ["is", "are", "was", "were"].iter().any(|verb| is_word(tokens.get(at + 1), verb));
+        is_word(tokens.get(at), "there") && !is_verb
+    };
+    built.last().is_some_and(has_no_folder) && (0..tokens.len()).any(is_place)
 }
 
 /// Whether a part of a sentence opens as a clause does: a noun alone asks for nothing.
