@@ -26,9 +26,12 @@ pub(crate) fn unsaid(words: &str, checks: &[Value]) -> Option<String> {
         let asks = kinds.iter().any(|kind| matches!(*kind, "measured" | "ran")) && is_asked(&tokens, at);
         let excepts = has_paths || kinds.contains(&"unchanged");
         let denies = kinds.iter().any(|kind| matches!(*kind, "unchanged" | "mode_set"));
+        // A new name, text or value stands instead of the old one.
+        let replaces = kinds.iter().any(|kind| matches!(*kind, "renamed" | "edited"));
         let wanted = phrase("unwanted", &tokens, at).is_some();
         let left = found("conditions")
             .filter(|_| !asks)
+            .filter(|run| !(replaces && run.iter().all(|token| token.folded == "instead")))
             .or_else(|| found("exceptions").filter(|_| !excepts))
             .or_else(|| found("negations").filter(|_| !denies && !wanted))
             .or_else(|| found("sends").filter(|_| !is_noun))
