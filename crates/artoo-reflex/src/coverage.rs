@@ -28,7 +28,7 @@ use self::simulate::{Expect, Simulation, simulate};
 use crate::algebra::Step;
 use crate::english::english_steps;
 use crate::eval::FileSystem;
-use crate::parse::{Background, ReadClause, background, clauses, unsaid};
+use crate::parse::{Background, ReadClause, background_of, clauses, unsaid};
 
 /// What one request asks for, and what the disk would hold if exactly this was done.
 #[derive(Debug)]
@@ -265,7 +265,7 @@ fn trimmed(request: &str, (from, to): (usize, usize)) -> (usize, usize) {
 /// One that names files could say what a clause that code read is about, so it must stand beside none.
 fn backgrounds(reading: &Reading) -> Vec<OfferedReading> {
     let is_read = reading.clauses.iter().any(|clause| clause.unread.is_none());
-    let is_background = |clause: &&Clause| match background(&clause.words) {
+    let is_background = |clause: &&Clause| match background_of(&clause.words) {
         Some(Background::Circumstances) => true,
         Some(Background::Files) => !is_read,
         None => false,

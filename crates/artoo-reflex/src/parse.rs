@@ -19,7 +19,7 @@ mod unsaid;
 use artoo_proto::{Abstention, Environment, Now, SessionTurn, Unread};
 
 use self::antecedent::Antecedent;
-pub(crate) use self::background::{Background, background};
+pub(crate) use self::background::{Background, background_of};
 use self::build::{BuildError, Built};
 use self::chart::Chart;
 use self::item::Context;

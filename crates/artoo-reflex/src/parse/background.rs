@@ -23,19 +23,23 @@ pub(crate) enum Background {
     Files,
 }
 
-/// What these words tell as background; `None` if they may ask for something or restrict it.
-pub(crate) fn background(words: &str) -> Option<Background> {
-    let tokens = lex(words);
+/// What the words of a clause tell as background.
+pub(crate) fn background_of(words: &str) -> Option<Background> {
+    background(&lex(words))
+}
+
+/// What a clause tells as background; `None` if they may ask for something or restrict it.
+pub(super) fn background(tokens: &[Token]) -> Option<Background> {
     let mut start = 0;
-    let skips = |at: usize| phrase("courtesy", &tokens, at).or_else(|| phrase("because", &tokens, at));
-    while let Some(end) = skips(start).or_else(|| is_comma(&tokens, start).then_some(start + 1)) {
+    let skips = |at: usize| phrase("courtesy", tokens, at).or_else(|| phrase("because", tokens, at));
+    while let Some(end) = skips(start).or_else(|| is_comma(tokens, start).then_some(start + 1)) {
         start = end;
     }
     // What opens like this may restrict the clause beside it.
-    if ["limits", "frames", "corrections"].iter().any(|list| phrase(list, &tokens, start).is_some()) {
+    if ["limits", "frames", "corrections"].iter().any(|list| phrase(list, tokens, start).is_some()) {
         return None;
     }
-    let verb = verb(&tokens, start)?;
+    let verb = verb(tokens, start)?;
     let is_plain = |token: &Token| match token.class {
         Class::Stop => token.raw != "?",
         Class::Word => !token.folded.ends_with("n't"),
@@ -43,13 +47,16 @@ pub(crate) fn background(words: &str) -> Option<Background> {
     };
     let demands = |at: usize| {
         let lists = ["demands", "conditions", "exceptions", "negations", "sends", "hedges"];
-        !verb.contains(&at)
-            && (lists.iter().any(|list| phrase(list, &tokens, at).is_some()) || begins_anew(&tokens, at))
+        !verb.contains(&at) && (lists.iter().any(|list| phrase(list, tokens, at).is_some()) || begins_anew(tokens, at))
     };
     if !tokens.iter().all(is_plain) || (start..tokens.len()).any(demands) {
         return None;
     }
     Some(if tokens.iter().any(names_files) { Background::Files } else { Background::Circumstances })
+}
+
+fn is_mark(token: &Token) -> bool {
+    matches!(token.class, Class::Comma | Class::Stop)
 }
 
 fn is_comma(tokens: &[Token], at: usize) -> bool {
@@ -64,6 +71,14 @@ fn verb(tokens: &[Token], start: usize) -> Option<Range<usize>> {
     let is_announced = tokens.last().is_some_and(|token| token.raw == ":");
     if let Some(end) = phrase("announces", tokens, start).filter(|_| is_announced) {
         return Some(start..end);
+    }
+    // Only the name of a file may follow: anything else could be asked for.
+    if let Some(end) = phrase("opens files", tokens, start) {
+        let rest = tokens.get(end..).unwrap_or_default();
+        let is_file = |token: &Token| matches!(token.class, Class::Path | Class::FileName);
+        let is_only = rest.iter().all(|token| is_file(token) || is_mark(token))
+            && rest.iter().filter(|token| is_file(token)).count() == 1;
+        return is_only.then_some(start..end);
     }
     if let Some(end) = phrase("subject and verb", tokens, start) {
         return Some(start..end);
@@ -85,6 +100,6 @@ fn names_files(token: &Token) -> bool {
     };
     match token.class {
         Class::Word => lexicon().meanings(&token.folded).iter().any(is_name),
-        _ => !matches!(token.class, Class::Comma | Class::Stop),
+        _ => !is_mark(token),
     }
 }

@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 use artoo_proto::{CoverageState, Unread};
 
 use super::antecedent::Antecedent;
+use super::background::background;
 use super::build::Built;
 use super::chart::Chart;
 use super::item::Context;
@@ -44,6 +45,17 @@ pub(super) fn phrase(list: &str, tokens: &[Token], at: usize) -> Option<usize> {
 /// The first phrase of a list in tokens.
 fn first(list: &str, tokens: &[Token]) -> Option<Range<usize>> {
     (0..tokens.len()).find_map(|at| Some(at..phrase(list, tokens, at)?))
+}
+
+/// The first phrase of a list that is no name: a capital inside a clause begins one, as in "replace Best regards".
+fn first_common(list: &str, tokens: &[Token]) -> Option<Range<usize>> {
+    let opens = after_lead(tokens, 0);
+    let is_name = |at: usize| {
+        let begins =
+            |token: &Token| token.raw.starts_with(char::is_uppercase) && token.raw.chars().any(char::is_lowercase);
+        at > opens && tokens.get(at).is_some_and(begins)
+    };
+    (0..tokens.len()).filter(|at| !is_name(*at)).find_map(|at| Some(at..phrase(list, tokens, at)?))
 }
 
 /// The position after polite and joining words.
@@ -149,7 +161,10 @@ impl Chain {
                 chain.is_lost = false;
             }
             Err(unread) => {
-                chain.unread += words(&range);
+                // What is polite or only tells how things are is no part of what is unread beside it.
+                let said = tokens.get(range.clone()).unwrap_or_default();
+                let is_apart = unread.state == CoverageState::Courtesy || background(said).is_some();
+                chain.unread += if is_apart { 0 } else { words(&range) };
                 if unread.state != CoverageState::Courtesy {
                     (chain.before, chain.is_lost) = (None, true);
                 }
@@ -210,6 +225,7 @@ impl Chain {
                     .map(|readings| existing(&context, readings));
                 let read = match read.as_deref() {
                     Some([only]) if guard(text, words, only).is_none() && opens(words, only) => Ok(steps_of(only)),
+                    _ if is_courtesy(words) => Err(Unread { state: CoverageState::Courtesy, why: String::new() }),
                     _ => Err(not_read(String::new())),
                 };
                 let longer = chain.with(range.start + start..range.start + next, tokens, read);
@@ -388,11 +404,11 @@ fn classified(context: &Context<'_>, text: &str, tokens: &[Token]) -> Unread {
     if is_howto(opens) {
         return described();
     }
-    if let Some(range) = first("judged", tokens) {
+    if let Some(range) = first_common("judged", tokens) {
         let why = format!("“{}”: only a model or a person can judge it", words(tokens, range));
         return Unread { state: CoverageState::Judged, why };
     }
-    if let Some(range) = first("vague", tokens) {
+    if let Some(range) = first_common("vague", tokens) {
         return vague(tokens, range);
     }
     if let Some(range) = first("moods", tokens) {

@@ -160,6 +160,8 @@ fn a_proposal_says_every_act_and_restriction_of_its_clause() {
     let kept = json!({"kind": "unchanged", "path": "a.txt"});
     let asked = json!({"kind": "measured", "question": "how many lines does a.txt have"});
     let ran = json!({"kind": "ran", "command": "./x", "to": "o.txt"});
+    let edited = |op: &str| json!({"kind": "edited", "path": "a.txt", "op": op});
+    let (sorted, unique) = (edited("sort"), edited("unique"));
     let renamed = json!({"kind": "renamed", "from": "b.tmp", "to": "c.tmp"});
     let moved = json!({"kind": "moved", "path": "b.tmp", "to": "d/"});
     for (words, checks, word) in [
@@ -184,6 +186,12 @@ fn a_proposal_says_every_act_and_restriction_of_its_clause() {
         ("launch ./x, tell me if it works and keep what it says in o.txt", vec![&ran], None),
         ("launch ./x if it is there and keep what it says in o.txt", vec![&ran], Some("if")),
         ("put 'mail it tomorrow' or hi into n.txt", vec![&made], None),
+        ("fill n.txt, message: 'hi'", vec![&made], None),
+        ("fill n.txt, message it to Ada", vec![&made], Some("message")),
+        ("put a.txt in alphabetical order", vec![&sorted], None),
+        ("put a.txt in alphabetical order and order a pizza", vec![&sorted], Some("order")),
+        ("throw the repeated lines out of a.txt, keep the first of each", vec![&unique], None),
+        ("throw the repeated lines out of a.txt, keep b.tmp", vec![&unique], Some("keep")),
         ("b.tmp should be c.tmp instead", vec![&renamed], None),
         ("ditch b.tmp instead", vec![&removed], Some("instead")),
         ("my n.txt should say hi, could you make it", vec![&made], None),
@@ -222,6 +230,10 @@ fn statements_that_ask_for_nothing_are_offered_as_background() {
         ("I want to start on the login page:|=x", "I want to start on the login page:"),
         ("I want to start on the login page|=x", ""),
         ("I want to delete the login page:|=x", ""),
+        ("Go through a.txt,|save what is in it", "Go through a.txt"),
+        ("Go through a.txt|=x", ""),
+        ("Go through a.txt and b.tmp,|save what is in them", ""),
+        ("Go through the mail in a.txt,|save it", ""),
         ("my data file lab/run7.csv has no header|put x at the top of it", "my data file lab/run7.csv has no header"),
         // It could say which files a clause that was read is about.
         ("my data file lab/run7.csv has no header|=x", ""),
