@@ -270,7 +270,14 @@ impl Chain {
             if (is_condition || corrects || (is_unread && opens(range))) && read.is_ok() {
                 *read = Err(not_read("what is said after it may restrict it".to_owned()));
             }
-            let is_frame = phrase("frames", tokens, before.start).is_some() && !is_stop(before.end);
+            let begins = |at: usize| {
+                let joins =
+                    |token: &Token| token.class == Class::Step || token.class == Class::Stop || steps::joins(token);
+                at.checked_sub(1).and_then(|last| tokens.get(last)).is_some_and(joins)
+            };
+            let is_condition = |at: usize| begins(at) && phrase("conditional", tokens, at).is_some();
+            let is_frame = (phrase("frames", tokens, before.start).is_some() || before.clone().any(is_condition))
+                && !is_stop(before.end);
             if is_frame && read.as_ref().is_err_and(|unread| unread.state != CoverageState::Courtesy) && next.is_ok() {
                 *next = Err(not_read("what is said before it may restrict it".to_owned()));
             }
