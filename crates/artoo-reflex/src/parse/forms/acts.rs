@@ -52,9 +52,8 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
         | "inplace" => form.edits(act),
         "save" | "save_names" | "save_number" | "excerpt" | "number" | "column" | "save_that" | "save_list"
         | "save_names_sorted" => form.saved(act).and_then(one),
-        "delete" | "delete_set" | "delete_out" | "delete_source" | "delete_folder" | "delete_archive" => {
-            form.deleted(act).and_then(one)
-        }
+        "delete" | "delete_set" | "delete_out" | "delete_source" | "delete_folder" | "delete_archive"
+        | "delete_whole" => form.deleted(act).and_then(one),
         "copy" | "move" | "copy_as" | "archive" | "extract" => form.transferred(act).and_then(one),
         "rename" | "rename_text" | "rename_lower" | "rename_upper" | "prefix" | "suffix" => {
             form.renamed(act).and_then(one)
@@ -324,7 +323,7 @@ impl Form<'_> {
     /// What is deleted: a set of files, a file, or what the step before copied or packed.
     fn deleted(&self, act: &str) -> Option<Act> {
         let of = match act {
-            "delete" => self.query("selection")?,
+            "delete" | "delete_whole" => self.query("selection")?,
             "delete_out" if !self.says(["out", "of"]) => return None,
             "delete_set" | "delete_out" => {
                 self.query("selection").filter(|of| !matches!(of.source(), Query::Paths { .. }))?
@@ -337,7 +336,7 @@ impl Form<'_> {
             },
         };
         let is_folder = matches!(&of, Query::Paths { paths, kind: Kind::Folder } if paths.len() == 1);
-        (act != "delete_folder" || is_folder).then_some(Act::Delete { of })
+        (!matches!(act, "delete_folder" | "delete_whole") || is_folder).then_some(Act::Delete { of })
     }
 
     /// Files that are copied, packed or unpacked.
