@@ -20,7 +20,7 @@ pub struct TaskSpec {
     /// The last turns of the session, oldest first: they explain words like "those" and "again".
     #[serde(default)]
     pub session: Vec<SessionTurn>,
-    /// The request as code reads it.
+    /// The clauses of the request and the steps that code read in them.
     #[serde(default)]
     pub reading: Reading,
 }

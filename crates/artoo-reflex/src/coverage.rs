@@ -49,7 +49,7 @@ pub struct Ledger {
 struct Sequence {
     steps: Vec<(usize, Step)>,
     simulation: Simulation,
-    /// The same with new files in the workspace, where the request names them without a folder.
+    /// The same steps with new files of bare names placed in the workspace; `None` if there are none.
     elsewhere: Option<Box<Self>>,
 }
 
@@ -61,7 +61,7 @@ impl Sequence {
         Self { steps, simulation, elsewhere: None }
     }
 
-    /// The sequence with its other place for new files.
+    /// Adds the sequence that places new files of bare names in the workspace.
     fn with_workspace(mut self, clauses: &[Clause], environment: &Environment, fs: &dyn FileSystem) -> Self {
         let moved = elsewhere::in_workspace(&self.steps, clauses, environment, fs);
         self.elsewhere = moved.map(|steps| Box::new(Self::of(steps, fs)));
@@ -126,7 +126,7 @@ impl Ledger {
         }
     }
 
-    /// The request as code reads it.
+    /// The clauses of the request, the steps read in them, and the readings on offer.
     #[must_use]
     pub fn reading(&self) -> &Reading {
         &self.reading

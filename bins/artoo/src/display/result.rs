@@ -83,7 +83,7 @@ fn covered(result: &FinalResult) -> Rendered {
         after.extend(quoted_briefly(&result.output));
     }
     let answer = if answer.is_empty() { Vec::new() } else { vec![Line::answer(answer)] };
-    // The request as code reads it; a model's summary could say anything.
+    // The steps that code read in the request: a model's summary may be false.
     let read = known.into_iter().flat_map(|coverage| coverage.rows.iter().filter_map(|row| row.act.as_deref()));
     let before = read.map(|act| Line::strong(escape::one_line(act))).collect();
     Rendered { before, answer, after }

@@ -130,7 +130,7 @@ fn costs_and_memory_are_those_of_the_tasks() {
     let world = World::new().with_things();
     let server = Server::start(running("ls things"));
     let mut pty = open_with(&world, &server);
-    // Memory keeps what facts show.
+    // Memory learns from a request that facts cover.
     pty.enter("list the files in ~/things");
     pty.see("model calls: ");
     pty.prompt("");

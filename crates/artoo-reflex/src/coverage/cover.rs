@@ -149,7 +149,7 @@ impl Ledger {
 /// Whether a command ran after the changes of the steps before it, and before those of the steps after it.
 fn in_order(steps: &[&Step], simulation: &Simulation, at: usize, looked: &Looked, found: &Found<'_>) -> bool {
     let number = |call: &EvidenceId| found.calls.iter().position(|known| known.evidence_id == *call);
-    // Other calls that touched the repository, such as `git status`, committed nothing.
+    // `git status` writes to the repository too: only a call that changed HEAD or a branch is a commit.
     let is_commit = |at: &usize| {
         let moves = |data: &Path, path: &Path| path.starts_with(data.join("refs/heads")) || *path == data.join("HEAD");
         let moves = |data: &Path| {

@@ -88,7 +88,7 @@ fn says_here(word: &str, environment: &Environment) -> bool {
         || is_path(word.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '~' | '/')))
 }
 
-/// Replaces paths, and paths below them, in every text of a value.
+/// Replaces each path of `moves`, with the paths below it, in all strings of a JSON value.
 fn replace(value: &mut Value, moves: &[(String, String)]) {
     match value {
         Value::String(text) => {

@@ -127,7 +127,7 @@ fn about_conditions(concept: &Concept) -> Option<&'static [&'static str]> {
         Concept::Here | Concept::InPlace(_) => &["files @"],
         Concept::Holds => &["how many files does ~/x @"],
         Concept::DirectlyIn => &["files @ ~/x"],
-        Concept::Depth(_) => &["files in ~/x @", "files in ~/x, @"],
+        Concept::Depth(_) => &["files in ~/x @", "files in ~/x, @", "delete everything in ~/x @"],
         Concept::Hidden(_) => &["@ files in ~/x", "files in ~/x @"],
         Concept::Dotfiles => &["@ in ~/x"],
         Concept::Name(NameRelation::Literally) => &["files @ 'a*'"],
@@ -217,7 +217,9 @@ fn about_text_and_machine(concept: &Concept) -> Option<&'static [&'static str]> 
         Concept::Frequency { .. } => &["@ occurs in a.txt", "@ in a.txt", "@ a.txt"],
         Concept::Occurs => &["how often each word @ in a.txt", "how often each word in a.txt @"],
         Concept::Characters => &["lines longer than 80 @ in a.txt"],
-        Concept::Unique | Concept::Repeated => &["@ lines of a.txt", "lines of a.txt @", "which lines of a.txt @"],
+        Concept::Unique | Concept::Repeated => {
+            &["@ lines of a.txt", "lines of a.txt @", "which lines of a.txt @", "show the lines of a.txt @"]
+        }
         Concept::Onward => &["lines of a.txt from line 5 @", "lines from line 5 @ of a.txt"],
         Concept::Numbered => &["lines of a.txt @", "@ lines of a.txt", "@ the lines of a.txt"],
         Concept::Column => &["@ 2 of a.csv"],

@@ -1,7 +1,12 @@
 //! Resolves "those", "it" and "there" to the result of the step before.
 
-use crate::algebra::{Act, Kind, NameChange, Query, Step, Target, Ty};
-use crate::place::{file_name, parent};
+use crate::algebra::{Act, Function, Kind, NameChange, Query, Relation, Step, Target, Ty};
+use crate::concept::{Concept, Reference};
+use crate::lex::{Class, Token};
+use crate::lexicon::{Meaning, lexicon};
+use crate::place::{file_name, is_archive, parent};
+
+use super::clauses::asks_whether;
 
 /// The earlier step that "those" and "it" refer to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -9,21 +14,83 @@ pub(super) struct Antecedent {
     /// All steps of the previous request; empty if the antecedent is an earlier step of the same request.
     pub(super) steps: Vec<Step>,
     pub(super) last: Step,
+    /// Whether the step asks if something is so: what is said after it may depend on the answer.
+    is_condition: bool,
+    /// Whether the step lists several first elements without a number: "the newest files".
+    is_unnumbered: bool,
 }
 
 impl Antecedent {
     /// The antecedent for a request that follows a whole request.
     pub(super) fn of_request(steps: &[Step]) -> Option<Self> {
-        Some(Self { steps: steps.to_vec(), last: steps.last()?.clone() })
+        Some(Self { steps: steps.to_vec(), last: steps.last()?.clone(), is_condition: false, is_unnumbered: false })
     }
 
-    /// The antecedent for a step that follows a step of the same request.
-    pub(super) fn of_step(step: &Step) -> Self {
-        Self { steps: Vec::new(), last: step.clone() }
+    /// The antecedent for a step that follows a step of the same request, which was said in these words.
+    pub(super) fn of_step(step: &Step, said: &[Token]) -> Self {
+        let is_yes_or_no = match step {
+            Step::Ask(Query::Aggregate { function: Function::Any, .. }) => true,
+            Step::Ask(Query::Compare { relation, .. }) => {
+                matches!(relation, Relation::Identical | Relation::Difference)
+            }
+            Step::Ask(_) => asks_whether(said),
+            Step::Do(_) => false,
+        };
+        let is_number = |meaning: &Meaning| matches!(meaning, Meaning::Concept(Concept::Number(_)));
+        let counts = |token: &Token| {
+            matches!(token.class, Class::Number(_)) || lexicon().meanings(&token.folded).iter().any(is_number)
+        };
+        let is_limited = matches!(step, Step::Ask(of) if matches!(things(of), Query::Limit { count: 2.., .. }));
+        let is_unnumbered = is_limited && !said.iter().any(counts);
+        Self { steps: Vec::new(), last: step.clone(), is_condition: is_yes_or_no, is_unnumbered }
     }
 
-    /// The query for the files or lines that "those" refers to; `None` if ambiguous, as after a copy.
-    pub(super) fn selection(&self) -> Option<Query> {
+    /// Whether the antecedent is an earlier step of the same request.
+    pub(super) fn is_in_same_request(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// Whether a step can't stand after this one: it may depend on its answer, it changes files of which no number is
+    /// said, or it deletes what this one has made.
+    pub(super) fn forbids(&self, next: &Step) -> bool {
+        let Step::Do(act) = next else { return false };
+        let spoken_of = self.elements().map(Query::normalise);
+        let is_it = |of: &Query| spoken_of.as_ref() == Some(of);
+        let is_same = act.selection().is_some_and(is_it);
+        let is_archive = matches!(self.last, Step::Do(Act::Archive { .. }));
+        match &self.last {
+            Step::Ask(_) => {
+                // "are there any pdfs? delete the largest one".
+                let mut chain = std::iter::successors(act.selection(), |of| of.operand());
+                if chain.any(is_it) { self.is_unnumbered } else { self.is_condition }
+            }
+            Step::Do(_) => {
+                let deletes = matches!(act, Act::Delete { .. });
+                is_same && deletes && (self.is_in_same_request() || is_archive)
+            }
+        }
+    }
+
+    /// Whether this step lists elements of the same type as another one, so that the other one can leave out its verb.
+    pub(super) fn is_listing_like(&self, next: &Step) -> bool {
+        let (Step::Ask(last), Step::Ask(next)) = (&self.last, next) else { return false };
+        let is_named = matches!(next, Query::Paths { .. });
+        !is_named && last.ty() == next.ty() && matches!(next.ty(), Ok(Ty::Files | Ty::Lines))
+    }
+
+    /// The query for the files or lines that a pronoun refers to; `None` if ambiguous, as after a copy, or if the
+    /// number differs: one file is not "them".
+    pub(super) fn selection(&self, reference: Reference) -> Option<Query> {
+        let fits = |of: &Query| match of {
+            Query::Paths { paths, .. } => (reference == Reference::It) == (paths.len() == 1),
+            Query::Limit { count, .. } => reference == Reference::It || *count > 1,
+            _ => true,
+        };
+        self.elements().filter(fits)
+    }
+
+    /// The query for the files or lines that the step is about.
+    pub(super) fn elements(&self) -> Option<Query> {
         match &self.last {
             Step::Ask(query) => Some(things(query)),
             Step::Do(Act::CreateFolder { paths }) => Some(Query::Paths { paths: paths.clone(), kind: Kind::Folder }),
@@ -63,9 +130,18 @@ impl Antecedent {
         {
             return Some(path.clone());
         }
-        match self.selection()? {
+        match self.selection(Reference::It)? {
             Query::Paths { paths, kind: Kind::File | Kind::Any } if paths.len() == 1 => paths.into_iter().next(),
             _ => None,
+        }
+    }
+
+    /// Whether "it" is a file with text to show: one that was found, or one that a change has written.
+    pub(super) fn is_text_file(&self) -> bool {
+        match &self.last {
+            Step::Ask(_) => self.elements().is_some_and(|of| of.ty() == Ok(Ty::Files) && of.kind() == Kind::File),
+            Step::Do(Act::SetMode { .. }) => false,
+            Step::Do(_) => self.file().is_some_and(|path| !is_archive(&path)),
         }
     }
 
@@ -85,9 +161,9 @@ impl Antecedent {
         }
     }
 
-    /// Whether "those" refers to lines of text rather than files.
+    /// Whether a pronoun refers to lines of text rather than files.
     pub(super) fn is_text(&self) -> bool {
-        self.selection().is_some_and(|query| query.ty() == Ok(Ty::Lines))
+        self.elements().is_some_and(|query| query.ty() == Ok(Ty::Lines))
     }
 }
 

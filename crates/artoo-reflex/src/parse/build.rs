@@ -86,7 +86,7 @@ pub(super) fn build(
     antecedent: Option<&Antecedent>,
     mut draft: Draft,
 ) -> Result<Built, BuildError> {
-    let in_same_request = antecedent.is_some_and(|before| before.steps.is_empty());
+    let in_same_request = antecedent.is_some_and(Antecedent::is_in_same_request);
     if antecedent.is_some() && (is_ellipsis(&draft) || (in_same_request && is_one_of_them(&draft))) {
         draft.reference = Some(Reference::Those);
     }
@@ -171,6 +171,11 @@ fn question(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, Build
             cx.notes.push("looked for in what the files hold, not in their names".to_owned());
         }
     }
+    // "append x to a.txt and show it": its text, not its name.
+    let is_shown = draft.verb == Some(Verb::Show) && draft.reference == Some(Reference::It);
+    if is_shown && only!(draft, verb, reference) && cx.antecedent.is_some_and(Antecedent::is_text_file) {
+        draft.verb = Some(Verb::Read);
+    }
     if draft.relation.is_some() || is_about_text(cx, draft) {
         return text::build(cx, draft);
     }
@@ -198,6 +203,12 @@ fn question(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, Build
         return Ok(Query::Field { of: Box::new(of), field });
     }
     let asks_for_any = draft.ask == Some(Ask::Number(Function::Any));
+    // "find a.txt and b.txt" searches; only names of files here need no search.
+    let is_elsewhere = |place: &Place| place.bare && cx.context.on_disk(&place.path).is_none();
+    if names_files && draft.verb == Some(Verb::Find) && draft.scope.is_empty() && draft.object.iter().any(is_elsewhere)
+    {
+        return Err(BuildError::Leftover);
+    }
     match draft.verb.or(asks_for_any.then_some(Verb::Find)) {
         Some(Verb::Find) if bare_object || is_folder_looked_for(draft) => find(cx, draft),
         Some(Verb::Show | Verb::Sort) if bare_object || names_files => text::build(cx, draft),
@@ -255,6 +266,12 @@ fn find(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildErro
     let name = file_name(&place.path).unwrap_or_default().to_owned();
     draft.preds.push(Pred::Name(NameTest::Is(name)));
     draft.noun = Some(if place.kind == PathKind::Folder { Kind::Folder } else { Kind::File });
+    // "check that a.txt exists" names that file, not those of its name in subfolders.
+    let says_where = draft.depth.is_some() || !draft.scope.is_empty() || draft.ask.is_some();
+    if cx.context.asks_whether && !says_where {
+        draft.depth = Some(Depth::Direct);
+        draft.scope.push(Place { path: parent(&place.path).to_owned(), kind: PathKind::Folder, bare: false });
+    }
     files::build(cx, draft)
 }
 

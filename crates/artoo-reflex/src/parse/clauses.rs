@@ -19,8 +19,9 @@ use super::pattern::{Piece, ends, is_word, pattern};
 use super::steps::{self, StepBoundaries};
 use super::{MAX_BYTES, MAX_TOKENS, ReadClause, attempt, changes_something, existing, refuse, steps_of};
 use crate::algebra::{Act, Step};
+use crate::concept::Concept;
 use crate::lex::{Class, Token, lex};
-use crate::lexicon::lexicon;
+use crate::lexicon::{Meaning, TypeForm, lexicon};
 
 /// Maximum length in bytes of a request that is split into clauses.
 #[doc(alias = "limit")]
@@ -68,6 +69,11 @@ pub(super) fn after_lead(tokens: &[Token], start: usize) -> usize {
             None => return at,
         }
     }
+}
+
+/// Whether tokens ask if something is so, as in "check that a.txt exists".
+pub(super) fn asks_whether(tokens: &[Token]) -> bool {
+    phrase("checks", without_lead(tokens), 0).is_some()
 }
 
 /// What follows the polite words at the start of tokens.
@@ -154,10 +160,11 @@ impl Chain {
             let is_word = |token: &&Token| !matches!(token.class, Class::Comma | Class::Stop | Class::Step);
             tokens.get(range.clone()).unwrap_or_default().iter().filter(is_word).count()
         };
+        let said = tokens.get(range.clone()).unwrap_or_default();
         let mut chain = self.clone();
         match &read {
             Ok(steps) => {
-                chain.before = steps.last().map(Antecedent::of_step);
+                chain.before = steps.last().map(|step| Antecedent::of_step(step, said));
                 chain.is_lost = false;
             }
             Err(unread) => {
@@ -353,8 +360,24 @@ fn guard(text: &str, tokens: &[Token], built: &[Built]) -> Option<Unread> {
     if let Some(note) = invented {
         return Some(not_read(note.clone()));
     }
+    if let Some(range) = but_one(tokens).filter(|_| changes) {
+        return Some(not_read(format!("“{}” is not read", words(tokens, range))));
+    }
     let loose = first("never_empty", tokens).or(guessed);
     typo.or_else(|| loose.map(|range| vague(tokens, range)))
+}
+
+/// The first exception of one file by its kind, as in "all files except the pdf": which one is not said.
+fn but_one(tokens: &[Token]) -> Option<Range<usize>> {
+    let means = |at: usize, test: fn(&Meaning) -> bool| {
+        tokens.get(at).is_some_and(|token| lexicon().meanings(&token.folded).iter().any(test))
+    };
+    (0..tokens.len()).find_map(|at| {
+        let end = phrase("but_one", tokens, at)?;
+        let is_one = means(end, |meaning| matches!(meaning, Meaning::FileType { form: TypeForm::Singular, .. }));
+        let is_many = |meaning: &Meaning| matches!(meaning, Meaning::Concept(Concept::Noun { plural: true, .. }));
+        (is_one && !means(end + 1, is_many)).then_some(at..end + 1)
+    })
 }
 
 /// Whether a text to write does not stand in the request as it is, as when words of two lines are joined.

@@ -274,6 +274,19 @@ impl Draft {
         rest == Self::default()
     }
 
+    /// Whether the draft has a verb, a question or a pronoun, and not only a noun phrase.
+    pub(crate) fn says_what_to_do(&self) -> bool {
+        self.verb.is_some()
+            || self.act.is_some()
+            || self.ask.is_some()
+            || self.reference.is_some()
+            || self.target.is_some()
+            || self.field.is_some()
+            || self.contents.is_some()
+            || self.fact.is_some()
+            || self.disk.is_some()
+    }
+
     /// Whether the draft has conditions and nothing else.
     pub(crate) fn only_preds(&self) -> bool {
         !self.preds.is_empty() && only!(self, preds, loose)

@@ -91,7 +91,7 @@ enum Value {
 /// The values of the slots of a form by name.
 type Values = BTreeMap<&'static str, Value>;
 
-/// Values, each with the position after it.
+/// The values that a slot may take at one position, each with the position of the next token.
 type Ways = Vec<(usize, Value)>;
 
 /// What is needed to match forms against the tokens of a chart.

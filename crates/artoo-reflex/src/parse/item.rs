@@ -174,13 +174,15 @@ pub(crate) struct Context<'a> {
     pub(crate) is_lost: bool,
     /// Whether the step says "every" or the like, so that a singular noun may stand for all.
     pub(crate) says_each: bool,
+    /// Whether the step asks if something is so, and so speaks of a file where it is named.
+    pub(crate) asks_whether: bool,
 }
 
 impl<'a> Context<'a> {
     /// What the grammar needs to know at the start of a request.
     pub(crate) fn new(environment: &'a Environment, now: Now, fs: &'a dyn FileSystem) -> Self {
         let clock = Clock::new(now.wall, environment.utc_offset_s);
-        Self { environment, clock, fs, is_lost: false, says_each: false }
+        Self { environment, clock, fs, is_lost: false, says_each: false, asks_whether: false }
     }
 
     /// The file or folder that a typed name means: its kind is that of the existing entry, else guessed from the name.

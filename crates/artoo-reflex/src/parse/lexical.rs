@@ -18,7 +18,7 @@ use crate::place::Place;
 /// Maximum number of words whose corrections are remembered.
 const MAX_CORRECTIONS: usize = 256;
 
-/// The words of forms, which are no typos.
+/// The words of `forms.txt`, which are never corrected as typos.
 static FORM_WORDS: LazyLock<BTreeSet<&'static str>> =
     LazyLock::new(|| include_str!("forms.txt").split(|c: char| !c.is_alphanumeric()).collect());
 

@@ -184,7 +184,7 @@ pub(super) fn why(context: &Context<'_>, text: &str, tokens: &[Token]) -> String
 /// Maximum number of neighbouring words that are left out to find the unexplained ones.
 const LONGEST_RUN_LEFT_OUT: usize = 3;
 
-/// Maximum number of tokens of a request in which unexplained words are named.
+/// Maximum length of a request, in tokens, whose refusal names the unexplained words.
 const MAX_TOKENS_TO_EXPLAIN: usize = 20;
 
 /// Maximum number of tokens of a request that is parsed again and again, each time without some of its words.

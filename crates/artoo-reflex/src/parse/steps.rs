@@ -3,19 +3,22 @@
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
 use super::antecedent::Antecedent;
 use super::build::{BuildError, Built, build};
 use super::chart::Chart;
-use super::clauses::phrase;
+use super::clauses::{after_lead, asks_whether, phrase};
 use super::draft::only;
 use super::item::Context;
 use super::pattern::is_word;
 use super::{forms, refuse};
-use crate::algebra::{Act, NameChange, Query, Step, Target};
-use crate::concept::{Concept, Reference};
+use crate::algebra::{Act, Function, Kind, NameChange, NameTest, Pred, Query, Step, Target, Ty};
+use crate::concept::{ActWord, Concept, Reference, Verb};
 use crate::eval::{Answer, evaluate};
 use crate::lex::{Class, Token};
-use crate::lexicon::{Meaning, lexicon};
+use crate::lexicon::{Meaning, TypeForm, lexicon};
 use crate::place::{file_name, parent};
 
 /// Maximum number of steps of a request.
@@ -203,7 +206,8 @@ fn explore(
     for (end, next) in boundaries.between.iter().filter(|(end, _)| *end > start) {
         for first in stretch(context, chart, (start, *end), before, errors) {
             let Some(last) = first.last() else { continue };
-            let spoken_of = Antecedent::of_step(&last.step);
+            let said = chart.tokens.get(start..*end).unwrap_or_default();
+            let spoken_of = Antecedent::of_step(&last.step, said);
             for rest in explore(context, chart, boundaries, (*next, boundaries_left - 1), Some(&spoken_of), errors) {
                 found.push([first.clone(), rest].concat());
             }
@@ -226,7 +230,9 @@ pub(super) fn stretch(
         return found;
     }
     let says_each = said.iter().any(|token| EACH.iter().any(|word| is_word(Some(token), word)));
-    let context = &Context { says_each, ..*context };
+    let context = &Context { says_each, asks_whether: asks_whether(said), ..*context };
+    let same_request = before.filter(|before| before.is_in_same_request());
+    let asks = phrase("asks", said, after_lead(said, 0)).is_some();
     let items = if refuse::unknown_act(said).is_some() { &[] } else { chart.items(start, end) };
     for item in items {
         let Some(draft) = item.as_draft(context) else { continue };
@@ -234,21 +240,44 @@ pub(super) fn stretch(
             found.extend(before.and_then(again));
             continue;
         }
+        // "delete a.txt, then b.txt": the verb of the step before is left out.
+        let continues = same_request.filter(|_| !asks && !draft.says_what_to_do());
         match build(context, before, draft) {
+            Ok(built) if continues.is_some_and(|before| !before.is_listing_like(&built.step)) => {
+                errors.push(BuildError::Leftover);
+            }
             Ok(built) => add(&mut found, vec![built]),
             Err(error) => errors.push(error),
         }
     }
+    let forbids = |step: &Step| {
+        before.is_some_and(|before| before.forbids(step))
+            || same_request.is_some_and(|before| contradict(context, &before.last, step))
+    };
+    let fits =
+        |built: &Vec<Built>| built.iter().all(|built| holds(context, said, &built.step) && !forbids(&built.step));
+    found.retain(fits);
     if found.is_empty() && chart.has_forms {
         found = forms::readings(context, chart, (start, end), before);
+        found.retain(fits);
     }
-    found.retain(|built| built.iter().all(|built| holds(context, said, &built.step)));
     found
 }
 
-/// Whether a step does what its words say: a new name or text is complete, and one line is one line.
+/// Whether a step has the whole name or text that its words give, and a single line where they say "line".
 fn holds(context: &Context<'_>, said: &[Token], step: &Step) -> bool {
+    let of = match step {
+        Step::Do(act) => act.selection(),
+        Step::Ask(of) => Some(of),
+    };
+    // "list the files in docs and their contents" asks for more than their names; a folder is deleted as a whole.
+    let is_whole = |of: &Query| of.kind() == Kind::Any || (of.kind() == Kind::Folder && matches!(step, Step::Do(_)));
+    if has(said, "with_contents") && !of.is_some_and(is_whole) {
+        return false;
+    }
     match step {
+        // "delete docs/a.txt and b.txt": the second one may be in docs.
+        Step::Do(act) if act.selection().is_some_and(|of| is_scattered(context, said, of)) => false,
         Step::Do(Act::CreateFile { path, text }) => !is_cut(said, path) && !is_cut(said, text),
         Step::Do(Act::CreateFolder { paths }) => !paths.iter().any(|path| is_cut(said, path)),
         Step::Do(Act::Rename { change: NameChange::To(name), .. }) => !is_cut(said, name),
@@ -274,8 +303,97 @@ fn holds(context: &Context<'_>, said: &[Token], step: &Step) -> bool {
             let source = Query::TextFile { path: to.clone() };
             !says_one || context.says_each || of.source() != &source || count(&source) <= count(of) + 1
         }
+        // "find a.txt and show it" are two steps.
+        Step::Ask(Query::Filter { keep: Pred::Name(NameTest::Is(_)), .. }) if has(after_verb(said), "shows_it") => {
+            false
+        }
+        Step::Ask(Query::Aggregate { function: Function::Count, .. }) if counts_two_kinds(said) => false,
+        // "tell me if a.txt exists" does not ask for its text.
+        Step::Ask(Query::TextFile { .. }) if has(said, "existence") => false,
+        Step::Ask(of) if of.ty() == Ok(Ty::Lines) => !only_edits(said),
         Step::Do(_) | Step::Ask(_) => true,
     }
+}
+
+/// Whether a query names files in several folders, and one that is said without a folder is not there.
+fn is_scattered(context: &Context<'_>, said: &[Token], of: &Query) -> bool {
+    let Query::Paths { paths, .. } = of else { return false };
+    let folders: BTreeSet<&str> = paths.iter().map(|path| parent(path)).collect();
+    let is_bare = |path: &String| said.iter().any(|token| file_name(path) == Some(token.raw.as_str()));
+    folders.len() > 1 && paths.iter().any(|path| is_bare(path) && context.on_disk(path).is_none())
+}
+
+/// The tokens after the first one that is not polite.
+fn after_verb(said: &[Token]) -> &[Token] {
+    said.get(after_lead(said, 0) + 1..).unwrap_or_default()
+}
+
+/// Whether tokens join two kinds of file by "and", as in "the pdfs and the images": one number for both is not asked for.
+fn counts_two_kinds(said: &[Token]) -> bool {
+    let means = |token: &Token, test: fn(&Meaning) -> bool| lexicon().meanings(&token.folded).iter().any(test);
+    let is_kind = |token: &Token| means(token, |meaning| matches!(meaning, Meaning::FileType { .. }));
+    let are_files = |token: &Token| {
+        means(token, |meaning| match meaning {
+            Meaning::FileType { form, .. } => *form == TypeForm::Plural,
+            Meaning::Concept(concept) => matches!(concept, Concept::Noun { plural: true, .. }),
+        })
+    };
+    said.windows(2).enumerate().any(|(at, pair)| {
+        let after = said.iter().skip(at + 2).find(|token| !means_nothing(token));
+        is_word(pair.last(), "and") && pair.first().is_some_and(are_files) && after.is_some_and(is_kind)
+    })
+}
+
+/// Whether a token is a word without content, such as "the".
+fn means_nothing(token: &Token) -> bool {
+    lexicon().meanings(&token.folded).contains(&Meaning::Concept(Concept::Skip))
+}
+
+/// Whether a phrase of a list is in tokens.
+fn has(said: &[Token], list: &str) -> bool {
+    (0..said.len()).any(|at| phrase(list, said, at).is_some())
+}
+
+/// Whether the verbs in tokens edit a text and none of them shows it, as in "uppercase a.txt".
+fn only_edits(said: &[Token]) -> bool {
+    let means = |test: fn(&Concept) -> bool| {
+        let tests = |meaning: &Meaning| matches!(meaning, Meaning::Concept(concept) if test(concept));
+        said.iter().any(|token| token.class == Class::Word && lexicon().meanings(&token.folded).iter().any(tests))
+    };
+    let edits = phrase("edits", said, after_lead(said, 0)).is_some();
+    let shows = means(|concept| matches!(concept, Concept::Verb(verb) if *verb != Verb::Sort));
+    let edits = edits || means(|concept| *concept == Concept::Do(ActWord::Delete));
+    edits && (!shows || has(said, "shows_it"))
+}
+
+/// Whether one of two steps changes what the other one leaves unchanged.
+fn contradict(context: &Context<'_>, a: &Step, b: &Step) -> bool {
+    let ((Step::Do(act), Step::Do(Act::Keep { paths: kept })) | (Step::Do(Act::Keep { paths: kept }), Step::Do(act))) =
+        (a, b)
+    else {
+        return false;
+    };
+    let target = match act {
+        Act::Copy { to, .. } | Act::Move { to, .. } => Some(match to {
+            Target::Into(path) | Target::As(path) => path.clone(),
+        }),
+        _ => None,
+    };
+    let written = match Antecedent::of_step(&Step::Do(act.clone()), &[]).elements() {
+        Some(Query::Paths { paths, .. }) => paths,
+        _ => Vec::new(),
+    };
+    let is_source = matches!(act, Act::Copy { .. } | Act::Archive { .. } | Act::Extract { .. });
+    let selected = act.selection().filter(|_| !is_source).and_then(|of| evaluate(of, context.fs).ok());
+    let selected: Vec<PathBuf> = match selected {
+        Some(Answer::Files(files)) => files.into_iter().map(|file| file.path).collect(),
+        _ => Vec::new(),
+    };
+    kept.iter().any(|kept| {
+        let is_in = |path: &String| Path::new(path).starts_with(kept);
+        target.iter().chain(&written).any(is_in)
+            || selected.iter().any(|path| path.starts_with(kept) || Path::new(kept).starts_with(path))
+    })
 }
 
 /// Whether words without content stand before a new name or text that is not quoted, so that they may belong to it; not

@@ -6,7 +6,8 @@ use super::clauses::{after_lead, lists, phrase};
 use super::steps::{begins_a_step, begins_anew, joins};
 use crate::lex::{Class, Token, lex};
 
-/// The first words of a clause that name another act than the checks, or restrict it in a way that they leave out.
+/// The first words of a clause that none of the proposed checks accounts for: another act, or a restriction such as
+/// "except".
 pub(crate) fn unsaid(words: &str, checks: &[Value]) -> Option<String> {
     let tokens = lex(words);
     let mut texts = Vec::new();

@@ -156,12 +156,12 @@ pub(crate) fn rule(criterion: &Criterion, output: &str, calls: &[ToolCall]) -> R
     }
 }
 
-/// Whether this is a check that a model's plan made and that failed by itself. It shows nothing about the request, so it
-/// serves the fast loop and stays unmet in the result, but it fails no task by whose `calls` something was done.
-pub(crate) fn fails_nothing(verdict: &CriterionVerdict, calls: &[ToolCall]) -> bool {
+/// Whether a failed check is excused: the model's plan added it, the user did not ask for it, and `calls` did something.
+/// R3 still corrects its work by the check, and the result lists it as unmet, but it does not fail the task.
+pub(crate) fn is_excused(verdict: &CriterionVerdict, calls: &[ToolCall]) -> bool {
     let check = verdict.criterion.check();
     let is_plans = check.is_some_and(|c| !matches!(c, Check::Recompute { .. } | Check::Performed { .. }));
-    // Where a file was expected and nothing was changed, the act did not happen.
+    // If the check expects a file, a call that changed nothing did not do the act.
     let expects_a_file = check.and_then(Check::written_path).is_some();
     let is_done = |call: &ToolCall| if expects_a_file { may_have_changed(call) } else { call.status == CallStatus::Ok };
     verdict.verdict == Verdict::Fail && verdict.source == VerdictSource::Check && is_plans && calls.iter().any(is_done)
@@ -177,7 +177,7 @@ fn own_change<'a>(named: &str, calls: &'a [ToolCall]) -> Option<&'a ToolCall> {
     calls.iter().rev().filter(ok).find(own)
 }
 
-/// The verdict of a check that needs no look at the disk; `seen` says what was found.
+/// The verdict of a check on the answer's form; `seen` becomes its evidence.
 fn by_form(criterion: &Criterion, pass: bool, seen: String) -> CriterionVerdict {
     CriterionVerdict {
         criterion: criterion.clone(),

@@ -159,8 +159,8 @@ fn good_cites<'a>(view: &JudgedCriterion, calls: &'a [ToolCall]) -> Vec<&'a Tool
     view.cites.iter().filter_map(found).collect()
 }
 
-/// Why the cited calls (`cites` are the good ones) do not prove that the criterion is met; `None` if they do, or if there
-/// is nothing to cite.
+/// Why the cited calls do not prove that the criterion is met; `None` if they do, or if no call could be cited. `cites`
+/// has the citations that name evidence.
 fn uncarried(
     criterion: &Criterion,
     view: &JudgedCriterion,

@@ -24,7 +24,7 @@ use crate::limits::{REPLY_TOKENS, RETRIES_MAX};
 pub(crate) use prompt::{numbered, schema as judgement_schema};
 
 use crate::machine::{CheckOrder, Completion, Context, Machine, Start, adapters};
-pub(crate) use evidence::{fails_nothing, independent, may_have_changed};
+pub(crate) use evidence::{independent, is_excused, may_have_changed};
 pub(crate) use judgement::{Grounds, Judgement, fail, no_judge};
 pub(crate) use verdicts::Verdicts;
 

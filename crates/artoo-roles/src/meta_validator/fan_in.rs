@@ -5,7 +5,7 @@ use artoo_proto::{
     SubTaskOutcome, UnverifiedOutput, Verdict, escape,
 };
 
-use crate::agent_validator::fails_nothing;
+use crate::agent_validator::is_excused;
 
 /// Maximum length of the reason of one failed subtask in the gap summary, in characters.
 const REASON_CHARS: usize = 300;
@@ -101,8 +101,8 @@ impl Gathered {
         }
     }
 
-    /// Whether the whole round succeeded: there are outcomes, none is missing, and all are matched with only verdicts
-    /// that fail nothing.
+    /// Whether the whole round succeeded: there are outcomes, none is missing, and all are matched, with no failed
+    /// criterion but excused checks.
     pub(super) fn all_matched(&self) -> bool {
         let matched = |outcome: &SubTaskOutcome| outcome.status == OutcomeStatus::Matched && is_met(outcome);
         !self.outcomes.is_empty() && self.missing.is_empty() && self.outcomes.iter().all(matched)
@@ -163,8 +163,8 @@ impl Gathered {
     }
 }
 
-/// Whether every verdict on a subtask passed, or fails nothing.
+/// Whether every criterion of a subtask passed or is an excused check.
 fn is_met(outcome: &SubTaskOutcome) -> bool {
-    let is_met = |v: &CriterionVerdict| v.verdict == Verdict::Pass || fails_nothing(v, &outcome.tool_calls);
+    let is_met = |v: &CriterionVerdict| v.verdict == Verdict::Pass || is_excused(v, &outcome.tool_calls);
     outcome.criteria_verdicts.iter().all(is_met)
 }

@@ -16,7 +16,7 @@ use artoo_proto::{
 };
 
 use crate::agent_validator::{
-    Grounds, Judgement, Verdicts, fails_nothing, independent, judgement_schema, may_have_changed, no_judge,
+    Grounds, Judgement, Verdicts, independent, is_excused, judgement_schema, may_have_changed, no_judge,
 };
 use crate::ask::{Answer, Ask};
 use crate::limits::REPLY_TOKENS;
@@ -216,7 +216,7 @@ impl MetaValidator {
 
     /// Whether a failed verdict decides on the round; a check of a model's plan does not where something was done.
     fn decides(&self, failed: &CriterionVerdict, gathered: &Gathered) -> bool {
-        gathered.is_by_code() || !fails_nothing(failed, &self.with_earlier_acts(gathered))
+        gathered.is_by_code() || !is_excused(failed, &self.with_earlier_acts(gathered))
     }
 
     /// Applies a model's judgement to the open criteria and decides on the round.

@@ -29,7 +29,7 @@ pub enum Input {
     Clarified(ClarificationAnswer),
     /// The reply of the model, or why there is none, with the id of the effect.
     Replied(EffectId, Result<ModelReply, ModelFailure>),
-    /// The request as code reads it, or why a required check can't be read, with the id of the effect.
+    /// The clauses and steps that code read in the request, or why a required check can't be read, with the effect's id.
     Read(EffectId, Result<Reading, String>),
     /// The task has ended; nothing more is done for it.
     Abort,
@@ -86,7 +86,7 @@ enum Phase {
     Asking(Ask<Draft>),
     /// The user's answer to this question.
     AwaitingUser(String),
-    /// The request as code reads it; the model has answered.
+    /// The reading of the request by code; the model has answered.
     AwaitingReading(Draft),
     /// Nothing: the task was published, failed or was aborted.
     #[default]
@@ -102,7 +102,7 @@ pub struct Perceiver {
     clarifications: Vec<(String, String)>,
     /// Whether the user's last answer was empty, after which no more questions are asked.
     questions_over: bool,
-    /// The request as code reads it, once it is there.
+    /// The clauses and steps that code read in the request, once they have arrived.
     reading: Option<Reading>,
     phase: Phase,
 }

@@ -108,7 +108,7 @@ pub(super) struct PlanRules<'a> {
     pub(super) raw_input: &'a str,
     /// The intent of the task.
     pub(super) intent: &'a str,
-    /// The request as code reads it.
+    /// The clauses of the request and the steps that code read in them.
     pub(super) reading: &'a Reading,
     /// The tools of this machine.
     pub(super) tools: &'a [ToolSpec],
@@ -228,7 +228,7 @@ impl PlanRules<'_> {
     }
 }
 
-/// Whether a request asks how something is done and for no act, so that words can answer it.
+/// Whether a request asks only how something is done, so that an answer in words is enough.
 fn only_describes(reading: &Reading) -> bool {
     let states = || reading.clauses.iter().map(|clause| clause.unread.as_ref().map(|unread| unread.state));
     let needs_no_act =

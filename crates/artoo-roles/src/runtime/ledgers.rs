@@ -12,12 +12,12 @@ use artoo_reflex::Ledger;
 use super::files::RealFiles;
 use crate::machine::{CoverOrder, ReadOrder};
 
-/// The ledger of one task.
+/// A task's ledger, and what the user was asked about its offered readings.
 struct Kept {
     ledger: Ledger,
-    /// Whether its offered readings were shown with a consent question.
+    /// Whether a consent question showed the offered readings.
     shown: bool,
-    /// Whether a person saw them and said no, so that they are not on offer any more.
+    /// Whether the user denied that question, which withdraws the offered readings.
     declined: bool,
 }
 

@@ -84,7 +84,7 @@ impl Delivered {
     }
 
     /// The result of a round whose request is covered, or that met every criterion. If the request is covered, the
-    /// answer is the one that code composed, and the criteria of the plan are left out.
+    /// result has the answer that code composed and omits the plan's criteria.
     pub(super) fn of_summary(summary: &OutcomeSummary) -> Self {
         let coverage = summary.coverage.clone();
         let is_complete = coverage.is_complete();

@@ -9,7 +9,7 @@ use artoo_proto::{
     OutcomeSummary, ReplanRequest, SubTaskOutcome, ToolCall, VerdictSource, verdict,
 };
 
-use crate::agent_validator::fails_nothing;
+use crate::agent_validator::is_excused;
 
 /// The measured round for a replan request, that is, one with unmet criteria.
 pub(super) fn round(request: &ReplanRequest, manifest: Option<&DispatchManifest>, tools: &[AvailableTool]) -> Round {
@@ -20,8 +20,8 @@ pub(super) fn round(request: &ReplanRequest, manifest: Option<&DispatchManifest>
         .with_available_tools(tools.to_vec())
 }
 
-/// The measured round for an outcome summary: one with every criterion met, or one that facts cover. In a covered round
-/// the criteria of the plan are left out, and otherwise its checks that failed nothing.
+/// The measured round for an outcome summary: every criterion is met, or facts cover the request. A covered round omits
+/// the criteria of subtasks; any other round omits the plan's excused checks.
 pub(super) fn accepted(
     summary: &OutcomeSummary,
     manifest: Option<&DispatchManifest>,
@@ -36,7 +36,7 @@ pub(super) fn accepted(
     };
     let measure = |outcome| if is_complete { subtask(&covered(outcome), manifest) } else { subtask(outcome, manifest) };
     let calls: Vec<ToolCall> = summary.outcomes.iter().flat_map(|outcome| outcome.tool_calls.iter().cloned()).collect();
-    let decides = |v: &&CriterionVerdict| !fails_nothing(v, &calls);
+    let decides = |v: &&CriterionVerdict| !is_excused(v, &calls);
     Round::new(summary.outcomes.iter().map(measure).collect())
         .with_task_criteria(summary.task_verdicts.iter().filter(decides).map(task_criterion).collect())
         .with_available_tools(tools.to_vec())
@@ -50,7 +50,7 @@ fn subtask(outcome: &SubTaskOutcome, manifest: Option<&DispatchManifest>) -> Sub
     let in_vain = outcome.status == OutcomeStatus::Failed && !outcome.infrastructure && all_ok;
     let attempts = u32::try_from(outcome.gap_trajectory.len()).unwrap_or(u32::MAX);
     let is_left_out =
-        |v: &CriterionVerdict| outcome.status == OutcomeStatus::Matched && fails_nothing(v, &outcome.tool_calls);
+        |v: &CriterionVerdict| outcome.status == OutcomeStatus::Matched && is_excused(v, &outcome.tool_calls);
     let criteria = outcome.criteria_verdicts.iter().filter(|v| !is_left_out(v)).map(|v| {
         let mut criterion = task_criterion(v);
         let failed = verdict::failed_attempts(&outcome.gap_trajectory, &v.criterion.claim());

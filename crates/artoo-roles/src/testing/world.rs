@@ -38,7 +38,7 @@ pub struct World {
     pub tools: ToolScript,
     pub checks: CheckScript,
     pub operator: OperatorScript,
-    /// The request as code reads it; what is offered only after a model proposed readings.
+    /// The scripted reading of the request; its offers are left out until a model proposes readings.
     pub reading: Result<Reading, String>,
     pub cover: CoverScript,
     /// Work that was not performed yet, oldest first.

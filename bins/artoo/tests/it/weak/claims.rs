@@ -49,6 +49,9 @@ pub(crate) fn is_true(claim: &str, left: &Left<'_>) -> Option<bool> {
     if let Some((path, text)) = claim.split_once(", written by this task's own call, is exactly ") {
         return Some(left.written(path) == Some(unquoted(text).as_bytes()));
     }
+    if let Some(found) = of_reading(claim, left) {
+        return Some(found);
+    }
     let counted = claim.strip_suffix(", counted again")?.strip_prefix("the output equals the number of ")?;
     if let Some(path) = counted.strip_prefix("lines of ") {
         return Some(left.says(&left.world.shell(&format!("awk 'END {{ print NR }}' {}", quoted(path)))));
@@ -61,6 +64,35 @@ pub(crate) fn is_true(claim: &str, left: &Left<'_>) -> Option<bool> {
     let (folder, pattern) = place.rsplit_once(" named ").unwrap_or((place, "*"));
     let script = format!("cd {} && find . {depth} -type f -name {} | wc -l", quoted(folder), quoted(pattern));
     Some(left.says(&left.world.shell(&script)))
+}
+
+/// Whether what was read in the request is answered or done; `None` where this test does not know such a reading.
+fn of_reading(reading: &str, left: &Left<'_>) -> Option<bool> {
+    let unnamed = |path: &str| unquoted(path.strip_prefix("the file ").unwrap_or(path));
+    if let Some(path) = reading.strip_prefix("count the lines of ") {
+        return Some(left.says(&left.world.shell(&format!("wc -l < {}", quoted(&unnamed(path))))));
+    }
+    if let Some((path, text)) = reading.strip_prefix("create ").and_then(|made| made.split_once(" with the text ")) {
+        let held = left.written(&unnamed(path)).map(String::from_utf8_lossy);
+        return Some(held.is_some_and(|held| held.trim_end() == unquoted(text)));
+    }
+    let (verb, set) = reading.split_once(" the files in the folder ")?;
+    let (folder, tests) = set.split_once(", subfolders included, hidden files included").unwrap_or((set, ", unknown"));
+    let name = |ending: &str| format!("-name {}", quoted(&format!("*{ending}")));
+    let names = match tests {
+        "" => String::new(),
+        _ => match tests.strip_prefix(", starting with ") {
+            Some(start) => format!("-name {}", quoted(&format!("{}*", unquoted(start)))),
+            None => tests.strip_prefix(", ending in ")?.split(" or ").map(name).collect::<Vec<_>>().join(" -o "),
+        },
+    };
+    let names = if names.is_empty() { names } else { format!("'(' {names} ')'") };
+    let find = format!("find {} -type f {names}", quoted(folder));
+    match verb {
+        "count" => Some(left.says(&left.world.shell(&format!("{find} | wc -l")))),
+        "list" => Some(left.output.trim() == left.world.shell(&format!("{find} | LC_ALL=C sort"))),
+        _ => None,
+    }
 }
 
 fn quoted(text: &str) -> String {
@@ -124,6 +156,30 @@ fn claims_are_decided_from_the_disk() {
             format!("the output equals the number of files directly in {things}, hidden ones included, counted again"),
             Some(false),
         ),
+        (format!("count the files in the folder {things}, subfolders included, hidden files included"), Some(false)),
+        (
+            format!(
+                "count the files in the folder {things}, subfolders included, hidden files included, ending in .txt"
+            ),
+            Some(true),
+        ),
+        (
+            format!(
+                "count the files in the folder {things}, subfolders included, hidden files included, starting with \"note\""
+            ),
+            Some(true),
+        ),
+        (
+            format!(
+                "list the files in the folder {things}, subfolders included, hidden files included, ending in .md or .bin"
+            ),
+            Some(false),
+        ),
+        (format!("count the files in the folder {things}, larger than 5 bytes"), None),
+        (format!("count the lines of the file \"{things}/note 7.txt\""), Some(true)),
+        (format!("count the lines of {made}"), Some(false)),
+        (format!("create the file {made} with the text {:?}", "say \"hi\""), Some(true)),
+        (format!("create the file {made} with the text {:?}", "say"), Some(false)),
         ("the moon is full".to_owned(), None),
     ] {
         assert_eq!(is_true(&claim, &left), expected, "{claim}");

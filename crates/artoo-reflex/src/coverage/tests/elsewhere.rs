@@ -30,7 +30,7 @@ fn world() -> World {
     world
 }
 
-/// The steps with their new files in the workspace, for a request of these words.
+/// `in_workspace` for one clause with these words.
 fn moved(words: &str, steps: &[Step]) -> Option<Vec<Step>> {
     let clause =
         Clause { number: 1, span: (0, words.len()), words: words.to_owned(), obligations: Vec::new(), unread: None };

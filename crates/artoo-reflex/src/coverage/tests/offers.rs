@@ -56,7 +56,7 @@ fn an_offer_is_shown_only_if_all_of_it_was_done() {
     let mut done = world.clone();
     done.remove("/w/b.tmp");
     assert!(cover(&ledger, &done).offered.is_empty());
-    // What the request says beside it may be open.
+    // The other clause stays unread, so the request is not complete.
     done.write("/w/o", "o\n");
     let coverage = cover(&ledger, &done);
     assert!(coverage.offered.len() == 1 && !coverage.is_complete());
@@ -80,13 +80,13 @@ fn an_offer_may_not_hinder_what_was_read() {
         }
         Ledger::of_clauses("xy", all, &environment()).simulate(&world.fs)
     };
-    // Its clause comes first, so what was read would find the file.
+    // The offer is for the clause before the step that creates the file, so that step would find it there.
     let mut before = read(&[create("/w/n", "n\n")], false);
     assert!(before.offer(1, vec![create("/w/n", "n\n")], &world.fs).unwrap_err().contains("already"));
     assert!(before.offer(1, vec![create("/w/o", "n\n")], &world.fs).is_ok());
     assert!(before.offer(1, vec![create("/w/p", "n\n")], &world.fs).is_ok());
     assert_eq!(before.reading().offered.len(), 1);
-    // What could not be met before is no fault of the offer.
+    // A step that was impossible before the offer does not get the offer refused.
     for is_first in [true, false] {
         let mut failing = read(&[create("/w/a.txt", "n\n")], is_first);
         let number = if is_first { 2 } else { 1 };

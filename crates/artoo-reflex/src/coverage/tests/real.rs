@@ -178,15 +178,32 @@ impl Place {
         Ledger::of_clauses("x", all, &Environment { cwd, ..environment() }).simulate(&self.fs)
     }
 
-    /// Compares acts with commands.
-    fn check(files: &[(&str, &str)], acts: impl Fn(&Self) -> Vec<Act>, commands: &[&str]) -> Coverage {
+    /// A place whose files a script has changed before the request.
+    fn prepared(files: &[(&str, &str)], script: &str) -> Self {
         let mut place = Self::new(files);
-        let ledger = place.ledger(&acts(&place));
+        place.sh(script);
+        place.calls.clear();
+        place
+    }
+
+    /// Compares acts on new files with commands.
+    fn check(files: &[(&str, &str)], acts: impl Fn(&Self) -> Vec<Act>, commands: &[&str]) -> Coverage {
+        Self::new(files).compare(acts, commands)
+    }
+
+    /// Compares acts with commands; `@` in a command is the folder.
+    fn compare(mut self, acts: impl Fn(&Self) -> Vec<Act>, commands: &[&str]) -> Coverage {
+        let ledger = self.ledger(&acts(&self));
         for command in commands {
-            let folder = place.path("");
-            place.sh(&command.replace("@", folder.trim_end_matches('/')));
+            let folder = self.path("");
+            self.sh(&command.replace("@", folder.trim_end_matches('/')));
         }
-        ledger.cover(&place.calls, &place.fs)
+        ledger.cover(&self.calls, &self.fs)
+    }
+
+    /// Compares actions on a repository with commands.
+    fn compare_git(self, actions: &[GitAction], commands: &[&str]) -> Coverage {
+        self.compare(|place| actions.iter().map(|action| git(place, action.clone())).collect(), commands)
     }
 }
 
@@ -216,9 +233,7 @@ fn archives_hold_what_was_there_by_any_consistent_name() {
         assert_states(&Place::check(&FILES, pack, &[command]), &[Refuted]);
     }
     let unpack = |place: &Place| vec![Act::Extract { of: file(&place.path("x.tar")), to: place.path("out") }];
-    let mut place = Place::new(&FILES);
-    place.sh("tar cf x.tar d");
-    place.calls.clear();
+    let mut place = Place::prepared(&FILES, "tar cf x.tar d");
     let ledger = place.ledger(&unpack(&place));
     assert_states(&ledger.cover(&place.calls, &place.fs), &[Refuted]);
     place.sh("mkdir out && tar xf x.tar -C out");
@@ -250,9 +265,7 @@ fn links_lead_where_they_were_to_lead() {
         assert_eq!(ledger.cover(&place.calls, &place.fs).rows[0].state, state, "{before}; {command}");
     }
     let moved = |place: &Place| vec![Act::Move { of: file(&place.path("d")), to: Target::As(place.path("f")) }];
-    let mut place = Place::new(&FILES);
-    place.sh("ln -s a.txt d/l; ln -s d g");
-    place.calls.clear();
+    let mut place = Place::prepared(&FILES, "ln -s a.txt d/l; ln -s d g");
     let ledger = place.ledger(&moved(&place));
     place.sh("mv d f");
     assert_complete(&ledger.cover(&place.calls, &place.fs));
@@ -263,9 +276,7 @@ fn links_lead_where_they_were_to_lead() {
 
 #[test]
 fn paths_through_links_are_the_real_ones() {
-    let mut place = Place::new(&FILES);
-    place.sh("ln -s d g");
-    place.calls.clear();
+    let mut place = Place::prepared(&FILES, "ln -s d g");
     let ledger = place.ledger(&[Act::Delete { of: file(&place.path("g/a.txt")) }]);
     place.sh("rm g/a.txt");
     assert_complete(&ledger.cover(&place.calls, &place.fs));
@@ -281,15 +292,11 @@ fn commit(message: &str) -> GitAction {
 
 /// Compares actions on a repository with a commit with commands.
 fn check_git(actions: &[GitAction], commands: &[&str]) -> Coverage {
-    let mut place = Place::new(&FILES);
-    place.sh("git init -q -b main && git add -A && git commit -q -m start && git branch old && echo z >> c.txt");
-    place.calls.clear();
-    let acts: Vec<Act> = actions.iter().map(|action| git(&place, action.clone())).collect();
-    let ledger = place.ledger(&acts);
-    for command in commands {
-        place.sh(command);
-    }
-    ledger.cover(&place.calls, &place.fs)
+    Place::prepared(
+        &FILES,
+        "git init -q -b main && git add -A && git commit -q -m start && git branch old && echo z >> c.txt",
+    )
+    .compare_git(actions, commands)
 }
 
 #[test]
@@ -397,9 +404,7 @@ fn a_run_may_be_spelled_in_several_ways() {
 #[test]
 fn what_an_unread_part_may_have_done_refutes_nothing() {
     let partly = |act: fn(&Place) -> Act, command: &str| {
-        let mut place = Place::new(&FILES);
-        place.sh("git init -q -b main && git add -A && git commit -q -m start");
-        place.calls.clear();
+        let mut place = Place::prepared(&FILES, "git init -q -b main && git add -A && git commit -q -m start");
         let cwd = place.path("").trim_end_matches('/').to_owned();
         let unread = Unread { state: CoverageState::NotRead, why: String::new() };
         let read = ReadClause { span: (0, 1), read: Ok(vec![Step::Do(act(&place))]) };

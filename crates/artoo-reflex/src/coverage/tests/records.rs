@@ -3,7 +3,7 @@
 use super::*;
 use crate::coverage::net::{Found, content};
 
-/// A call that recorded these changes: path, state before, state after.
+/// A shell call whose record lists these changes, each a path with its state before and after.
 fn call(at: usize, changes: &[(&str, Option<&str>, Option<&str>)]) -> ToolCall {
     let request = ToolRequest { tool: "shell".to_owned(), input: json!({}) };
     let ended = ToolCall::ended(request, EvidenceId(format!("e{at}")), CallStatus::Ok, String::new());

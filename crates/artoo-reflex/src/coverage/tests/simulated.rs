@@ -13,7 +13,7 @@ fn world() -> World {
     World::new(&FILES)
 }
 
-/// The row of one act after these deeds.
+/// The coverage row of one act after `deeds` have changed the disk.
 fn row(act: &Act, deeds: impl FnOnce(&mut World)) -> artoo_proto::Covered {
     let mut world = world();
     let ledger = ledger(&[&[Step::Do(act.clone())]], &world);
@@ -115,7 +115,7 @@ fn steps_see_what_the_steps_before_leave() {
     let world = world();
     let add = |text: &str| Step::Do(Act::Insert { path: at("/w/a.txt"), text: at(text), at_start: false });
     let twice = half_read(&[add("x\n"), add("y\n")], &world, &world.fs);
-    // Nothing was done: that another part is not read changes nothing of it.
+    // Nothing was done, so both read acts are refuted although a third clause is unread.
     assert_states(&cover(&twice, &world), &[Refuted, Refuted, NotRead]);
     let mut done = world.clone();
     done.write("/w/a.txt", "one\nx\ny\n");

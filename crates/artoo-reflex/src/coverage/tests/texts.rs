@@ -89,7 +89,7 @@ fn a_value_ends_where_its_quotation_mark_does() {
         let quote = &old[..1];
         assert_eq!(made[0], format!("k{mark}{quote}y{quote}{rest}\n"), "{old}{rest}");
     }
-    // Without its end, the mark belongs to the value.
+    // A quote that is not closed is part of the value.
     assert_eq!(set("x.ini", "k = 'a # n\n", "k", "y").unwrap()[0], "k = 'y' # n\n");
 }
 

@@ -1,30 +1,29 @@
 //! Builds acts from features.
 
-use std::collections::BTreeSet;
-use std::path::PathBuf;
-
 use super::super::draft::{Draft, TargetWord, of_line};
-use super::files::{paths_in, selection};
-use super::{Antecedent, BuildContext, BuildError};
-use crate::algebra::{Act, Depth, Key, Kind, NameChange, NameTest, Order, Pred, Query, SortKey, Step, Target, Ty};
-use crate::concept::ActWord;
-use crate::eval::{Answer, evaluate};
+use super::files::{found, is_one, paths_in, selection};
+use super::{BuildContext, BuildError};
+use crate::algebra::{Act, Depth, Key, Kind, NameChange, Order, Pred, Query, SortKey, Step, Target, Ty};
+use crate::concept::{ActWord, Reference};
 use crate::place::{ARCHIVE_ENDINGS, PathKind, Place, file_name, is_archive, parent};
 
 /// Builds the act (change of files) that a draft means.
 pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step, BuildError> {
     let word = draft.act.ok_or(BuildError::NothingAsked)?;
-    // A renamed file stays in its folder.
-    if std::mem::take(&mut draft.placed_late) && word != ActWord::Rename {
+    // A renamed file stays in its folder, if it is there.
+    let is_there = |path: &String| cx.context.on_disk(path).is_some();
+    let stays = || paths_in(&draft.scope, &draft.object).is_none_or(|paths| paths.iter().all(is_there));
+    if draft.placed_late && !(word == ActWord::Rename && stays()) {
         return Err(BuildError::Incomplete("the place right after the file"));
     }
+    draft.placed_late = false;
     match word {
-        ActWord::Create => create(draft),
+        ActWord::Create => create(cx, draft),
         ActWord::CreateFolder => {
             for place in &mut draft.object {
                 place.kind = PathKind::Folder;
             }
-            create(draft)
+            create(cx, draft)
         }
         ActWord::Copy | ActWord::Move => transfer(cx, draft, word),
         ActWord::Rename | ActWord::ChangeExtension => rename(cx, draft),
@@ -32,11 +31,6 @@ pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step
         ActWord::Extract => extract(cx, draft),
         ActWord::Delete if draft.printed.is_some() => without_lines(cx, draft).map(Step::Ask),
         ActWord::Delete => {
-            // "zip x as x.zip and delete it": the original or the archive.
-            let after_packing = |before: &Antecedent| matches!(before.last, Step::Do(Act::Archive { .. }));
-            if draft.reference.is_some() && cx.antecedent.is_some_and(after_packing) {
-                return Err(BuildError::NothingBefore);
-            }
             let of = selected(cx, draft)?;
             Ok(Step::Do(Act::Delete { of }))
         }
@@ -54,8 +48,7 @@ fn selected(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, Build
         && draft.plural == Some(false)
         && draft.superlative.is_none()
         && draft.nth.is_none()
-        && draft.reference.is_none()
-        && draft.has_noun();
+        && draft.reference.map_or(draft.has_noun(), |reference| reference == Reference::One);
     // "delete a.txt and b.txt in docs": one of them may be here.
     let is_here = |place: &Place| cx.context.on_disk(&place.path).is_some();
     if draft.object.len() > 1 && !draft.scope.is_empty() && draft.object.iter().any(is_here) {
@@ -76,20 +69,14 @@ fn selected(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, Build
     }
 }
 
-/// The paths of the files and folders that a query yields now; `None` if they can't be read.
-fn found(cx: &BuildContext<'_>, of: &Query) -> Option<BTreeSet<PathBuf>> {
-    match evaluate(of, cx.context.fs).ok()? {
-        Answer::Files(files) => Some(files.into_iter().map(|file| file.path).collect()),
-        _ => None,
-    }
-}
-
 /// Whether an element that is not taken ranks as high as one that is, as of two newest files.
 fn is_tied(cx: &BuildContext<'_>, of: &Query) -> bool {
     let Query::Limit { of: sorted, skip, count } = of else { return false };
     let Query::Sort { of, keys } = sorted.as_ref() else { return false };
     let taken = |order: Order| {
-        let keys = [keys.clone(), vec![SortKey { by: Key::Path, order }]].concat();
+        // An order by path is that of a request without one.
+        let said = keys.iter().filter(|key| key.by != Key::Path).cloned();
+        let keys = said.chain([SortKey { by: Key::Path, order }]).collect();
         let sorted = Query::Sort { of: of.clone(), keys };
         found(cx, &Query::Limit { of: Box::new(sorted), skip: *skip, count: *count })
     };
@@ -109,11 +96,14 @@ fn without_lines(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, 
 }
 
 /// Builds an act that creates files or folders.
-fn create(draft: &mut Draft) -> Result<Step, BuildError> {
+fn create(cx: &BuildContext<'_>, draft: &mut Draft) -> Result<Step, BuildError> {
     draft.act = None;
     let objects = std::mem::take(&mut draft.object);
     let scope = std::mem::take(&mut draft.scope);
     let paths = paths_in(&scope, &objects).ok_or(BuildError::Incomplete("in which folder"))?;
+    if paths.iter().any(|path| cx.context.on_disk(path).is_some()) {
+        return Err(BuildError::Incomplete("a name that is not there yet"));
+    }
     let all = |kind: PathKind| !objects.is_empty() && objects.iter().all(|place| place.kind == kind);
     if all(PathKind::Folder) {
         // A new folder is always empty, so "an empty folder" adds no condition.
@@ -158,18 +148,6 @@ fn transfer(cx: &mut BuildContext<'_>, draft: &mut Draft, word: ActWord) -> Resu
 /// The folder that "there" refers to; an error if it is unknown.
 fn there(cx: &BuildContext<'_>) -> Result<String, BuildError> {
     cx.antecedent.and_then(super::Antecedent::folder).map(str::to_owned).ok_or(BuildError::NothingBefore)
-}
-
-/// Whether a selection has at most one element for certain.
-fn is_one(of: &Query) -> bool {
-    match of {
-        Query::Paths { paths, .. } => paths.len() == 1,
-        Query::Limit { count, .. } => *count == 1,
-        Query::Filter { of, keep: Pred::Name(NameTest::Is(_)) } => {
-            matches!(of.as_ref(), Query::Tree { depth: Depth::Direct, roots, .. } if roots.len() == 1)
-        }
-        _ => false,
-    }
 }
 
 /// Builds an act that renames files.

@@ -1,12 +1,16 @@
 //! Builds queries about files and folders from features.
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
 use super::super::draft::{Ask, Draft};
 use super::conditions::predicates;
 use super::order::order;
 use super::tree::tree;
 use super::{BuildContext, BuildError};
-use crate::algebra::{Function, GroupKey, Key, Kind, Order, Pred, Query, SortKey, Ty};
+use crate::algebra::{Depth, Function, GroupKey, Key, Kind, NameTest, Order, Pred, Query, SortKey, Step, Ty};
 use crate::concept::{Reference, Verb};
+use crate::eval::{Answer, evaluate};
 use crate::place::{PathKind, Place, file_name};
 
 /// Builds the query that a draft about files or folders means.
@@ -22,6 +26,11 @@ pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Quer
         return counted(draft, of);
     }
     if draft.duplicates.take().is_some() {
+        // "duplicates in a.txt" are lines.
+        let names_one = matches!(&of, Query::Filter { keep: Pred::Name(NameTest::Is(_)), .. });
+        if names_one || matches!(&of, Query::Paths { paths, .. } if paths.len() == 1) {
+            return Err(BuildError::Leftover);
+        }
         let of = Query::Duplicates { of: Box::new(of) };
         return counted(draft, of);
     }
@@ -53,16 +62,44 @@ pub(super) fn selection(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<
 
 /// The query for phrases that refer back: "those", "the PDFs among them", "the largest one".
 fn referred(cx: &mut BuildContext<'_>, draft: &mut Draft, reference: Reference) -> Result<Query, BuildError> {
-    let before = cx.antecedent.and_then(super::Antecedent::selection).ok_or(BuildError::NothingBefore)?;
+    let antecedent = cx.antecedent.ok_or(BuildError::NothingBefore)?;
+    let before = antecedent.selection(reference).ok_or(BuildError::NothingBefore)?;
     let kind_agrees = draft.noun.is_none_or(|kind| kind == before.kind() || before.kind() == Kind::Any);
     if !kind_agrees || reference == Reference::Again {
         return Err(BuildError::Leftover);
+    }
+    // "find a pdf and delete it": which of several is not said. A file that an act makes is not on disk yet.
+    let means_one = reference == Reference::It && draft.superlative.is_none() && draft.nth.is_none();
+    let is_found = matches!(antecedent.last, Step::Ask(_)) && before.ty() == Ok(Ty::Files) && !is_one(&before);
+    let count = if means_one && is_found { found(cx, &before).map(|found| found.len()) } else { Some(1) };
+    if count.map_or(draft.act.is_some(), |count| count > 1 || (count == 0 && draft.act.is_some())) {
+        return Err(BuildError::Incomplete("which one"));
     }
     draft.noun = None;
     // "which is the largest" and "the newest of them" mean a single element.
     draft.plural.get_or_insert(false);
     let preds = predicates(cx, draft);
     Ok(Query::Filter { of: Box::new(before), keep: Pred::All(preds) }.normalise())
+}
+
+/// The paths of the files and folders that a query yields now; `None` if they can't be read.
+pub(super) fn found(cx: &BuildContext<'_>, of: &Query) -> Option<BTreeSet<PathBuf>> {
+    match evaluate(of, cx.context.fs).ok()? {
+        Answer::Files(files) => Some(files.into_iter().map(|file| file.path).collect()),
+        _ => None,
+    }
+}
+
+/// Whether a selection has at most one element for certain.
+pub(super) fn is_one(of: &Query) -> bool {
+    match of {
+        Query::Paths { paths, .. } => paths.len() == 1,
+        Query::Limit { count, .. } => *count == 1,
+        Query::Filter { of, keep: Pred::Name(NameTest::Is(_)) } => {
+            matches!(of.as_ref(), Query::Tree { depth: Depth::Direct, roots, .. } if roots.len() == 1)
+        }
+        _ => false,
+    }
 }
 
 /// The query for the files that a draft lists by path; `None` if it lists none.
@@ -180,17 +217,20 @@ fn ask(draft: &mut Draft, verb: Option<Verb>, of: Query) -> Result<Query, BuildE
     let is_sorted = matches!(of, Query::Sort { .. });
     let sizes = |of: Query| Query::Field { of: Box::new(of), field: crate::algebra::Field::TotalSize };
     match draft.ask.take() {
+        // "replace x in a.txt and count them" counts no files.
+        Some(Ask::Count | Ask::CountThem) if matches!(&of, Query::Paths { paths, .. } if paths.len() == 1) => {
+            Err(BuildError::Leftover)
+        }
         Some(Ask::Count) if !is_sorted && !wants_details && in_bytes.is_none() => Ok(aggregate(of, Function::Count)),
         Some(Ask::CountThem) if !is_sorted && !wants_details && verb.is_none_or(|verb| verb == Verb::Find) => {
             draft.in_bytes = in_bytes;
             Ok(aggregate(of, Function::Count))
         }
         // "the size of the 3 largest files": it is unclear whether each size or their sum is meant.
-        Some(Ask::Size) if matches!(&of, Query::Limit { count, .. } if *count > 1) && is_single && total.is_none() => {
-            Err(BuildError::Question {
-                question: "one size", of: "several files (say “total size” or “sizes”)"
-            })
-        }
+        Some(Ask::Size) if is_several(&of) && is_single && total.is_none() => Err(BuildError::Question {
+            question: "one size",
+            of: "several files (say “total size” or “sizes”)",
+        }),
         Some(Ask::Size) if kind == Kind::Folder => {
             draft.each = None;
             Ok(sizes(of))
@@ -209,6 +249,15 @@ fn ask(draft: &mut Draft, verb: Option<Verb>, of: Query) -> Result<Query, BuildE
             draft.in_bytes = in_bytes;
             Ok(of)
         }
+    }
+}
+
+/// Whether a query yields a number of elements above one that the request says.
+fn is_several(of: &Query) -> bool {
+    match of {
+        Query::Limit { count, .. } => *count > 1,
+        Query::Paths { paths, .. } => paths.len() > 1,
+        _ => false,
     }
 }
 

@@ -208,7 +208,8 @@ fn conditions(draft: &mut Draft) -> Vec<Pred> {
 fn source(cx: &mut BuildContext<'_>, draft: &mut Draft, has_match: bool) -> Result<Query, BuildError> {
     let wants_entries = draft.lines == Some(LinesWanted::Entries);
     if draft.reference.is_some() {
-        let before = cx.antecedent.and_then(super::Antecedent::selection).ok_or(BuildError::NothingBefore)?;
+        let before = cx.antecedent.zip(draft.reference).and_then(|(before, reference)| before.selection(reference));
+        let before = before.ok_or(BuildError::NothingBefore)?;
         if before.ty() == Ok(Ty::Lines) && !draft.has_noun() {
             draft.reference = None;
             draft.plural = None;
@@ -225,20 +226,22 @@ fn source(cx: &mut BuildContext<'_>, draft: &mut Draft, has_match: bool) -> Resu
         draft.once = once;
         return Ok(Query::Names { of: Box::new(of), part });
     }
-    // "the file /etc/hosts" means that file, not files in it.
-    if draft.noun == Some(Kind::File)
-        && draft.plural == Some(false)
-        && draft.types.is_empty()
-        && !draft.object.is_empty()
-    {
+    // "the file /etc/hosts" means that file, not files in it; "each text file" is no group of equal texts.
+    let names_one = draft.types.is_empty() && !draft.object.is_empty();
+    let is_one_file = draft.noun == Some(Kind::File) && draft.plural == Some(false);
+    if is_one_file && (names_one || draft.group == Some(GroupKey::Text)) {
         return Err(BuildError::Leftover);
     }
     let is_many = draft.has_noun() || draft.reference.is_some() || draft.object.len() > 1;
     if is_many && !wants_entries {
-        let plural = draft.plural.take();
         let superlative = draft.superlative.take_if(|(key, _)| matches!(key, Key::Length | Key::Value));
+        let plural = draft.plural.take_if(|_| draft.superlative.is_none());
         let sort = std::mem::take(&mut draft.sort);
         let of_lines = superlative.is_some() || draft.group == Some(GroupKey::Text);
+        // "the newest" alone is no number of files whose text is shown.
+        if draft.superlative.is_some() && plural.or(draft.plural).is_none() && draft.limit.or(draft.nth).is_none() {
+            return Err(BuildError::Incomplete("how many"));
+        }
         let limit = if of_lines { draft.limit.take() } else { None };
         let (group, order) = (draft.group.take(), draft.order.take());
         let of = selection(cx, draft)?;
@@ -384,6 +387,10 @@ fn part(draft: &mut Draft, text: Query) -> Result<Query, BuildError> {
 
 /// The query that shows the lines, or computes the number from them that the draft asks for.
 fn number(draft: &mut Draft, verb: Option<Verb>, text: Query) -> Result<Query, BuildError> {
+    // "how many duplicate lines": each of them, or each once.
+    if draft.ask == Some(Ask::Count) && matches!(text, Query::Repeated { .. }) {
+        return Err(BuildError::Question { question: "a count", of: "repeated lines" });
+    }
     let is_part = matches!(text, Query::Part { .. });
     let sized = draft.lines.take();
     let function = match (draft.ask.take(), sized) {

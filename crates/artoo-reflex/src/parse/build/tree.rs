@@ -3,7 +3,7 @@
 use super::super::draft::{Ask, Draft};
 use super::conditions::predicates;
 use super::left_out::left_out;
-use super::{BuildContext, BuildError};
+use super::{Antecedent, BuildContext, BuildError};
 use crate::algebra::{Depth, Function, Key, Kind, NameTest, Pred, Query};
 use crate::concept::{Hidden, Verb};
 use crate::place::{PathKind, Place};
@@ -45,7 +45,7 @@ pub(super) fn tree(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query
         }
     };
     // Without a folder, a later step may or may not mean the folder of the previous step.
-    if places.is_empty() && cx.antecedent.is_some_and(|before| before.steps.is_empty()) {
+    if places.is_empty() && cx.antecedent.is_some_and(Antecedent::is_in_same_request) {
         return Err(BuildError::Incomplete("in which folder"));
     }
     // After an earlier request, "only the PNGs" may refer to its result.

@@ -87,7 +87,7 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
         }),
         "keep" => {
             let paths = form.paths("paths").unwrap_or_default();
-            // A name in the folder of the clause before is not resolved here.
+            // A bare name may belong to the folder of the clause before, so the path must exist.
             one(Act::Keep { paths }).filter(|_| form.paths("paths").iter().flatten().all(|path| form.is_there(path)))
         }
         git => {
@@ -294,12 +294,12 @@ impl Form<'_> {
         self.matcher.chart.tokens.windows(2).any(is_said)
     }
 
-    /// The step before.
+    /// The step that "it" may refer to.
     pub(super) fn before(&self) -> Option<&Step> {
         self.matcher.before.map(|before| &before.last)
     }
 
-    /// New folders, perhaps with a folder of their own around them.
+    /// The paths of new folders, which may lie in a new folder themselves.
     fn folders(&self) -> Option<Vec<String>> {
         let Some(top) = self.path("top") else {
             let is_all =
@@ -311,7 +311,7 @@ impl Form<'_> {
         [Some(top.clone())].into_iter().chain(below).collect()
     }
 
-    /// What holds for the lines that are meant.
+    /// The condition that selects lines, such as "containing x".
     fn line(&self) -> Option<Pred> {
         let text = |name| self.text(name).map(str::to_owned);
         None.or_else(|| text("has").map(|text| Pred::Contains { text, ignore_case: false }))
@@ -320,7 +320,7 @@ impl Form<'_> {
             .or_else(|| text("blank").map(|_| Pred::Blank))
     }
 
-    /// What is deleted: a set of files, a file, or what the step before copied or packed.
+    /// The delete act for a set of files, one file, or the originals that the previous step copied or packed.
     fn deleted(&self, act: &str) -> Option<Act> {
         let of = match act {
             "delete" | "delete_whole" => self.query("selection")?,
@@ -355,7 +355,7 @@ impl Form<'_> {
             "copy" => Some(Act::Copy { of, to: Target::Into(self.target()?) }),
             "move" => Some(Act::Move { of, to: Target::Into(self.target()?) }),
             _ => {
-                // A name without a folder is one beside the original only if that is in the current folder.
+                // "copy docs/a.txt to b.txt" may mean ./b.txt or docs/b.txt, which are the same only for ./a.txt.
                 let is_bare = self.places("new")?.first()?.bare;
                 let is_here = |path: &String| parent(path) == parent(&to);
                 let fits = matches!(&of, Query::Paths { paths, .. } if !is_bare || paths.iter().all(is_here));
@@ -445,7 +445,7 @@ impl Form<'_> {
         Some(Query::Names { of: Box::new(of), part: NamePart::Name })
     }
 
-    /// The values below the head of a column: the one of this name, in the singular or plural.
+    /// The values of the column with this heading, in the singular or plural, without the heading.
     fn column(&self, path: &str, name: &str, numbers: bool) -> Option<Query> {
         let content = self.content(path)?;
         let separator = match path.rsplit_once('.')?.1 {

@@ -22,7 +22,7 @@ impl Form<'_> {
         is_file.then(|| Act::Run { command, folder, to: to.map(|place| place.path.clone()) })
     }
 
-    /// The command that runs a script: itself if it is executable, else the program for its ending.
+    /// The shell command for a script: `./name` if the file is executable, else an interpreter chosen by its extension.
     fn script(&self, folder: &str) -> Option<String> {
         let path = self.path("file")?;
         let entry = self.matcher.context.fs.metadata(Path::new(&path)).ok()?;
@@ -75,7 +75,7 @@ impl Form<'_> {
         rules.lines().any(is_rule).then(|| format!("make {target}"))
     }
 
-    /// What an address holds; a download without a file gets the address's last part as its name.
+    /// The download of a URL; without a file name, the file gets the last part of the URL's path.
     pub(super) fn fetch(&self, act: &str) -> Option<Act> {
         let url = self.text("url")?.to_owned();
         let folder = match self.places("to").and_then(|places| places.first()) {
@@ -91,7 +91,7 @@ impl Form<'_> {
         Some(Act::Fetch { url, to })
     }
 
-    /// Which process is ended.
+    /// The process to end, by id or port.
     pub(super) fn process(&self) -> Option<ProcessName> {
         let written = self.path("file").and_then(|path| self.content(&path)).map(|text| text.trim().to_owned());
         match (self.text("pid").or(written.as_deref()), self.text("port")) {
@@ -101,7 +101,7 @@ impl Form<'_> {
         }
     }
 
-    /// What is done to a repository.
+    /// The git action of a form.
     pub(super) fn git(&self, act: &str) -> Option<GitAction> {
         let name = || {
             let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '+');

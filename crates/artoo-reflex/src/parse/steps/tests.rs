@@ -77,7 +77,8 @@ fn only_joining_words_stand_between_clauses() {
         let tokens = lex(line.split('\t').next().unwrap_or_default());
         for (end, next) in StepBoundaries::wide(&tokens).between {
             for token in &tokens[end..next] {
-                let joins = [",", ";", ".", "and", "then", "also", "after", "that", "afterwards", "next", "finally"];
+                let joins =
+                    [",", ";", ".", "?", "and", "then", "also", "after", "that", "afterwards", "next", "finally"];
                 assert!(joins.contains(&token.folded.as_str()), "{line}: {}", token.raw);
             }
         }

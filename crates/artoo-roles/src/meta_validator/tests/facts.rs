@@ -110,7 +110,7 @@ fn in_later_rounds_the_share_of_what_is_refuted_decides() {
 }
 
 #[test]
-fn what_is_not_shown_fails_nothing_and_goes_to_the_judge() {
+fn what_is_not_shown_is_excused_and_goes_to_the_judge() {
     use CoverageState::{Described, Judged, NotRead, NotShown, Shown, Vague};
     for state in [NotShown, Vague, Described, NotRead, Judged] {
         let partly = rows(&[("a", Shown), ("b", state)]);

@@ -90,7 +90,7 @@ async fn compared(runner: &Arc<EffectRunner>, calls: Vec<ToolCall>) -> Coverage 
     coverage
 }
 
-/// Whether a confirmed reading is among what is compared.
+/// Whether the coverage has a row from a confirmed reading.
 async fn is_confirmed(runner: &Arc<EffectRunner>) -> bool {
     compared(runner, Vec::new()).await.rows.iter().any(|row| row.confirmed)
 }

@@ -65,7 +65,7 @@ impl Watch {
             self.hold(matched && is_same, "(4) all is met, and a subtask did not match", shown);
         }
         let by_model = manifest.subtasks.iter().any(|entry| !entry.recipe);
-        let is_fine = |v: &CriterionVerdict| v.verdict == Verdict::Pass || (by_model && fails_nothing(v));
+        let is_fine = |v: &CriterionVerdict| v.verdict == Verdict::Pass || (by_model && is_excused(v));
         let passed = |c: &Criterion| summary.task_verdicts.iter().any(|v| v.criterion == *c && is_fine(v));
         self.hold(manifest.task_criteria.iter().all(passed), "(4) all is met, but a task criterion is not", shown);
         let calls: Vec<ToolCall> = summary.outcomes.iter().flat_map(|outcome| outcome.tool_calls.clone()).collect();
@@ -88,7 +88,7 @@ impl Watch {
                 };
                 let ran = !check.is_substantive() || task.checked.contains(check);
                 self.hold(ran, "(4) a check passed that never ran", shown);
-                // That a file is there may be so without a change.
+                // A file may exist without a change by the task.
                 let is_there = matches!(check, Check::FileExists { .. });
                 if let Some(path) = check.written_path().filter(|_| !is_there) {
                     let named = path.trim_start_matches("~/").trim_start_matches("./");
@@ -168,16 +168,16 @@ fn is_own(criterion: &Criterion) -> bool {
     criterion.check().is_some_and(|check| !matches!(check, Check::Recompute { .. } | Check::Performed { .. }))
 }
 
-/// Whether a check of a model's plan failed by itself, which decides no ending.
-fn fails_nothing(verdict: &CriterionVerdict) -> bool {
+/// Whether a check that the model's plan added has failed: it alone does not fail a task.
+fn is_excused(verdict: &CriterionVerdict) -> bool {
     verdict.verdict == Verdict::Fail && verdict.source == VerdictSource::Check && is_own(&verdict.criterion)
 }
 
 /// A subtask that failed by nothing but checks of a model's plan, as R4b counts it; `None` for any other.
 pub(super) fn excused(said: &SubTaskOutcome) -> Option<SubTaskOutcome> {
-    let is_fine = |v: &CriterionVerdict| v.verdict == Verdict::Pass || fails_nothing(v);
+    let is_fine = |v: &CriterionVerdict| v.verdict == Verdict::Pass || is_excused(v);
     let ran = said.tool_calls.iter().any(|call| call.status == CallStatus::Ok);
-    let is_excused =
+    let by_checks_alone =
         ran && said.denied.is_empty() && !said.infrastructure && said.criteria_verdicts.iter().all(is_fine);
-    is_excused.then(|| SubTaskOutcome { status: OutcomeStatus::Matched, failure_reason: None, ..said.clone() })
+    by_checks_alone.then(|| SubTaskOutcome { status: OutcomeStatus::Matched, failure_reason: None, ..said.clone() })
 }

@@ -8,9 +8,7 @@ fn a_link_is_followed_through_real_folders() {
         |to: &'static str| move |place: &Place| vec![Act::Link { target: place.path(to), path: place.path("l") }];
     let files = [("a.txt", "one\n"), ("d/a.txt", "two\n"), ("d/e/b.txt", "three\n"), ("s/x", "")];
     let check = |to: &'static str, command: &str| {
-        let mut place = Place::new(&files);
-        place.sh("ln -s d/e f; ln -s a.txt m");
-        place.calls.clear();
+        let mut place = Place::prepared(&files, "ln -s d/e f; ln -s a.txt m");
         let ledger = place.ledger(&link(to)(&place));
         place.sh(command);
         ledger.cover(&place.calls, &place.fs)
@@ -49,9 +47,7 @@ fn a_link_is_followed_through_real_folders() {
 #[test]
 fn links_are_moved_but_not_compared_as_copies() {
     let check = |is_copy: bool, command: &str| {
-        let mut place = Place::new(&FILES);
-        place.sh("ln -s c.txt l");
-        place.calls.clear();
+        let mut place = Place::prepared(&FILES, "ln -s c.txt l");
         let (of, to) = (file(&place.path("l")), Target::As(place.path("m")));
         let act = if is_copy { Act::Copy { of, to } } else { Act::Move { of, to } };
         let ledger = place.ledger(&[act]);
@@ -63,9 +59,7 @@ fn links_are_moved_but_not_compared_as_copies() {
     assert_states(&check(true, "cp -P l m"), &[NotShown]);
     assert_states(&check(true, "true"), &[Refuted]);
     // A file that is reached through a link is edited there alone.
-    let mut place = Place::new(&FILES);
-    place.sh("ln -s c.txt l");
-    place.calls.clear();
+    let mut place = Place::prepared(&FILES, "ln -s c.txt l");
     let ledger = place.ledger(&[Act::Insert { path: place.path("l"), text: "x\n".to_owned(), at_start: false }]);
     place.sh("echo x >> l");
     assert_states(&ledger.cover(&place.calls, &place.fs), &[NotShown]);
@@ -80,9 +74,7 @@ fn archives_list_every_file_and_empty_folder() {
         }
     };
     let check = |names: &'static [&str], command: &str| {
-        let mut place = Place::new(&FILES);
-        place.sh("mkdir -p h/empty h/full; echo x > h/full/f; mkdir bare other");
-        place.calls.clear();
+        let mut place = Place::prepared(&FILES, "mkdir -p h/empty h/full; echo x > h/full/f; mkdir bare other");
         let ledger = place.ledger(&pack(names)(&place));
         place.sh(&command.replace('@', place.path("").trim_end_matches('/')));
         ledger.cover(&place.calls, &place.fs)
@@ -151,12 +143,8 @@ fn an_archive_is_compared_as_it_is_at_the_end() {
 #[test]
 fn unpacked_files_have_plain_names() {
     let check = |pack: &str, command: &str| {
-        let mut place = Place::new(&FILES);
-        place.sh(pack);
-        place.calls.clear();
-        let ledger = place.ledger(&[Act::Extract { of: file(&place.path("x.tar")), to: place.path("out") }]);
-        place.sh(command);
-        ledger.cover(&place.calls, &place.fs)
+        Place::prepared(&FILES, pack)
+            .compare(|place| vec![Act::Extract { of: file(&place.path("x.tar")), to: place.path("out") }], &[command])
     };
     let all = "mkdir out; tar xf x.tar -C out";
     assert_complete(&check("tar cf x.tar ./d c.txt", all));
@@ -173,9 +161,7 @@ fn unpacked_files_have_plain_names() {
 
 #[test]
 fn paths_in_records_of_one_tool_may_lead_through_links() {
-    let mut place = Place::new(&FILES);
-    place.sh("ln -s d g");
-    place.calls.clear();
+    let mut place = Place::prepared(&FILES, "ln -s d g");
     let ledger = place.ledger(&[Act::CreateFile { path: place.path("g/n.txt"), text: "n\n".to_owned() }]);
     let path = place.path("g/n.txt");
     let call = place.sh("echo n > g/n.txt");

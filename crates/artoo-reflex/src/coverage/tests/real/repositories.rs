@@ -13,16 +13,8 @@ fn check_packed(actions: &[GitAction], commands: &[&str]) -> Coverage {
 
 /// Prepares a repository with a commit, and compares actions on it with commands.
 fn check_after(prepare: &str, actions: &[GitAction], commands: &[&str]) -> Coverage {
-    let mut place = Place::new(&FILES);
-    place.sh("git init -q -b main && git add -A && git commit -q -m start");
-    place.sh(&format!("{prepare}; echo z >> c.txt"));
-    place.calls.clear();
-    let acts: Vec<Act> = actions.iter().map(|action| git(&place, action.clone())).collect();
-    let ledger = place.ledger(&acts);
-    for command in commands {
-        place.sh(command);
-    }
-    ledger.cover(&place.calls, &place.fs)
+    let script = format!("git init -q -b main && git add -A && git commit -q -m start; {prepare}; echo z >> c.txt");
+    Place::prepared(&FILES, &script).compare_git(actions, commands)
 }
 
 fn branch(name: &str, switch: bool) -> GitAction {
@@ -53,7 +45,7 @@ fn packed_names_are_read() {
     for action in [branch("old", false), tag("v0")] {
         assert_states(&check_packed(&[action], &["true"]), &[NotShown]);
     }
-    // Names of other things are no commits.
+    // A tag is not a branch, and `a//b` is not a valid name.
     for name in ["../tags/v0", "a//b"] {
         let coverage = check_packed(&[branch(name, false)], &["true"]);
         assert_states(&coverage, &[Refuted]);
@@ -64,15 +56,7 @@ fn packed_names_are_read() {
 #[test]
 fn the_first_commit_follows_none() {
     let check = |actions: &[GitAction], commands: &[&str]| {
-        let mut place = Place::new(&FILES);
-        place.sh("git init -q -b main");
-        place.calls.clear();
-        let acts: Vec<Act> = actions.iter().map(|action| git(&place, action.clone())).collect();
-        let ledger = place.ledger(&acts);
-        for command in commands {
-            place.sh(command);
-        }
-        ledger.cover(&place.calls, &place.fs)
+        Place::prepared(&FILES, "git init -q -b main").compare_git(actions, commands)
     };
     assert_complete(&check(&[commit("m")], &["git add -A && git commit -qm m"]));
     assert_states(&check(&[commit("m")], &["git add -A && git commit -qm n"]), &[Refuted]);
@@ -154,9 +138,8 @@ fn a_step_after_a_commit_comes_after_it() {
         vec![git(place, commit("m")), Act::CreateFile { path: place.path("n.txt"), text: "n\n".to_owned() }]
     };
     let check = |commands: &[&str]| {
-        let mut place = Place::new(&FILES);
-        place.sh("git init -q -b main && git add -A && git commit -q -m start; echo z >> c.txt");
-        place.calls.clear();
+        let mut place =
+            Place::prepared(&FILES, "git init -q -b main && git add -A && git commit -q -m start; echo z >> c.txt");
         let ledger = place.ledger(&acts(&place));
         for command in commands {
             place.sh(command);

@@ -1,4 +1,4 @@
-//! How commands and downloads may be spelled, and what their records must hold.
+//! Spellings of a command or download that count as the requested one, and the records that prove it.
 
 use artoo_proto::KeptOutput;
 
@@ -88,7 +88,7 @@ fn only_calls_that_ran_commands_count_as_runs() {
     assert_eq!(with(&|call| call.status = CallStatus::Denied), Refuted);
     assert_eq!(with(&|call| call.exit_code = None), Refuted);
     assert_eq!(with(&|call| call.exit_code = Some(1)), Refuted);
-    // The last run decides.
+    // If the command ran twice, the exit code of the last run counts.
     let mut calls = [place.calls.clone(), place.calls.clone()].concat();
     calls[1].exit_code = Some(1);
     assert_eq!(ledger.cover(&calls, &place.fs).rows[0].state, Refuted);
@@ -258,7 +258,7 @@ fn a_run_is_after_the_changes_before_it_and_before_those_after_it() {
     for commands in [[before, after, ran], [ran, before, after], [after, ran, before]] {
         assert_states(&Place::check(&FILES, acts, &commands), &[Shown, NotShown, Shown]);
     }
-    // What the command itself changed is no order.
+    // The command changes a file of an earlier step itself, so no order is violated.
     let own = |place: &Place| vec![add(place, "x\n"), run(place, "echo x >> c.txt", None)];
     assert_complete(&Place::check(&FILES, own, &["echo x >> c.txt"]));
 }
