@@ -9,7 +9,6 @@ use crate::lex::{Class, Token, lex};
 use crate::lexicon::{Meaning, lexicon};
 
 /// Maximum number of words before the verb of a statement.
-#[doc(alias = "limit")]
 const MAX_SUBJECT: usize = 8;
 
 /// What an unread clause tells, if it states something and seems to ask for nothing and to restrict nothing.
