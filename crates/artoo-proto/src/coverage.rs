@@ -49,14 +49,15 @@ pub struct ProposedReading {
     pub checks: Vec<Value>,
 }
 
-/// A reading of a clause that a model proposed and code understood. It counts only after the user's yes.
+/// A reading of a clause that a model proposed and code understood, or, without obligations, that the clause is only
+/// background. It counts only after the user's yes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OfferedReading {
     /// Number of the clause.
     pub clause: u32,
     /// The words of the clause, verbatim.
     pub words: String,
-    /// What the clause would ask for.
+    /// What the clause would ask for; empty if it only tells how things are.
     pub obligations: Vec<Obligation>,
 }
 
@@ -68,7 +69,7 @@ pub struct Reading {
     /// Whether code also computed what the request would change and answer, so that coverage can be compared.
     #[serde(default)]
     pub simulated: bool,
-    /// Readings of unread clauses that a model proposed and code understood.
+    /// Readings of unread clauses that a model proposed and code understood, and clauses that may be background.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub offered: Vec<OfferedReading>,
     /// What was wrong with the other proposals, one line each.

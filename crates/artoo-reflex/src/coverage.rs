@@ -20,14 +20,15 @@ mod typed;
 use std::collections::BTreeMap;
 
 use artoo_proto::{
-    Clause, Coverage, Environment, Now, Obligation, OfferedReading, ProposedReading, Reading, SessionTurn, ToolCall,
+    Clause, Coverage, CoverageState, Environment, Now, Obligation, OfferedReading, ProposedReading, Reading,
+    SessionTurn, ToolCall, Unread,
 };
 
 use self::simulate::{Expect, Simulation, simulate};
 use crate::algebra::Step;
 use crate::english::english_steps;
 use crate::eval::FileSystem;
-use crate::parse::{ReadClause, clauses, unsaid};
+use crate::parse::{Background, ReadClause, background_of, clauses, unsaid};
 
 /// What one request asks for, and what the disk would hold if exactly this was done.
 #[derive(Debug)]
@@ -113,6 +114,7 @@ impl Ledger {
             reading.clauses.push(Clause { number, span, words, obligations, unread });
             all.extend(steps.into_iter().map(|step| (at, step)));
         }
+        reading.offered = backgrounds(&reading);
         Self {
             environment: environment.clone(),
             reading,
@@ -162,6 +164,9 @@ impl Ledger {
     /// Adds readings of unread clauses that a model proposed; they count only after [`Ledger::confirm`].
     pub fn propose(&mut self, proposals: &[ProposedReading], fs: &dyn FileSystem) {
         for proposal in proposals {
+            // A model that proposes checks says that the clause asks for something.
+            let is_other = |known: &OfferedReading| known.clause != proposal.clause || !known.obligations.is_empty();
+            self.reading.offered.retain(is_other);
             let typed = proposal.checks.iter().map(|check| typed::steps(check, &self.environment, fs));
             let offer = typed.collect::<Result<Vec<_>, _>>().map(|steps| steps.concat());
             let clause = self.reading.clauses.iter().find(|clause| clause.number == proposal.clause);
@@ -253,6 +258,26 @@ fn trimmed(request: &str, (from, to): (usize, usize)) -> (usize, usize) {
     }
     let start = words.as_ptr().addr() - request.as_ptr().addr();
     if words.is_empty() { (from, to) } else { (start, start + words.len()) }
+}
+
+/// The clauses that may only tell how things are, as readings without obligations.
+///
+/// One that names files could say what a clause that code read is about, so it must stand beside none.
+fn backgrounds(reading: &Reading) -> Vec<OfferedReading> {
+    let is_read = reading.clauses.iter().any(|clause| clause.unread.is_none());
+    let is_background = |clause: &&Clause| match background_of(&clause.words) {
+        Some(Background::Circumstances) => true,
+        Some(Background::Files) => !is_read,
+        None => false,
+    };
+    let is_unread = |unread: &Unread| matches!(unread.state, CoverageState::NotRead | CoverageState::Vague);
+    let unread = reading.unread().filter(|(_, unread)| is_unread(unread)).map(|(clause, _)| clause);
+    let offer = |clause: &Clause| OfferedReading {
+        clause: clause.number,
+        words: clause.words.clone(),
+        obligations: Vec::new(),
+    };
+    if reading.clauses.len() > 1 { unread.filter(is_background).map(offer).collect() } else { Vec::new() }
 }
 
 /// Steps as obligations, each with its English.

@@ -1,6 +1,7 @@
 //! Parses a request into steps, or explains why it can't.
 
 mod antecedent;
+mod background;
 mod build;
 mod chart;
 mod clauses;
@@ -18,6 +19,7 @@ mod unsaid;
 use artoo_proto::{Abstention, Environment, Now, SessionTurn, Unread};
 
 use self::antecedent::Antecedent;
+pub(crate) use self::background::{Background, background_of};
 use self::build::{BuildError, Built};
 use self::chart::Chart;
 use self::item::Context;

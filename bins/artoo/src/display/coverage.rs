@@ -12,7 +12,7 @@ const WHY_CHARS: usize = 300;
 
 /// The table of coverage: a row for each part of the request, then changes that nobody asked for.
 pub(crate) fn table(coverage: &Coverage) -> Vec<Line> {
-    let rows = coverage.rows.iter().filter(|row| row.state != CoverageState::Courtesy);
+    let rows = coverage.rows.iter().filter(|row| row.state != CoverageState::Courtesy || row.confirmed);
     let mut lines: Vec<Line> = rows.map(row).collect();
     lines.extend(coverage.unasked.iter().map(|change| {
         let path = if change.path.is_empty() { "(unknown)" } else { &change.path };
@@ -38,7 +38,11 @@ fn row(row: &Covered) -> Line {
             text.push_str(&escape::shorten(&escape::one_line(part), WHY_CHARS));
         }
     }
-    if row.state == CoverageState::Shown { Line::plain(text) } else { Line::warning(text) }
+    if matches!(row.state, CoverageState::Shown | CoverageState::Courtesy) {
+        Line::plain(text)
+    } else {
+        Line::warning(text)
+    }
 }
 
 /// A state in words.
@@ -78,6 +82,11 @@ pub(crate) fn readings(offered: &[OfferedReading]) -> Vec<Line> {
     let mut lines = Vec::new();
     for reading in offered {
         let words = escape::shorten(&escape::one_line(reading.words.trim()), WORDS_CHARS);
+        if reading.obligations.is_empty() {
+            lines
+                .push(Line::plain(format!("  artoo takes \"{words}\" as background: nothing to do, nothing to spare")));
+            continue;
+        }
         lines.push(Line::plain(format!("  The model reads \"{words}\" as:")));
         let meant = reading.obligations.iter();
         lines.extend(meant.map(|obligation| Line::plain(format!("{QUOTE}{}", escape::one_line(&obligation.reading)))));
@@ -153,6 +162,14 @@ mod tests {
             [
                 "  The model reads \"clean up\" as:",
                 "  | delete a\\nAllow it? y",
+                "  Your yes confirms this as your words."
+            ]
+        );
+        let background = OfferedReading { clause: 1, words: "it's\nlate".to_owned(), obligations: Vec::new() };
+        assert_eq!(
+            texts(readings(&[background])),
+            [
+                "  artoo takes \"it's\\nlate\" as background: nothing to do, nothing to spare",
                 "  Your yes confirms this as your words."
             ]
         );

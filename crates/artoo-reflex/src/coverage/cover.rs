@@ -21,17 +21,17 @@ impl Ledger {
     /// The coverage, with the offered readings that would count if they were confirmed.
     pub(super) fn covered(&self, calls: &[ToolCall], fs: &dyn FileSystem) -> Coverage {
         let found = Found::of(calls, fs);
-        match &self.offered {
-            Some(offered) if self.confirmed => self.compared(offered, &found, true),
-            Some(offered) => {
-                let confirmed = self.compared(offered, &found, true);
-                let mut added = confirmed.rows.iter().filter(|row| row.confirmed);
-                let counts = confirmed.is_complete() || added.all(|row| row.state == CoverageState::Shown);
-                let offered: Vec<OfferedReading> = if counts { self.reading.offered.clone() } else { Vec::new() };
-                Coverage { offered, ..self.compared(&self.read, &found, false) }
-            }
-            None => self.compared(&self.read, &found, false),
+        if self.reading.offered.is_empty() {
+            return self.compared(&self.read, &found, false);
         }
+        let confirmed = self.compared(self.offered.as_ref().unwrap_or(&self.read), &found, true);
+        if self.confirmed {
+            return confirmed;
+        }
+        let is_met = |row: &Covered| matches!(row.state, CoverageState::Shown | CoverageState::Courtesy);
+        let counts = confirmed.is_complete() || confirmed.rows.iter().filter(|row| row.confirmed).all(is_met);
+        let offered: Vec<OfferedReading> = if counts { self.reading.offered.clone() } else { Vec::new() };
+        Coverage { offered, ..self.compared(&self.read, &found, false) }
     }
 
     /// Compares a sequence of steps with what was found: with new files of bare names in the current folder, or all of
@@ -73,7 +73,12 @@ impl Ledger {
             }
             if rows.len() == before {
                 let nothing = || Unread { state: CoverageState::NotShown, why: "it asks for nothing".to_owned() };
-                let Unread { state, why } = clause.unread.clone().unwrap_or_else(nothing);
+                let background = || Unread {
+                    state: CoverageState::Courtesy,
+                    why: "as you confirmed: it asks for nothing".to_owned(),
+                };
+                let unread = if confirmed { Some(background()) } else { clause.unread.clone() };
+                let Unread { state, why } = unread.unwrap_or_else(nothing);
                 rows.push(row(None, state, Vec::new(), why));
             }
         }
@@ -236,7 +241,10 @@ impl Claims {
         for looked in looked {
             self.calls.extend(looked.calls.iter().cloned());
             self.installers.extend(looked.calls.iter().filter(|_| looked.installs).cloned());
-            self.repositories.extend(looked.repository.clone());
+            // A commit of the same task leaves the repository as new as its creation did.
+            if let Some((data, is_new)) = &looked.repository {
+                *self.repositories.entry(data.clone()).or_default() |= is_new;
+            }
         }
     }
 

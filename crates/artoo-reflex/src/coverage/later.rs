@@ -205,9 +205,27 @@ fn resolved(word: &str, folder: &str, fs: &dyn FileSystem) -> PathBuf {
     fs.real(&compare::normal(&path))
 }
 
+/// The programs that only show files, so that they may follow what was asked for.
+const VIEWERS: [&str; 7] = ["cat", "head", "tail", "ls", "wc", "stat", "sha256sum"];
+
+/// A command line without the commands after it that only show files.
+fn without_views(said: &str) -> &str {
+    let is_view = |part: &str| {
+        let words = words(part).unwrap_or_default();
+        words.first().is_some_and(|program| VIEWERS.contains(&program.as_str()))
+    };
+    let mut rest = said;
+    while let Some((before, _)) = rest.rsplit_once("&&").filter(|(_, last)| is_view(last)) {
+        rest = before.trim_end();
+    }
+    rest
+}
+
 /// How a call ran the command that was asked for.
 enum Ran {
     Plain,
+    /// With commands after it that show files, so that its output ends with theirs.
+    Viewed,
     /// With its output sent to the file.
     Redirected,
 }
@@ -244,9 +262,14 @@ fn run(command: &str, folder: &str, to: Option<&str>, (found, place): (&Found<'_
     };
     let how = |call: &ToolCall| {
         let said = in_folder(&command_of(call)?, folder, found, cwd)?;
+        let alone = without_views(&said);
         if is_it(&said) {
             return Some(Ran::Plain);
         }
+        if is_it(alone.trim_end_matches("2>&1").trim_end()) {
+            return Some(if alone.len() == said.len() { Ran::Plain } else { Ran::Viewed });
+        }
+        let said = alone;
         let redirections = ["| tee ", "&>", ">"];
         let ends = redirections.iter().flat_map(|mark| said.match_indices(mark));
         let (at, mark) = ends.filter(|(at, _)| said.get(..*at).is_some_and(|said| is_it(said.trim()))).min()?;
@@ -267,21 +290,29 @@ fn run(command: &str, folder: &str, to: Option<&str>, (found, place): (&Found<'_
     let answer = || {
         let lines: Vec<&str> = call.output.trim_end().lines().collect();
         let last = lines.get(lines.len().saturating_sub(OUTPUT_LINES)..).unwrap_or_default().join("\n");
-        if last.is_empty() { "exit code 0".to_owned() } else { format!("exit code 0\n{last}") }
+        match how {
+            _ if last.is_empty() => "exit code 0".to_owned(),
+            Ran::Viewed => format!("exit code 0, followed by what other commands show:\n{last}"),
+            Ran::Plain | Ran::Redirected => format!("exit code 0\n{last}"),
+        }
     };
+    let is_mixed = command_of(call).is_some_and(|said| without_views(&said).len() < said.len());
     let looked = match (call.exit_code, to.map(|to| found.fs.real(Path::new(to)))) {
         (Some(0), None) => Looked { answer: Some(answer()), ..Looked::shown(by.clone(), "it ran, exit code 0") },
         (Some(0), Some(to)) => {
             let is_written = match how {
                 Ran::Redirected => found.net(&to).is_some_and(|change| change.by.contains(&call.evidence_id)),
                 Ran::Plain => found.digest(&to).is_some_and(|digest| outputs(call).contains(&digest)),
+                Ran::Viewed => false,
             };
             match is_written {
                 true => Looked::shown(by.clone(), format!("it ran, exit code 0; its output is in {}", shown(&to))),
+                false if matches!(how, Ran::Viewed) => Looked::not_shown("its output was not recorded alone"),
                 false if call.truncated => Looked::not_shown("its whole output was not recorded"),
                 false => place.more(format!("{} does not hold its output", shown(&to))),
             }
         }
+        (Some(_), _) if is_mixed => Looked::not_shown("it or a command after it failed"),
         (Some(code), _) => Looked::refuted(format!("it ran and ended with exit code {code}")),
         (None, _) => Looked::refuted("it did not end by itself"),
     };
@@ -307,7 +338,13 @@ fn fetch(url: &str, to: Option<&str>, found: &Found<'_>) -> Looked {
         (by_page || is_fetch(call, url)) && call.status == CallStatus::Ok
     };
     let Some(call) = found.calls.iter().rfind(is_it) else {
-        return Looked::refuted("no call fetched exactly this address");
+        // Any program may fetch an address that it is given, but it is not known to have done so.
+        let names_it = |call: &ToolCall| command_of(call).is_some_and(|command| command.contains(url));
+        let is_made = to.is_none_or(|to| found.fs.metadata(&found.fs.real(Path::new(to))).is_ok());
+        return match is_made && found.calls.iter().any(names_it) {
+            true => Looked::not_shown("no call is known to have fetched exactly this address"),
+            false => Looked::refuted("no call fetched exactly this address"),
+        };
     };
     let by = vec![call.evidence_id.clone()];
     let calls = by.iter().cloned().collect();
@@ -327,7 +364,7 @@ fn fetch(url: &str, to: Option<&str>, found: &Found<'_>) -> Looked {
 
 /// Whether a call ran `curl` or `wget` for this address and nothing else.
 fn is_fetch(call: &ToolCall, url: &str) -> bool {
-    let Some(words) = command_of(call).and_then(|command| words(&command)) else { return false };
+    let Some(words) = command_of(call).and_then(|command| words(without_views(&command))) else { return false };
     let is_plain = |option: &str| match option.strip_prefix("--") {
         Some(_) => FETCH_OPTIONS.contains(&option.split('=').next().unwrap_or(option)),
         None => option.chars().skip(1).all(|c| "sSLfoOq".contains(c)),

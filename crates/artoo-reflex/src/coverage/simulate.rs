@@ -113,8 +113,15 @@ impl Simulator<'_> {
             Act::SetMode { of, mode } => return self.set_mode(of, *mode),
             Act::Link { target, path } => {
                 let entry = Entry { kind: EntryKind::Link, mode: 0o777, ..self.now.clone() };
-                let target = self.disk.key(Path::new(target));
-                self.place(&self.disk.key(Path::new(path)), entry, Content::Link(target), ModeRule::Any)?
+                let content = Content::Link(self.disk.key(Path::new(target)));
+                let path = self.disk.key(Path::new(path));
+                // A link that is there already is made to lead elsewhere.
+                if self.disk.metadata(&path).is_ok_and(|known| known.kind == EntryKind::Link) {
+                    self.put(&path, Some(entry), content, ModeRule::Any);
+                    BTreeSet::from([path])
+                } else {
+                    self.place(&path, entry, content, ModeRule::Any)?
+                }
             }
             Act::Run { to, .. } | Act::Fetch { to, .. } => {
                 if let Some(to) = to {

@@ -127,7 +127,10 @@ fn step(fields: &mut Fields<'_>) -> Result<Step, String> {
 fn question(fields: &mut Fields<'_>) -> Result<Query, String> {
     let question = fields.line("question")?;
     let now = Now { wall: fields.fs.now(), uptime_ms: 0 };
-    let parsed = crate::parse::parse(&question, &[], fields.environment, now, fields.fs).map_err(|abstention| {
+    let read = |question: &str| crate::parse::parse(question, &[], fields.environment, now, fields.fs);
+    // What is asked for may stand alone, without a verb.
+    let parsed = read(&question).or_else(|refused| read(&format!("show {question}")).map_err(|_| refused));
+    let parsed = parsed.map_err(|abstention| {
         let words = abstention.not_understood.first().map(|word| format!(" at {}", shown(word))).unwrap_or_default();
         fields.wrong("question", &format!("was not read{words}; count, list, show or compare files, lines or facts"))
     })?;

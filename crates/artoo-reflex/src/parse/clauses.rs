@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 use artoo_proto::{CoverageState, Unread};
 
 use super::antecedent::Antecedent;
+use super::background::background;
 use super::build::Built;
 use super::chart::Chart;
 use super::item::Context;
@@ -45,6 +46,17 @@ pub(super) fn phrase(list: &str, tokens: &[Token], at: usize) -> Option<usize> {
 /// The first phrase of a list in tokens.
 fn first(list: &str, tokens: &[Token]) -> Option<Range<usize>> {
     (0..tokens.len()).find_map(|at| Some(at..phrase(list, tokens, at)?))
+}
+
+/// The first phrase of a list that is no name: a capital inside a clause begins one, as in "replace Best regards".
+fn first_common(list: &str, tokens: &[Token]) -> Option<Range<usize>> {
+    let opens = after_lead(tokens, 0);
+    let is_name = |at: usize| {
+        let begins =
+            |token: &Token| token.raw.starts_with(char::is_uppercase) && token.raw.chars().any(char::is_lowercase);
+        at > opens && tokens.get(at).is_some_and(begins)
+    };
+    (0..tokens.len()).filter(|at| !is_name(*at)).find_map(|at| Some(at..phrase(list, tokens, at)?))
 }
 
 /// The position after polite and joining words.
@@ -156,7 +168,10 @@ impl Chain {
                 chain.is_lost = false;
             }
             Err(unread) => {
-                chain.unread += words(&range);
+                // What is polite or only tells how things are is no part of what is unread beside it.
+                let said = tokens.get(range.clone()).unwrap_or_default();
+                let is_apart = unread.state == CoverageState::Courtesy || background(said).is_some();
+                chain.unread += if is_apart { 0 } else { words(&range) };
                 if unread.state != CoverageState::Courtesy {
                     (chain.before, chain.is_lost) = (None, true);
                 }
@@ -217,6 +232,7 @@ impl Chain {
                     .map(|readings| existing(&context, readings));
                 let read = match read.as_deref() {
                     Some([only]) if guard(text, words, only).is_none() && opens(words, only) => Ok(steps_of(only)),
+                    _ if is_courtesy(words) => Err(Unread { state: CoverageState::Courtesy, why: String::new() }),
                     _ => Err(not_read(String::new())),
                 };
                 let longer = chain.with(range.start + start..range.start + next, tokens, read);
@@ -261,7 +277,14 @@ impl Chain {
             if (is_condition || corrects || (is_unread && opens(range))) && read.is_ok() {
                 *read = Err(not_read("what is said after it may restrict it".to_owned()));
             }
-            let is_frame = phrase("frames", tokens, before.start).is_some() && !is_stop(before.end);
+            let begins = |at: usize| {
+                let joins =
+                    |token: &Token| token.class == Class::Step || token.class == Class::Stop || steps::joins(token);
+                at.checked_sub(1).and_then(|last| tokens.get(last)).is_some_and(joins)
+            };
+            let is_condition = |at: usize| begins(at) && phrase("conditional", tokens, at).is_some();
+            let is_frame = (phrase("frames", tokens, before.start).is_some() || before.clone().any(is_condition))
+                && !is_stop(before.end);
             if is_frame && read.as_ref().is_err_and(|unread| unread.state != CoverageState::Courtesy) && next.is_ok() {
                 *next = Err(not_read("what is said before it may restrict it".to_owned()));
             }
@@ -323,6 +346,9 @@ fn guard(text: &str, tokens: &[Token], built: &[Built]) -> Option<Unread> {
     if built.iter().any(|built| is_made_up(text, built)) {
         return Some(not_read("the text to write is unclear; put it in quotes".to_owned()));
     }
+    if is_elsewhere(tokens, built) {
+        return Some(not_read("“there” is not read; name the folder".to_owned()));
+    }
     let typo = super::finished(built, tokens).err().map(|refusal| not_read(refusal.remedy));
     let limits = [("hedges", tokens, true), ("unclear", tokens, changes), ("told", opens, changes)];
     let said = |(list, said, _): (&str, _, _)| first(list, said).map(|range| words(said, range));
@@ -360,6 +386,21 @@ fn is_made_up(text: &str, built: &Built) -> bool {
     said.lines().any(|line| !text.contains(line))
 }
 
+/// Whether "there" stands beside a change of files that has no folder which the word could name.
+fn is_elsewhere(tokens: &[Token], built: &[Built]) -> bool {
+    let has_no_folder = |built: &Built| match &built.step {
+        Step::Do(act) => {
+            matches!(act, Act::Delete { .. } | Act::Rename { .. } | Act::SetMode { .. } | Act::Insert { .. })
+        }
+        Step::Ask(_) => false,
+    };
+    let is_place = |at: usize| {
+        let is_verb = ["is", "are", "was", "were"].iter().any(|verb| is_word(tokens.get(at + 1), verb));
+        is_word(tokens.get(at), "there") && !is_verb
+    };
+    built.last().is_some_and(has_no_folder) && (0..tokens.len()).any(is_place)
+}
+
 /// Whether a part of a sentence opens as a clause does: a noun alone asks for nothing.
 fn opens(tokens: &[Token], built: &[Built]) -> bool {
     changes_something(built) || steps::begins_a_step(without_lead(tokens), 0)
@@ -391,11 +432,11 @@ fn classified(context: &Context<'_>, text: &str, tokens: &[Token]) -> Unread {
     if is_howto(opens) {
         return described();
     }
-    if let Some(range) = first("judged", tokens) {
+    if let Some(range) = first_common("judged", tokens) {
         let why = format!("“{}”: only a model or a person can judge it", words(tokens, range));
         return Unread { state: CoverageState::Judged, why };
     }
-    if let Some(range) = first("vague", tokens) {
+    if let Some(range) = first_common("vague", tokens) {
         return vague(tokens, range);
     }
     if let Some(range) = first("moods", tokens) {

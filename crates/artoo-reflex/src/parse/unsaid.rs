@@ -23,13 +23,17 @@ pub(crate) fn unsaid(words: &str, checks: &[Value]) -> Option<String> {
             let end = phrase(list, &tokens, at).filter(|_| token.class == Class::Word)?;
             tokens.get(at..end).filter(|run| !is_said(run))
         };
-        let is_noun = at.checked_sub(1).is_some_and(|before| phrase("determiners", &tokens, before).is_some());
+        let before = |list: &str| at.checked_sub(1).is_some_and(|before| phrase(list, &tokens, before).is_some());
+        let is_noun = before("determiners") || before("sorted order");
         let asks = kinds.iter().any(|kind| matches!(*kind, "measured" | "ran")) && is_asked(&tokens, at);
         let excepts = has_paths || kinds.contains(&"unchanged");
         let denies = kinds.iter().any(|kind| matches!(*kind, "unchanged" | "mode_set"));
+        // A new name, text or value stands instead of the old one.
+        let replaces = kinds.iter().any(|kind| matches!(*kind, "renamed" | "edited"));
         let wanted = phrase("unwanted", &tokens, at).is_some();
         let left = found("conditions")
             .filter(|_| !asks)
+            .filter(|run| !(replaces && run.iter().all(|token| token.folded == "instead")))
             .or_else(|| found("exceptions").filter(|_| !excepts))
             .or_else(|| found("negations").filter(|_| !denies && !wanted))
             .or_else(|| found("sends").filter(|_| !is_noun))
@@ -65,6 +69,10 @@ fn other_act<'a>(tokens: &'a [Token], at: usize, kinds: &[&str]) -> Option<&'a [
         return None;
     }
     let verb = after_lead(tokens, at);
+    // A word before a colon names what follows it.
+    if tokens.get(verb + 1).is_some_and(|token| token.raw == ":") {
+        return None;
+    }
     let means = |kind: &&str| phrase(&format!("as {kind}"), tokens, verb).is_some();
     let is_act = lists("as ").any(|list| phrase(list, tokens, verb).is_some());
     let is_question = !is_act && begins_a_step(tokens, verb) && phrase("verbs", tokens, verb).is_none();

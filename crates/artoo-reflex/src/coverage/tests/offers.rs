@@ -160,6 +160,9 @@ fn a_proposal_says_every_act_and_restriction_of_its_clause() {
     let kept = json!({"kind": "unchanged", "path": "a.txt"});
     let asked = json!({"kind": "measured", "question": "how many lines does a.txt have"});
     let ran = json!({"kind": "ran", "command": "./x", "to": "o.txt"});
+    let edited = |op: &str| json!({"kind": "edited", "path": "a.txt", "op": op});
+    let (sorted, unique) = (edited("sort"), edited("unique"));
+    let renamed = json!({"kind": "renamed", "from": "b.tmp", "to": "c.tmp"});
     let moved = json!({"kind": "moved", "path": "b.tmp", "to": "d/"});
     for (words, checks, word) in [
         ("create n.txt with hi in it", vec![&made], None),
@@ -183,9 +186,112 @@ fn a_proposal_says_every_act_and_restriction_of_its_clause() {
         ("launch ./x, tell me if it works and keep what it says in o.txt", vec![&ran], None),
         ("launch ./x if it is there and keep what it says in o.txt", vec![&ran], Some("if")),
         ("put 'mail it tomorrow' or hi into n.txt", vec![&made], None),
+        ("fill n.txt, message: 'hi'", vec![&made], None),
+        ("fill n.txt, message it to Ada", vec![&made], Some("message")),
+        ("put a.txt in alphabetical order", vec![&sorted], None),
+        ("put a.txt in alphabetical order and order a pizza", vec![&sorted], Some("order")),
+        ("throw the repeated lines out of a.txt, keep the first of each", vec![&unique], None),
+        ("throw the repeated lines out of a.txt, keep b.tmp", vec![&unique], Some("keep")),
+        ("b.tmp should be c.tmp instead", vec![&renamed], None),
+        ("ditch b.tmp instead", vec![&removed], Some("instead")),
         ("my n.txt should say hi, could you make it", vec![&made], None),
     ] {
         let checks: Vec<_> = checks.into_iter().cloned().collect();
         assert_eq!(refused(words, &checks).as_deref(), word, "{words}");
     }
+}
+
+/// The words that are on offer as background in a request: clauses between `|`, of which those with `=` were read.
+fn backgrounds(request: &str) -> Vec<String> {
+    let world = World::new(&FILES);
+    let (mut text, mut clauses) = (String::new(), Vec::new());
+    for part in request.split('|') {
+        let unread = Unread { state: NotRead, why: String::new() };
+        let read = if part.starts_with('=') { Ok(vec![delete()]) } else { Err(unread) };
+        let from = text.len();
+        text.push_str(part);
+        clauses.push(ReadClause { span: (from, text.len()), read });
+    }
+    let ledger = Ledger::of_clauses(&text, clauses, &environment()).simulate(&world.fs);
+    ledger.reading().offered.iter().map(|offered| offered.words.clone()).collect()
+}
+
+#[test]
+fn statements_that_ask_for_nothing_are_offered_as_background() {
+    for (request, told) in [
+        ("My machine is a mess.|=x", "My machine is a mess."),
+        ("I've just come back from a wedding.|=x", "I've just come back from a wedding."),
+        ("Our company changed its legal form.|=x", "Our company changed its legal form."),
+        ("=x|my teacher wants to know", "my teacher wants to know"),
+        ("=x,|it's for name badges", "it's for name badges"),
+        ("=x|because Ada has a new laptop", ""),
+        ("=x|because Ada has a laptop", "because Ada has a laptop"),
+        ("=x,|so nobody edits it by accident", "so nobody edits it by accident"),
+        ("I want to start on the login page:|=x", "I want to start on the login page:"),
+        ("I want to start on the login page|=x", ""),
+        ("I want to delete the login page:|=x", ""),
+        ("Go through a.txt,|save what is in it", "Go through a.txt"),
+        ("Go through a.txt|=x", ""),
+        ("Go through a.txt and b.tmp,|save what is in them", ""),
+        ("Go through the mail in a.txt,|save it", ""),
+        ("my data file lab/run7.csv has no header|put x at the top of it", "my data file lab/run7.csv has no header"),
+        // It could say which files a clause that was read is about.
+        ("my data file lab/run7.csv has no header|=x", ""),
+        ("My pictures are in ~/pics.|=x", ""),
+        ("My machine is a mess.", ""),
+    ] {
+        let offered = backgrounds(request);
+        assert_eq!(offered.first().map_or("", String::as_str), told, "{request}");
+        assert!(offered.len() <= 1, "{offered:?}");
+    }
+    for words in [
+        "Is my machine a mess?",
+        "The blue ones are mine.",
+        "Ada still has hers.",
+        "The oldest have to go.",
+        "The drafts are important.",
+        "Those are not for Ada.",
+        "That's only for Ada.",
+        "They aren't for Ada.",
+        "Ada is away and delete b.tmp",
+        "Ada is away, mail it to her.",
+        "Ada wants to know how many there are.",
+        "The rest is deleted.",
+        "Everything was for Ada.",
+        "It's for Ada if she wants it.",
+        "The first 3 are for Ada.",
+        "In June it was for Ada.",
+        "However it was for Ada.",
+        "It was for Ada, I mean Bob.",
+        "tell Ada it is over",
+        "Frobnicate the machine.",
+    ] {
+        assert_eq!(backgrounds(&format!("{words}|=x")), Vec::<String>::new(), "{words}");
+    }
+}
+
+#[test]
+fn background_counts_only_when_it_is_confirmed() {
+    let request = "x My machine is a mess.";
+    let world = World::new(&FILES);
+    let clauses = |end| {
+        let unread = Unread { state: NotRead, why: String::new() };
+        vec![ReadClause { span: (0, 1), read: Ok(vec![delete()]) }, ReadClause { span: (1, end), read: Err(unread) }]
+    };
+    let mut ledger = Ledger::of_clauses(request, clauses(request.len()), &environment()).simulate(&world.fs);
+    assert!(cover(&ledger, &world).offered.len() == 1);
+    let mut done = world.clone();
+    done.remove("/w/b.tmp");
+    assert_states(&cover(&ledger, &done), &[Shown, NotRead]);
+    assert!(!cover(&ledger, &done).is_complete());
+    // A model may say that the clause asks for something, and nothing else is on offer then.
+    let kept = json!({"kind": "unchanged", "path": "a.txt"});
+    let mut typed = Ledger::of_clauses(request, clauses(request.len()), &environment()).simulate(&world.fs);
+    typed.propose(&[artoo_proto::ProposedReading { clause: 2, checks: vec![kept] }], &world.fs);
+    assert_eq!(typed.reading().offered[0].obligations.len(), 1);
+    ledger.confirm();
+    let coverage = cover(&ledger, &done);
+    assert_states(&coverage, &[Shown, CoverageState::Courtesy]);
+    assert!(coverage.is_complete() && coverage.rows[1].confirmed);
+    assert!(!cover(&ledger, &world).is_complete());
 }

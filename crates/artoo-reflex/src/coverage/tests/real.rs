@@ -251,6 +251,19 @@ fn links_lead_where_they_were_to_lead() {
     for command in ["ln -s c.txt l", "cp d/a.txt l", "true"] {
         assert_states(&Place::check(&FILES, link, &[command]), &[Refuted]);
     }
+    for (before, command, state) in [
+        ("ln -s d l", "ln -sfn d/a.txt l", Shown),
+        ("ln -s d l", "ln -sf d/a.txt l", Refuted),
+        ("ln -s d l", "rm l", Refuted),
+        ("echo x > l", "ln -sf d/a.txt l", NotShown),
+    ] {
+        let mut place = Place::new(&FILES);
+        place.sh(before);
+        place.calls.clear();
+        let ledger = place.ledger(&link(&place));
+        place.sh(command);
+        assert_eq!(ledger.cover(&place.calls, &place.fs).rows[0].state, state, "{before}; {command}");
+    }
     let moved = |place: &Place| vec![Act::Move { of: file(&place.path("d")), to: Target::As(place.path("f")) }];
     let mut place = Place::prepared(&FILES, "ln -s a.txt d/l; ln -s d g");
     let ledger = place.ledger(&moved(&place));

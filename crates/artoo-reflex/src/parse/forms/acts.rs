@@ -6,8 +6,8 @@ use std::path::Path;
 use super::settings::holds_settings;
 use super::{Matcher, Value, Values, is_word};
 use crate::algebra::{
-    Act, Function, Key, Kind, ModeChange, NameChange, NameTest, Order, Part, Pred, Query, Rewrite, Separator, SortKey,
-    Step, Target, Ty,
+    Act, Function, Key, Kind, ModeChange, NameChange, NamePart, NameTest, Order, Part, Pred, Query, Rewrite, Separator,
+    SortKey, Step, Target, Ty,
 };
 use crate::lex::{Class, Token};
 use crate::place::{PathKind, Place, file_name, is_archive, parent};
@@ -22,6 +22,11 @@ const OPEN: [&str; 8] = ["put", "list", "log", "note", "record", "print", "extra
 pub(super) struct Form<'a> {
     pub(super) matcher: &'a Matcher<'a>,
     pub(super) values: &'a Values,
+}
+
+/// Lines in alphabetical order.
+fn sorted(of: Query) -> Query {
+    Query::Sort { of: Box::new(of), keys: vec![SortKey { by: Key::Text, order: Order::Ascending }] }
 }
 
 /// The steps of the act of this name; `None` if the values don't fit together.
@@ -50,19 +55,18 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
         "folders" => one(Act::CreateFolder { paths: form.folders().filter(|paths| form.are_new(paths))? }),
         "replace" | "erase" | "unique" | "sort_unique" | "drop_lines" | "behead" | "betail" | "upper" | "lower"
         | "inplace" => form.edits(act),
-        "save" | "save_names" | "save_number" | "excerpt" | "number" | "column" | "save_that" | "save_list" => {
-            form.saved(act).and_then(one)
-        }
-        "delete" | "delete_set" | "delete_out" | "delete_source" | "delete_folder" | "delete_archive" => {
-            form.deleted(act).and_then(one)
-        }
+        "save" | "save_names" | "save_number" | "excerpt" | "number" | "column" | "save_that" | "save_list"
+        | "save_names_sorted" => form.saved(act).and_then(one),
+        "delete" | "delete_set" | "delete_out" | "delete_source" | "delete_folder" | "delete_archive"
+        | "delete_whole" => form.deleted(act).and_then(one),
         "copy" | "move" | "copy_as" | "archive" | "extract" => form.transferred(act).and_then(one),
         "rename" | "rename_text" | "rename_lower" | "rename_upper" | "prefix" | "suffix" => {
             form.renamed(act).and_then(one)
         }
         "show_it" => Some(vec![Step::Ask(Query::TextFile { path: form.matcher.before?.file()? })]),
-        "exists" | "ask_lines" | "ask_rows" | "ask_having" | "sum_column" | "mean_column" | "max_column"
-        | "min_column" => Some(vec![Step::Ask(form.asked(act)?)]),
+        "names_sorted" | "exists" | "ask_lines" | "ask_rows" | "ask_having" | "sum_column" | "mean_column"
+        | "max_column" | "min_column" | "column_values" | "column_once" | "column_once_sorted" | "ask_value"
+        | "ask_archive" => Some(vec![Step::Ask(form.asked(act)?)]),
         "set" => form.value_set(),
         "executable" => one(form.mode(ModeChange::Executable)?),
         "not_executable" => one(form.mode(ModeChange::NotExecutable)?),
@@ -239,6 +243,7 @@ impl Form<'_> {
                 Step::Do(_) => return None,
             },
             "column" => self.column(&self.path("file")?, self.text("column")?, false)?,
+            "save_names_sorted" => sorted(self.names()?),
             _ => self.query("query")?,
         };
         // The output of a command is no list of files.
@@ -324,7 +329,7 @@ impl Form<'_> {
     /// The delete act for a set of files, one file, or the originals that the previous step copied or packed.
     fn deleted(&self, act: &str) -> Option<Act> {
         let of = match act {
-            "delete" => self.query("selection")?,
+            "delete" | "delete_whole" => self.query("selection")?,
             "delete_out" if !self.says(["out", "of"]) => return None,
             "delete_set" | "delete_out" => {
                 self.query("selection").filter(|of| !matches!(of.source(), Query::Paths { .. }))?
@@ -337,7 +342,7 @@ impl Form<'_> {
             },
         };
         let is_folder = matches!(&of, Query::Paths { paths, kind: Kind::Folder } if paths.len() == 1);
-        (act != "delete_folder" || is_folder).then_some(Act::Delete { of })
+        (!matches!(act, "delete_folder" | "delete_whole") || is_folder).then_some(Act::Delete { of })
     }
 
     /// Files that are copied, packed or unpacked.
@@ -390,6 +395,9 @@ impl Form<'_> {
 
     /// A question about the lines or a column of a file.
     fn asked(&self, act: &str) -> Option<Query> {
+        if act == "names_sorted" {
+            return self.names().map(sorted);
+        }
         let path = self.path("file")?;
         let text = Box::new(Query::TextFile { path: path.clone() });
         let (of, function) = match act {
@@ -400,6 +408,29 @@ impl Form<'_> {
                 (Box::new(Query::Filter { of, keep: Pred::Not(Box::new(Pred::Blank)) }), Function::Count)
             }
             "ask_having" => (Box::new(Query::Filter { of: text, keep: self.line()? }), Function::Count),
+            "ask_value" => {
+                let of = Box::new(self.column(&path, self.text("column")?, false)?);
+                let keep = Pred::Line(NameTest::Is(self.text("value")?.to_owned()));
+                (Box::new(Query::Filter { of, keep }), Function::Count)
+            }
+            // The name of a folder in an archive ends with a slash.
+            "ask_archive" => {
+                let of = Box::new(Query::ArchiveEntries { path: Some(path).filter(|path| is_archive(path))? });
+                let keep = Pred::Not(Box::new(Pred::Line(NameTest::Ends("/".to_owned()))));
+                (Box::new(Query::Filter { of, keep }), Function::Count)
+            }
+            "column_values" | "column_once" | "column_once_sorted" => {
+                let column = self.column(&path, self.text("column")?, false)?;
+                return match act {
+                    "column_values" => Some(column),
+                    "column_once" => Some(Query::Unique { of: Box::new(column) }),
+                    // Numbers have another order than texts.
+                    _ => self
+                        .column(&path, self.text("column")?, true)
+                        .is_none()
+                        .then(|| sorted(Query::Unique { of: Box::new(column) })),
+                };
+            }
             _ => {
                 let column = self.column(&path, self.text("column")?, true)?;
                 let function = match act {
@@ -412,6 +443,12 @@ impl Form<'_> {
             }
         };
         Some(Query::Aggregate { of, function })
+    }
+
+    /// The names of the files that are selected.
+    fn names(&self) -> Option<Query> {
+        let of = self.query("selection").filter(|of| !matches!(of.source(), Query::Paths { .. }))?;
+        Some(Query::Names { of: Box::new(of), part: NamePart::Name })
     }
 
     /// The values of the column with this heading, in the singular or plural, without the heading.

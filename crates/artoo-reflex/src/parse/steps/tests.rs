@@ -24,6 +24,7 @@ fn disk() -> MemoryFileSystem {
         ("data.csv", "name,amount\nx,3\n"),
         ("main.py", "print(1)\n"),
         ("run.sh", "ls\n"),
+        ("old.zip", ""),
         ("backup/a.txt", "old\n"),
         ("docs/notes.txt", "there\n"),
         ("docs/sub/report.pdf", "pdf\n"),

@@ -150,3 +150,11 @@ fn a_step_after_a_commit_comes_after_it() {
     assert_complete(&check(&["git commit -qam m", "echo n > n.txt", "git add -N n.txt; git status"]));
     assert_states(&check(&["echo n > n.txt", "git add -A; git commit -qam m"]), &[NotShown, Shown]);
 }
+
+#[test]
+fn a_new_repository_stays_new_when_it_is_committed_to() {
+    let acts = |place: &Place| vec![git(place, GitAction::Init), git(place, commit("m"))];
+    assert_complete(&Place::check(&FILES, acts, &["git init -q", "git add -A && git commit -qm m"]));
+    let coverage = check_after("true", &[commit("m")], &["git config core.pager 'cat'; git add -A; git commit -qm m"]);
+    assert!(!coverage.unasked.is_empty(), "{coverage:#?}");
+}

@@ -67,7 +67,7 @@ fn a_run_is_in_its_folder() {
         place.sh(&command.replace('@', place.path("").trim_end_matches('/')));
         assert_complete(&ledger.cover(&place.calls, &place.fs));
     }
-    for command in ["ls", "cd d && ls", "cd 'my d'; ls", "cd d 'my d' && ls", "cd 'my d' && ls && ls"] {
+    for command in ["ls", "cd d && ls", "cd 'my d'; ls", "cd d 'my d' && ls", "cd 'my d' && ls && touch x"] {
         assert_states(&Place::check(&files, acts, &[command]), &[NotShown]);
     }
 }
@@ -137,6 +137,26 @@ fn output_in_a_file_is_the_whole_output_of_the_run() {
 }
 
 #[test]
+fn commands_that_show_files_may_follow_a_run() {
+    let to_file = |place: &Place| vec![run(place, "ls d", Some("o"))];
+    for command in ["ls d > o && cat o", "cd @ && ls d > o && wc -l o && head -n 1 o"] {
+        assert_complete(&Place::check(&FILES, to_file, &[command]));
+    }
+    for command in ["ls d > o && rm c.txt", "ls d > o && cat o > p", "ls d > o; cat o", "ls d && cat o > o"] {
+        assert_eq!(Place::check(&FILES, to_file, &[command]).rows[0].state, NotShown, "{command}");
+    }
+    // The output of the run alone was not recorded, and neither was which command failed.
+    let touch = |place: &Place| vec![run(place, "touch n", Some("o"))];
+    assert_eq!(Place::check(&FILES, touch, &["touch n && ls d", "ls d > o"]).rows[0].state, NotShown);
+    let plain = |place: &Place| vec![run(place, "touch n", None)];
+    assert_states(&Place::check(&FILES, plain, &["touch n && ls zz"]), &[NotShown]);
+    let coverage = Place::check(&FILES, plain, &["touch n && ls d"]);
+    assert_complete(&coverage);
+    assert_eq!(coverage.answer.as_deref(), Some("exit code 0, followed by what other commands show:\na.txt\ne"));
+    assert_complete(&Place::check(&FILES, plain, &["touch n 2>&1"]));
+}
+
+#[test]
 fn a_long_output_is_answered_with_its_end() {
     let coverage = Place::check(&FILES, |place| vec![run(place, "seq 30", None)], &["seq 30"]);
     let lines: Vec<String> = (11..=30).map(|number| number.to_string()).collect();
@@ -162,10 +182,12 @@ fn downloads_have_plain_options_alone() {
         "curl -fsSL --fail https://h/x",
         "wget -qO- https://h/x",
         "wget --quiet --output-document f https://h/x",
+        "curl -s https://h/x -o f && head -n 2 f",
     ] {
         let state = check(line);
-        assert_eq!(state, if line.contains("O-") { Refuted } else { Shown }, "{line}");
+        assert_eq!(state, if line.contains("O-") { NotShown } else { Shown }, "{line}");
     }
+    // Another program may have fetched the address that it was given.
     for line in [
         "curl -s -d x https://h/x",
         "curl -sd x https://h/x",
@@ -176,9 +198,11 @@ fn downloads_have_plain_options_alone() {
         "curl -s",
         "lynx https://h/x",
         "curl https://h/x | sh",
+        "curl https://h/x && rm f",
         "",
     ] {
-        assert_eq!(check(line), Refuted, "{line}");
+        let state = if line.contains("https://h/x") { NotShown } else { Refuted };
+        assert_eq!(check(line), state, "{line}");
     }
 }
 
@@ -190,6 +214,8 @@ fn a_download_is_the_file_that_its_call_wrote() {
     assert_complete(&ledger.cover(&place.calls, &place.fs));
     let mut denied = place.calls.clone();
     denied[0].status = CallStatus::Failed;
+    assert_states(&ledger.cover(&denied, &place.fs), &[NotShown]);
+    denied[0].input = json!({ "command": "curl -s https://h/y -o f" });
     assert_states(&ledger.cover(&denied, &place.fs), &[Refuted]);
     fs::write(place.path("f"), "other\n").unwrap();
     assert_eq!(ledger.cover(&place.calls, &place.fs).rows[0].state, NotShown);

@@ -1,0 +1,104 @@
+//! Clauses that only tell how things are, as "my desktop is a mess" before a request.
+
+use std::ops::Range;
+
+use super::clauses::{lists, phrase};
+use super::steps::{begins_a_step, begins_anew};
+use crate::concept::Concept;
+use crate::lex::{Class, Token, lex};
+use crate::lexicon::{Meaning, lexicon};
+
+/// Maximum number of words before the verb of a statement.
+const MAX_SUBJECT: usize = 8;
+
+/// What an unread clause tells, if it states something and seems to ask for nothing and to restrict nothing.
+///
+/// Code can't be sure of that, so such a clause counts as background only after the user confirmed it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Background {
+    /// It names no files, folders or kinds of them.
+    Circumstances,
+    /// It names some, which could be what other clauses are about.
+    Files,
+}
+
+/// What the words of a clause tell as background.
+pub(crate) fn background_of(words: &str) -> Option<Background> {
+    background(&lex(words))
+}
+
+/// What a clause tells as background; `None` if they may ask for something or restrict it.
+pub(super) fn background(tokens: &[Token]) -> Option<Background> {
+    let mut start = 0;
+    let skips = |at: usize| phrase("courtesy", tokens, at).or_else(|| phrase("because", tokens, at));
+    while let Some(end) = skips(start).or_else(|| is_comma(tokens, start).then_some(start + 1)) {
+        start = end;
+    }
+    // What opens like this may restrict the clause beside it.
+    if ["limits", "frames", "corrections"].iter().any(|list| phrase(list, tokens, start).is_some()) {
+        return None;
+    }
+    let verb = verb(tokens, start)?;
+    let is_plain = |token: &Token| match token.class {
+        Class::Stop => token.raw != "?",
+        Class::Word => !token.folded.ends_with("n't"),
+        _ => matches!(token.class, Class::Comma | Class::Path | Class::FileName),
+    };
+    let demands = |at: usize| {
+        let lists = ["demands", "conditions", "exceptions", "negations", "sends", "hedges"];
+        !verb.contains(&at) && (lists.iter().any(|list| phrase(list, tokens, at).is_some()) || begins_anew(tokens, at))
+    };
+    if !tokens.iter().all(is_plain) || (start..tokens.len()).any(demands) {
+        return None;
+    }
+    Some(if tokens.iter().any(names_files) { Background::Files } else { Background::Circumstances })
+}
+
+fn is_mark(token: &Token) -> bool {
+    matches!(token.class, Class::Comma | Class::Stop)
+}
+
+fn is_comma(tokens: &[Token], at: usize) -> bool {
+    tokens.get(at).is_some_and(|token| token.class == Class::Comma)
+}
+
+/// The verb of the statement that begins at a position, or the words that say what a change is for.
+fn verb(tokens: &[Token], start: usize) -> Option<Range<usize>> {
+    if let Some(end) = phrase("purposes", tokens, start) {
+        return Some(start..end);
+    }
+    let is_announced = tokens.last().is_some_and(|token| token.raw == ":");
+    if let Some(end) = phrase("announces", tokens, start).filter(|_| is_announced) {
+        return Some(start..end);
+    }
+    // Only the name of a file may follow: anything else could be asked for.
+    if let Some(end) = phrase("opens files", tokens, start) {
+        let rest = tokens.get(end..).unwrap_or_default();
+        let is_file = |token: &Token| matches!(token.class, Class::Path | Class::FileName);
+        let is_only = rest.iter().all(|token| is_file(token) || is_mark(token))
+            && rest.iter().filter(|token| is_file(token)).count() == 1;
+        return is_only.then_some(start..end);
+    }
+    if let Some(end) = phrase("subject and verb", tokens, start) {
+        return Some(start..end);
+    }
+    // A request begins with its verb.
+    let is_request = begins_a_step(tokens, start) || phrase("verbs", tokens, start).is_some();
+    if is_request || lists("as ").any(|list| phrase(list, tokens, start).is_some()) {
+        return None;
+    }
+    let mut verbs = (start + 1..=start + MAX_SUBJECT).filter_map(|at| Some(at..phrase("telling", tokens, at)?));
+    verbs.find(|verb| !is_comma(tokens, verb.start.saturating_sub(1)))
+}
+
+/// Whether a word names a file or folder, or a kind or place of them.
+fn names_files(token: &Token) -> bool {
+    let is_name = |meaning: &Meaning| match meaning {
+        Meaning::FileType { .. } => true,
+        Meaning::Concept(concept) => matches!(concept, Concept::Noun { .. } | Concept::Place(_)),
+    };
+    match token.class {
+        Class::Word => lexicon().meanings(&token.folded).iter().any(is_name),
+        _ => !is_mark(token),
+    }
+}
