@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::antecedent::Antecedent;
+use super::background::states;
 use super::build::{BuildError, Built, build};
 use super::chart::Chart;
 use super::clauses::{after_lead, asks_whether, phrase};
@@ -68,10 +69,15 @@ impl StepBoundaries {
         let mut between = Self::of(tokens).between;
         for at in 1..tokens.len() {
             let joints = tokens.iter().skip(at).take_while(|token| joins(token)).count();
-            if joints > 0 && begins_anew(tokens, at + joints) {
-                between.push((at, at + joints));
+            let next = at + joints;
+            if joints > 0 && (begins_anew(tokens, next) || states(tokens, next)) {
+                between.push((at, next));
             }
-            if phrase("apart", tokens, at).is_some() {
+            // "Ada has moved, so change her address".
+            if joints > 0 && is_word(tokens.get(next), "so") && begins_a_step(tokens, next + 1) {
+                between.push((at, next + 1));
+            }
+            if ["apart", "purposes", "because"].iter().any(|list| phrase(list, tokens, at).is_some()) {
                 between.push((at, at));
             }
         }
