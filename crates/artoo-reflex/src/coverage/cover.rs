@@ -191,13 +191,22 @@ fn place(steps: &[&Step], at: usize, is_partial: bool) -> git::Place {
     let switches = |actions: &[GitAction]| {
         actions.iter().any(|action| matches!(action, GitAction::Switch { .. } | GitAction::Branch { switch: true, .. }))
     };
-    let (all, before) = (on_it(steps), on_it(steps.get(..at).unwrap_or_default()));
-    let later = on_it(steps.get(at + 1..).unwrap_or_default());
+    let is_switch = |action: &GitAction| matches!(action, GitAction::Switch { .. });
+    let (before, rest) = (on_it(steps.get(..at).unwrap_or_default()), on_it(steps.get(at..).unwrap_or_default()));
+    let later = rest.get(1..).unwrap_or_default();
+    // Commits after a switch are on another branch.
+    let until_switch = rest.iter().skip(1).position(is_switch).map_or(rest.len(), |at| at + 1);
+    let made = before.iter().rev().find_map(|action| match action {
+        GitAction::Branch { name, switch: true } => Some(name.clone()),
+        _ => None,
+    });
     git::Place {
         commits_before: commits(&before),
-        commits: commits(&all),
-        switches: all.iter().any(|action| matches!(action, GitAction::Switch { .. })),
-        switches_later: switches(&later),
+        commits: commits(&before) + commits(rest.get(..until_switch).unwrap_or_default()),
+        switches: rest.iter().any(is_switch) || before.iter().any(is_switch),
+        switches_before: before.iter().any(is_switch),
+        switches_later: switches(later),
+        made,
         is_partial,
     }
 }

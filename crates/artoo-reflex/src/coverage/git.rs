@@ -16,12 +16,16 @@ const HASH_CHARS: usize = 40;
 pub(super) struct Place {
     /// The number of commits that the steps before make.
     pub(super) commits_before: usize,
-    /// The number of commits that all steps make.
+    /// The number of commits that all steps make before another branch is checked out.
     pub(super) commits: usize,
     /// Whether a step checks out another branch that was there already.
     pub(super) switches: bool,
+    /// Whether an earlier step does so.
+    pub(super) switches_before: bool,
     /// Whether a later step checks out another branch.
     pub(super) switches_later: bool,
+    /// The new branch that an earlier step checks out.
+    pub(super) made: Option<String>,
     /// Whether a part of the request is not read, which may ask for more.
     pub(super) is_partial: bool,
 }
@@ -38,7 +42,7 @@ pub(super) fn data(folder: &str, fs: &dyn FileSystem) -> PathBuf {
     fs.real(&Path::new(folder).join(".git"))
 }
 
-/// The commit that HEAD names, and the value of the name that an action is about, as they are now.
+/// The commit and the branch that HEAD names, and the value of the name that an action is about, as they are now.
 pub(super) fn snapshot(folder: &str, action: &GitAction, fs: &dyn FileSystem) -> String {
     let data = data(folder, fs);
     let is_there = fs.metadata(&data).is_ok_and(|entry| entry.kind == EntryKind::Folder);
@@ -47,13 +51,16 @@ pub(super) fn snapshot(folder: &str, action: &GitAction, fs: &dyn FileSystem) ->
         GitAction::Tag { name } => value(&data, &format!("refs/tags/{name}"), fs),
         GitAction::Init | GitAction::Commit { .. } => is_there.then(|| "repository".to_owned()),
     };
-    format!("{} {}", head(&data, fs).1.unwrap_or_default(), named.unwrap_or_default())
+    let (branch, commit) = head(&data, fs);
+    format!("{} {} {}", commit.unwrap_or_default(), branch.unwrap_or_default(), named.unwrap_or_default())
 }
 
 /// Compares an action with the repository as it is now.
 pub(super) fn look(folder: &str, action: &GitAction, before: &str, place: &Place, found: &Found<'_>) -> Looked {
     let data = data(folder, found.fs);
-    let (start, named) = before.split_once(' ').unwrap_or((before, ""));
+    let mut parts = before.splitn(3, ' ');
+    let mut part = || parts.next().unwrap_or_default();
+    let (start, first, named) = (part(), part(), part());
     let by: Vec<_> = found
         .calls
         .iter()
@@ -62,11 +69,14 @@ pub(super) fn look(folder: &str, action: &GitAction, before: &str, place: &Place
         .collect();
     let repository = Some((data.clone(), *action == GitAction::Init));
     let (branch, now) = head(&data, found.fs);
+    // The commits of the steps before a switch are on the branch that it left.
+    let left = place.made.as_ref().map_or(first.to_owned(), |name| format!("refs/heads/{name}"));
+    let now = if place.switches && place.switches_later { value(&data, &left, found.fs).or(now) } else { now };
     let looked = match action {
         _ if branch.is_none() && now.is_none() => Looked::refuted("there is no repository"),
         GitAction::Init if named.is_empty() => Looked::shown(by.clone(), "the repository is there"),
         GitAction::Init => Looked::shown(by.clone(), "the repository was there already"),
-        GitAction::Commit { .. } if place.switches => Looked::not_shown("another branch is checked out too"),
+        GitAction::Commit { .. } if place.switches_before => Looked::not_shown("another branch is checked out first"),
         GitAction::Commit { message } => commit(&data, message, (start, now), place, found.fs),
         GitAction::Switch { name } if place.switches_later => {
             Looked::not_shown(format!("another branch than {name} is checked out later"))
@@ -85,6 +95,10 @@ pub(super) fn look(folder: &str, action: &GitAction, before: &str, place: &Place
                 None if !(is_out && start.is_empty()) => Looked::refuted(format!("there is no branch {name}")),
                 _ if *switch && !is_out && !place.switches_later => place.more(format!("{name} is not checked out")),
                 _ if !*switch && is_out && !place.switches => place.more(format!("{name} was checked out too")),
+                // The commits that follow move it, although another branch is checked out at the end.
+                at if *switch && place.switches_later => {
+                    stands(&data, name, (start, at.clone()), at, true, place, found.fs)
+                }
                 at => stands(&data, name, (start, now), at, is_out, place, found.fs),
             }
         }
@@ -117,6 +131,7 @@ fn stands(
     };
     match at == wanted {
         true => Looked::shown(Vec::new(), format!("{name} stands at the commit asked for")),
+        false if place.switches_before => Looked::not_shown("another branch is checked out first"),
         false => place.more(format!("{name} stands at another commit")),
     }
 }
