@@ -241,6 +241,7 @@ struct Claims {
     calls: BTreeSet<EvidenceId>,
     installers: BTreeSet<EvidenceId>,
     repositories: BTreeMap<PathBuf, bool>,
+    checked_out: Vec<(PathBuf, String)>,
 }
 
 impl Claims {
@@ -250,6 +251,7 @@ impl Claims {
         for looked in looked {
             self.calls.extend(looked.calls.iter().cloned());
             self.installers.extend(looked.calls.iter().filter(|_| looked.installs).cloned());
+            self.checked_out.extend(looked.checked_out.clone());
             // A commit of the same task leaves the repository as new as its creation did.
             if let Some((data, is_new)) = &looked.repository {
                 *self.repositories.entry(data.clone()).or_default() |= is_new;
@@ -276,7 +278,8 @@ impl Claims {
             let is_of_git = self.repositories.iter().any(|(data, is_new)| {
                 path.starts_with(data) && (!is_hook || is_sample) && (*is_new || *path != data.join("config"))
             });
-            if !(self.paths.contains(path) || is_time_of_folder || is_of_command || is_of_git) {
+            let is_checked_out = || self.checked_out.iter().any(|out| git::is_as_committed(path, out, found.fs));
+            if !(self.paths.contains(path) || is_time_of_folder || is_of_command || is_of_git || is_checked_out()) {
                 let by = change.by.last().cloned();
                 unasked.extend(by.map(|by| Unasked { path: shown(path), change: change.words().to_owned(), by }));
             }

@@ -82,7 +82,9 @@ pub(super) fn look(folder: &str, action: &GitAction, before: &str, place: &Place
             Looked::not_shown(format!("another branch than {name} is checked out later"))
         }
         GitAction::Switch { name } if branch.as_deref() == Some(&format!("refs/heads/{name}")) => {
-            Looked::shown(by.clone(), format!("{name} is checked out"))
+            // Commits that this task made hold whatever it wrote.
+            let checked_out = now.filter(|commit| *commit == named).map(|commit| (data.clone(), commit));
+            Looked { checked_out, ..Looked::shown(by.clone(), format!("{name} is checked out")) }
         }
         GitAction::Switch { name } => place.more(format!("{name} is not checked out")),
         GitAction::Branch { .. } | GitAction::Tag { .. } if !named.is_empty() => {
@@ -214,14 +216,54 @@ fn is_hash(text: &str) -> bool {
     text.len() == HASH_CHARS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// A loose object without its header.
+/// Whether a file of the work tree is as a commit has it: with the same content, or in neither.
+pub(super) fn is_as_committed(path: &Path, (data, commit): &(PathBuf, String), fs: &dyn FileSystem) -> bool {
+    let Some(inside) = data.parent().and_then(|folder| path.strip_prefix(folder).ok()) else { return false };
+    let tree = object(data, commit, fs).and_then(|commit| field(&commit, "tree "));
+    let Some(mut at) = tree else { return false };
+    for name in inside {
+        let Some(entries) = bytes(data, &at, fs) else { return false };
+        match entry(&entries, name.as_encoded_bytes()) {
+            Some(next) => at = next,
+            None => return fs.metadata(path).is_err(),
+        }
+    }
+    let held = |file: &Path| {
+        let mut held = Vec::new();
+        fs.open(file).ok()?.take(MAX_FILE_BYTES).read_to_end(&mut held).ok()?;
+        Some(held)
+    };
+    bytes(data, &at, fs).is_some_and(|committed| held(path) == Some(committed))
+}
+
+/// The name of the object that a tree lists under a name.
+fn entry(tree: &[u8], wanted: &[u8]) -> Option<String> {
+    let mut rest = tree;
+    loop {
+        let end = rest.iter().position(|byte| *byte == 0)?;
+        let (head, after) = rest.split_at(end);
+        let hash = after.get(1..=HASH_CHARS / 2)?;
+        let name = head.splitn(2, |byte| *byte == b' ').nth(1)?;
+        if name == wanted {
+            return Some(hash.iter().map(|byte| format!("{byte:02x}")).collect());
+        }
+        rest = after.get(HASH_CHARS / 2 + 1..)?;
+    }
+}
+
+/// A loose commit or tag without its header.
 fn object(data: &Path, hash: &str, fs: &dyn FileSystem) -> Option<String> {
+    String::from_utf8(bytes(data, hash, fs)?).ok()
+}
+
+/// The content of a loose object.
+fn bytes(data: &Path, hash: &str, fs: &dyn FileSystem) -> Option<Vec<u8>> {
     let (folder, name) = hash.split_at_checked(2).filter(|_| is_hash(hash))?;
     let packed = fs.open(&data.join("objects").join(folder).join(name)).ok()?;
     let mut bytes = Vec::new();
     flate2::read::ZlibDecoder::new(packed).take(MAX_FILE_BYTES).read_to_end(&mut bytes).ok()?;
     let body = bytes.iter().position(|byte| *byte == 0)?;
-    String::from_utf8(bytes.get(body + 1..)?.to_vec()).ok()
+    bytes.get(body + 1..).map(<[u8]>::to_vec)
 }
 
 /// A small text file.

@@ -102,6 +102,18 @@ fn steps_on_a_repository_are_compared_at_their_place() {
 }
 
 #[test]
+fn files_of_a_branch_belong_to_its_checkout() {
+    let prepare = "git checkout -q -b old; echo o > d/e/b.txt; echo n > new.txt; git add -A; git rm -q d/a.txt; \
+                   git commit -qm o; git checkout -q main";
+    let check = |command: &str| check_after(prepare, &[switch("old")], &[command]);
+    assert_complete(&check("git checkout -q old"));
+    for more in ["echo x > new.txt", "echo x > d/a.txt", "echo x >> d/e/b.txt", "git commit -qam x"] {
+        let coverage = check(&format!("git checkout -q old; {more}"));
+        assert!(!coverage.unasked.is_empty() && !coverage.is_complete(), "{more} {coverage:#?}");
+    }
+}
+
+#[test]
 fn a_commit_stays_on_the_branch_that_is_left_after_it() {
     let back = [commit("m"), tag("v1"), switch("old")];
     let old = "git branch old";
