@@ -71,7 +71,7 @@ fn is_comma(tokens: &[Token], at: usize) -> bool {
 
 /// Whether a statement begins at a position.
 pub(super) fn states(tokens: &[Token], start: usize) -> bool {
-    verb(tokens, start).is_some()
+    phrase("limits", tokens, start).is_none() && verb(tokens, start).is_some()
 }
 
 /// The verb of the statement that begins at a position, or the words that say what a change is for.
