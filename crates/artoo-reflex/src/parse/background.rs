@@ -50,7 +50,7 @@ pub(super) fn background(tokens: &[Token]) -> Option<Background> {
         let is_noun = at.checked_sub(1).is_some_and(|before| phrase("determiners", tokens, before).is_some());
         let is_sent = !is_noun && phrase("sends", tokens, at).is_some();
         let is_denied = tokens.get(at).is_some_and(|token| token.folded.ends_with("n't"));
-        let is_aside = verb.start == start && phrase("asides", tokens, at).is_some();
+        let is_aside = phrase("asides", tokens, at).is_some();
         let is_end = is_word(tokens.get(at), "otherwise") && tokens.iter().skip(at + 1).all(is_mark);
         let is_listed = lists.iter().any(|list| phrase(list, tokens, at).is_some()) && !is_aside && !is_end;
         !verb.contains(&at) && (is_denied || is_listed || is_sent || begins_anew(tokens, at))

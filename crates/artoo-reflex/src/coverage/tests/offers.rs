@@ -220,6 +220,8 @@ fn a_proposal_says_every_act_and_restriction_of_its_clause() {
     let (sorted, unique) = (edited("sort"), edited("unique"));
     let renamed = json!({"kind": "renamed", "from": "b.tmp", "to": "c.tmp"});
     let moved = json!({"kind": "moved", "path": "b.tmp", "to": "d/"});
+    let linked = json!({"kind": "linked", "path": "d/deploy", "target": "c"});
+    let elsewhere = json!({"kind": "linked", "path": "d/x", "target": "c"});
     for (words, checks, word) in [
         ("create n.txt with hi in it", vec![&made], None),
         ("create n.txt with hi in it and mail it to Ada", vec![&made], Some("mail")),
@@ -250,6 +252,8 @@ fn a_proposal_says_every_act_and_restriction_of_its_clause() {
         ("throw the repeated lines out of a.txt, keep b.tmp", vec![&unique], Some("keep")),
         ("b.tmp should be c.tmp instead", vec![&renamed], None),
         ("ditch b.tmp instead", vec![&removed], Some("instead")),
+        ("put a symlink to c in d, named deploy", vec![&linked], None),
+        ("put a symlink to c in d and deploy it", vec![&elsewhere], Some("deploy")),
         ("my n.txt should say hi, could you make it", vec![&made], None),
     ] {
         let checks: Vec<_> = checks.into_iter().cloned().collect();
