@@ -281,7 +281,7 @@ fn holds(context: &Context<'_>, said: &[Token], step: &Step) -> bool {
     match step {
         step if is_unclear(context, said, step) => false,
         // "delete docs/a.txt and b.txt": the second one may be in docs.
-        Step::Do(act) if act.selection().is_some_and(|of| is_scattered(context, said, of)) => false,
+        _ if of.is_some_and(|of| is_scattered(context, said, of)) => false,
         // "write hello in a new file a.txt" doesn't make an empty file.
         Step::Do(Act::CreateFile { path, text }) => {
             let is_name = |token: &Token| file_name(path) == Some(token.raw.as_str());

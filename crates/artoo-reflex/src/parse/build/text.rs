@@ -233,6 +233,10 @@ fn source(cx: &mut BuildContext<'_>, draft: &mut Draft, has_match: bool) -> Resu
         return Err(BuildError::Leftover);
     }
     let is_many = draft.has_noun() || draft.reference.is_some() || draft.object.len() > 1;
+    let orders_files = draft.lines.is_none() && !has_match && draft.verb != Some(Verb::Read);
+    if is_many && orders_files && (draft.numbered.is_some() || draft.rewrite == Some(Rewrite::Reversed)) {
+        return Err(BuildError::Question { question: "such an order or numbers", of: "files" });
+    }
     if is_many && !wants_entries {
         let superlative = draft.superlative.take_if(|(key, _)| matches!(key, Key::Length | Key::Value));
         let plural = draft.plural.filter(|_| draft.superlative.is_none());
