@@ -321,7 +321,12 @@ fn holds(context: &Context<'_>, said: &[Token], step: &Step) -> bool {
         Step::Ask(Query::Filter { keep: Pred::Name(NameTest::Is(_)), .. }) if has(after_verb(said), "shows_it") => {
             false
         }
-        Step::Ask(Query::Aggregate { function: Function::Count, .. }) if counts_two_kinds(said) => false,
+        Step::Ask(Query::Aggregate { function, .. })
+            if matches!(function, Function::Count | Function::Any)
+                && joins_two_kinds(said, *function == Function::Any) =>
+        {
+            false
+        }
         // "tell me if a.txt exists" does not ask for its text.
         Step::Ask(Query::TextFile { .. }) if has(said, "existence") => false,
         Step::Ask(of) if of.ty() == Ok(Ty::Lines) => !only_edits(said),
@@ -345,15 +350,15 @@ fn after_verb(said: &[Token]) -> &[Token] {
     said.get(after_lead(said, 0) + 1..).unwrap_or_default()
 }
 
-/// Whether tokens join two kinds of file by "and", as in "the pdfs and the images": one number for both is not asked for.
-fn counts_two_kinds(said: &[Token]) -> bool {
+/// Whether tokens join two kinds of file by "and", as in "the pdfs and the images", which one answer doesn't fit.
+fn joins_two_kinds(said: &[Token], may_be_one: bool) -> bool {
     let means = |token: &Token, test: fn(&Meaning) -> bool| lexicon().meanings(&token.folded).iter().any(test);
     let is_kind = |token: &Token| means(token, |meaning| matches!(meaning, Meaning::FileType { .. }));
     let are_files = |token: &Token| {
         means(token, |meaning| match meaning {
             Meaning::FileType { form, .. } => *form == TypeForm::Plural,
             Meaning::Concept(concept) => matches!(concept, Concept::Noun { plural: true, .. }),
-        })
+        }) || (may_be_one && (is_kind(token) || is_word(Some(token), "file")))
     };
     said.windows(2).enumerate().any(|(at, pair)| {
         let after = said.iter().skip(at + 2).find(|token| !means_nothing(token));

@@ -113,7 +113,11 @@ fn compared(draft: &mut Draft, text: Query, second: Option<Place>, folder: Optio
     let second = second.ok_or(BuildError::Incomplete("which two files"))?;
     let with = Box::new(Query::TextFile { path: inside(folder.filter(|_| second.bare), &second) });
     if matches!(relation, Relation::Identical | Relation::Difference) {
-        draft.lines = None;
+        // Blank lines would be left out of one file only.
+        if !matches!(&text, Query::Filter { keep: Pred::All(keep), .. } if keep.is_empty()) {
+            return Err(BuildError::Leftover);
+        }
+        draft.lines.take_if(|lines| *lines == LinesWanted::All);
     }
     Ok(Query::Compare { of: Box::new(text), with, relation })
 }
