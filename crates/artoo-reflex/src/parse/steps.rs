@@ -4,7 +4,7 @@
 mod tests;
 mod unclear;
 
-use unclear::{is_cut, is_unclear, misses_folder};
+use unclear::{is_cut, is_unclear, misses_folder, takes_folders};
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ use crate::concept::{ActWord, Concept, Reference, Verb};
 use crate::eval::{Answer, evaluate};
 use crate::lex::{Class, Token};
 use crate::lexicon::{Meaning, TypeForm, lexicon};
-use crate::place::{file_name, parent};
+use crate::place::{file_name, is_archive, parent};
 
 /// Maximum number of steps of a request.
 #[doc(alias = "limit")]
@@ -31,9 +31,6 @@ const MAX_STEPS: usize = 5;
 
 /// Maximum number of tokens between two steps (", and after that").
 const MOST_WORDS_BETWEEN: usize = 4;
-
-/// Words that make a singular noun stand for all.
-const EACH: [&str; 5] = ["every", "each", "any", "all", "both"];
 
 /// Positions in a request where one step can end and the next begin.
 pub(super) struct StepBoundaries {
@@ -240,7 +237,10 @@ pub(super) fn stretch(
     if (0..said.len()).any(|at| phrase("corrections", said, at).is_some()) {
         return found;
     }
-    let says_each = said.iter().any(|token| EACH.iter().any(|word| is_word(Some(token), word)));
+    // "I don't need it any more" names no files.
+    let is_every = |at| phrase("every", said, at).is_some() || is_word(said.get(at), "both");
+    let is_each = |at| is_every(at) && phrase("not_every", said, at).is_none();
+    let says_each = (0..said.len()).any(is_each);
     let context = &Context { says_each, asks_whether: asks_whether(said), ..*context };
     let same_request = before.filter(|before| before.is_in_same_request());
     let asks = phrase("asks", said, after_lead(said, 0)).is_some();
@@ -282,15 +282,21 @@ fn holds(context: &Context<'_>, said: &[Token], step: &Step) -> bool {
         Step::Ask(of) => Some(of),
     };
     // "list the files in docs and their contents" asks for more than their names; a folder is deleted as a whole.
-    let is_whole = |of: &Query| of.kind() == Kind::Any || (of.kind() == Kind::Folder && matches!(step, Step::Do(_)));
+    let is_whole = |of: &Query| of.kind() == Kind::Any || (of.kind() == Kind::Folder && takes_folders(step));
     if has(said, "with_contents") && !of.is_some_and(is_whole) {
         return false;
     }
     match step {
         step if is_unclear(context, said, step) => false,
         // "delete docs/a.txt and b.txt": the second one may be in docs.
-        Step::Do(act) if act.selection().is_some_and(|of| is_scattered(context, said, of)) => false,
-        Step::Do(Act::CreateFile { path, text }) => !is_cut(said, path) && !is_cut(said, text),
+        _ if of.is_some_and(|of| is_scattered(context, said, of)) => false,
+        // "write hello in a new file a.txt" doesn't make an empty file.
+        Step::Do(Act::CreateFile { path, text }) => {
+            let is_name = |token: &Token| file_name(path) == Some(token.raw.as_str());
+            let named = said.iter().position(is_name).and_then(|at| said.get(..at));
+            let is_left = text.is_empty() && has(after_verb(named.unwrap_or_default()), "fillers");
+            !is_left && !is_cut(said, path) && !is_cut(said, text)
+        }
         Step::Do(Act::CreateFolder { paths }) => !paths.iter().any(|path| is_cut(said, path)),
         Step::Do(Act::Rename { change: NameChange::To(name), .. }) => !is_cut(said, name),
         // "a copy of a.txt in docs named b.txt": the place may be that of the copy.
@@ -299,6 +305,10 @@ fn holds(context: &Context<'_>, said: &[Token], step: &Step) -> bool {
             | Act::Move { of: Query::Paths { paths, .. }, to: Target::As(to) },
         ) => {
             let is_bare = |path: &String| said.iter().any(|token| file_name(path) == Some(token.raw.as_str()));
+            // "put a.txt into b.zip" packs it.
+            if is_archive(to) && !paths.iter().all(|path| is_archive(path)) {
+                return false;
+            }
             let named = said.iter().position(|token| file_name(to) == Some(token.raw.as_str())).unwrap_or_default();
             let (before, after) = said.split_at(named);
             // "put that as x in a.txt" moves no file.
@@ -330,7 +340,12 @@ fn holds(context: &Context<'_>, said: &[Token], step: &Step) -> bool {
         Step::Ask(Query::Filter { keep: Pred::Name(NameTest::Is(_)), .. }) if has(after_verb(said), "shows_it") => {
             false
         }
-        Step::Ask(Query::Aggregate { function: Function::Count, .. }) if counts_two_kinds(said) => false,
+        Step::Ask(Query::Aggregate { function, .. })
+            if matches!(function, Function::Count | Function::Any)
+                && joins_two_kinds(said, *function == Function::Any) =>
+        {
+            false
+        }
         // "tell me if a.txt exists" does not ask for its text.
         Step::Ask(Query::TextFile { .. }) if has(said, "existence") => false,
         Step::Ask(of) if of.ty() == Ok(Ty::Lines) => !only_edits(said),
@@ -338,12 +353,15 @@ fn holds(context: &Context<'_>, said: &[Token], step: &Step) -> bool {
     }
 }
 
-/// Whether a query names files in several folders, and one that is said without a folder is not there.
+/// Whether a query names several files or folders, and one that is said without a folder is not there: it may be in the
+/// folder of another one, or be a word without an ending that is no name, as in "delete a.txt and confirm".
 fn is_scattered(context: &Context<'_>, said: &[Token], of: &Query) -> bool {
-    let Query::Paths { paths, .. } = of else { return false };
+    let (Query::Paths { paths, .. } | Query::Tree { roots: paths, .. }) = of.source() else { return false };
     let folders: BTreeSet<&str> = paths.iter().map(|path| parent(path)).collect();
     let is_bare = |path: &String| said.iter().any(|token| file_name(path) == Some(token.raw.as_str()));
-    folders.len() > 1 && paths.iter().any(|path| is_bare(path) && context.on_disk(path).is_none())
+    let may_be_other = |path: &String| folders.len() > 1 || file_name(path).is_some_and(|name| !name.contains('.'));
+    let is_missing = |path: &String| is_bare(path) && may_be_other(path) && context.on_disk(path).is_none();
+    paths.len() > 1 && paths.iter().any(is_missing)
 }
 
 /// The tokens after the first one that is not polite.
@@ -351,15 +369,15 @@ fn after_verb(said: &[Token]) -> &[Token] {
     said.get(after_lead(said, 0) + 1..).unwrap_or_default()
 }
 
-/// Whether tokens join two kinds of file by "and", as in "the pdfs and the images": one number for both is not asked for.
-fn counts_two_kinds(said: &[Token]) -> bool {
+/// Whether tokens join two kinds of file by "and", as in "the pdfs and the images", which one answer doesn't fit.
+fn joins_two_kinds(said: &[Token], may_be_one: bool) -> bool {
     let means = |token: &Token, test: fn(&Meaning) -> bool| lexicon().meanings(&token.folded).iter().any(test);
     let is_kind = |token: &Token| means(token, |meaning| matches!(meaning, Meaning::FileType { .. }));
     let are_files = |token: &Token| {
         means(token, |meaning| match meaning {
             Meaning::FileType { form, .. } => *form == TypeForm::Plural,
             Meaning::Concept(concept) => matches!(concept, Concept::Noun { plural: true, .. }),
-        })
+        }) || (may_be_one && (is_kind(token) || is_word(Some(token), "file")))
     };
     said.windows(2).enumerate().any(|(at, pair)| {
         let after = said.iter().skip(at + 2).find(|token| !means_nothing(token));

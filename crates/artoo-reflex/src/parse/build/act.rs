@@ -1,10 +1,10 @@
 //! Builds acts from features.
 
 use super::super::draft::{Draft, TargetWord, of_line};
-use super::files::{found, is_one, paths_in, selection};
+use super::files::{found, is_one, means_one, paths_in, selection};
 use super::{BuildContext, BuildError};
 use crate::algebra::{Act, Depth, Key, Kind, NameChange, Order, Pred, Query, SortKey, Step, Target, Ty};
-use crate::concept::{ActWord, Reference};
+use crate::concept::ActWord;
 use crate::place::{ARCHIVE_ENDINGS, PathKind, Place, file_name, is_archive, parent};
 
 /// Builds the act (change of files) that a draft means.
@@ -44,11 +44,7 @@ pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step
 
 /// The query for the files the act changes.
 fn selected(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
-    let means_one = !cx.context.says_each
-        && draft.plural == Some(false)
-        && draft.superlative.is_none()
-        && draft.nth.is_none()
-        && draft.reference.map_or(draft.has_noun(), |reference| reference == Reference::One);
+    let means_one = means_one(cx, draft);
     // "delete a.txt and b.txt in docs": one of them may be here.
     let is_here = |place: &Place| cx.context.on_disk(&place.path).is_some();
     if draft.object.len() > 1 && !draft.scope.is_empty() && draft.object.iter().any(is_here) {

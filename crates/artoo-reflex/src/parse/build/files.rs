@@ -20,7 +20,7 @@ pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Quer
     if draft.group == Some(GroupKey::Folder) && draft.ask == Some(Ask::Size) && !draft.has_noun() {
         return Err(BuildError::Leftover);
     }
-    let of = selection(cx, draft)?;
+    let of = if draft.ask == Some(Ask::Size) { measured(cx, draft)? } else { selection(cx, draft)? };
     draft.verb = None;
     if of.ty() == Ok(Ty::Processes) {
         return counted(draft, of);
@@ -43,6 +43,23 @@ pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Quer
         return Err(BuildError::Incomplete("what decides the order"));
     }
     Ok(query)
+}
+
+/// Whether a draft means a single file or folder, as "the pdf in docs" does.
+pub(super) fn means_one(cx: &BuildContext<'_>, draft: &Draft) -> bool {
+    !cx.context.says_each
+        && draft.plural == Some(false)
+        && draft.superlative.is_none()
+        && draft.nth.is_none()
+        && draft.reference.map_or(draft.has_noun(), |reference| reference == Reference::One)
+}
+
+/// The files a draft selects, of which a number or the text is asked; an error if it means one and there are several.
+pub(super) fn measured(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
+    let means_one = means_one(cx, draft);
+    let of = selection(cx, draft)?;
+    let is_several = means_one && found(cx, &of).is_some_and(|found| found.len() > 1);
+    if is_several { Err(BuildError::Incomplete("which one")) } else { Ok(of) }
 }
 
 /// The query for the files a draft selects, sorted and limited.

@@ -53,7 +53,7 @@ pub(super) fn order(cx: &mut BuildContext<'_>, draft: &mut Draft, of: Query) -> 
     if is_ordered || ordered.ty() != Ok(Ty::Files) {
         return Ok(limited(ordered, skip, count));
     }
-    if draft.act.is_some() {
+    if draft.act.is_some() || matches!(draft.ask, Some(Ask::Count | Ask::CountThem | Ask::Number(_))) {
         return Err(BuildError::Incomplete("which of them"));
     }
     cx.notes.push("no order was named: in the order of paths".to_owned());

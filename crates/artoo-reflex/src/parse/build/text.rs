@@ -2,7 +2,7 @@
 
 use super::super::draft::{Ask, Draft, LinesWanted, Once, of_line};
 use super::conditions::as_worded;
-use super::files::{inside, ranked_groups, selection};
+use super::files::{inside, measured, ranked_groups, selection};
 use super::order::keys;
 use super::{BuildContext, BuildError, table};
 use crate::algebra::{
@@ -113,7 +113,11 @@ fn compared(draft: &mut Draft, text: Query, second: Option<Place>, folder: Optio
     let second = second.ok_or(BuildError::Incomplete("which two files"))?;
     let with = Box::new(Query::TextFile { path: inside(folder.filter(|_| second.bare), &second) });
     if matches!(relation, Relation::Identical | Relation::Difference) {
-        draft.lines = None;
+        // Blank lines would be left out of one file only.
+        if !matches!(&text, Query::Filter { keep: Pred::All(keep), .. } if keep.is_empty()) {
+            return Err(BuildError::Leftover);
+        }
+        draft.lines.take_if(|lines| *lines == LinesWanted::All);
     }
     Ok(Query::Compare { of: Box::new(text), with, relation })
 }
@@ -233,9 +237,13 @@ fn source(cx: &mut BuildContext<'_>, draft: &mut Draft, has_match: bool) -> Resu
         return Err(BuildError::Leftover);
     }
     let is_many = draft.has_noun() || draft.reference.is_some() || draft.object.len() > 1;
+    let orders_files = draft.lines.is_none() && !has_match && draft.verb != Some(Verb::Read);
+    if is_many && orders_files && (draft.numbered.is_some() || draft.rewrite == Some(Rewrite::Reversed)) {
+        return Err(BuildError::Question { question: "such an order or numbers", of: "files" });
+    }
     if is_many && !wants_entries {
         let superlative = draft.superlative.take_if(|(key, _)| matches!(key, Key::Length | Key::Value));
-        let plural = draft.plural.take_if(|_| draft.superlative.is_none());
+        let plural = draft.plural.filter(|_| draft.superlative.is_none());
         let sort = std::mem::take(&mut draft.sort);
         let of_lines = superlative.is_some() || draft.group == Some(GroupKey::Text);
         // "the newest" alone is no number of files whose text is shown.
@@ -244,7 +252,7 @@ fn source(cx: &mut BuildContext<'_>, draft: &mut Draft, has_match: bool) -> Resu
         }
         let limit = if of_lines { draft.limit.take() } else { None };
         let (group, order) = (draft.group.take(), draft.order.take());
-        let of = selection(cx, draft)?;
+        let of = measured(cx, draft)?;
         draft.order = order;
         (draft.plural, draft.sort, draft.group) = (plural.filter(|_| superlative.is_some()), sort, group);
         (draft.superlative, draft.limit) = (superlative, limit.or(draft.limit));

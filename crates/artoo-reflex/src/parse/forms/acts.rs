@@ -214,6 +214,10 @@ impl Form<'_> {
             "drop_lines" => Query::Filter { of, keep: Pred::Not(Box::new(self.line()?)) },
             "upper" => Query::Rewritten { of, how: Rewrite::UpperCase },
             "lower" => Query::Rewritten { of, how: Rewrite::LowerCase },
+            // "cut the first line and save it to x.txt" may mean that line.
+            "behead" | "betail" if self.text("count").is_none() && self.has_word(&["it", "this", "that"]) => {
+                return None;
+            }
             "behead" | "betail" => {
                 let count: u64 = self.text("count").map_or(Ok(1), str::parse).ok().filter(|count| *count > 0)?;
                 let mirrored = |of| if act == "betail" { Query::Rewritten { of, how: Rewrite::Reversed } } else { *of };

@@ -106,7 +106,7 @@ fn replaceable(item: &Item) -> Option<&str> {
 fn versus(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let files = |item: &Item, count: usize| {
         let draft = item.as_draft(context)?;
-        let plain = only!(draft, object, lines);
+        let plain = only!(draft, object, lines) && matches!(draft.lines, None | Some(LinesWanted::All));
         (plain && draft.object.len() == count).then_some(draft.object)
     };
     let related = |relation, object| Item::draft(Draft { relation: Some(relation), object, ..Draft::default() });

@@ -14,6 +14,7 @@ use crate::parse::build::Built;
 use crate::parse::clauses::phrase;
 use crate::parse::item::Context;
 use crate::parse::pattern::is_word;
+use crate::place::file_name;
 
 /// Words before the folder that is meant.
 const PLACES: [&str; 4] = ["in", "inside", "within", "under"];
@@ -46,11 +47,33 @@ pub(super) fn is_unclear(context: &Context<'_>, said: &[Token], step: &Step) -> 
         let takes = takes_folders(step) && takes_excepted(context, of);
         takes || enters || is_one_of_each(said, of) || (has_word && differs(context, of, set_whole))
     };
-    loses_words(said, step) || loses_place(said, step) || of.is_some_and(means_others)
+    // "every notes.txt" may be in any folder.
+    let is_name = |token: &Token| matches!(token.class, Class::FileName);
+    let names_many =
+        (0..said.len()).any(|at| phrase("every", said, at).is_some_and(|end| said.get(end).is_some_and(is_name)));
+    let is_found = of.is_some_and(|of| matches!(of.source(), Query::Tree { .. }));
+    // Some say "substitute a for b" the other way round.
+    let says = |word| said.iter().any(|token| is_word(Some(token), word));
+    let is_unclear = (names_many && !is_found) || (says("substitute") && says("for")) || means_content(said, step);
+    is_unclear || loses_words(said, step) || loses_place(said, step) || of.is_some_and(means_others)
+}
+
+/// Whether a change of a folder may be one of the files in it, as in "delete my downloads".
+fn means_content(said: &[Token], step: &Step) -> bool {
+    let Step::Do(act @ (Act::Delete { .. } | Act::Move { .. } | Act::Rename { .. } | Act::SetMode { .. })) = step
+    else {
+        return false;
+    };
+    let Some(Query::Paths { paths, kind: Kind::Folder }) = act.selection() else { return false };
+    let is_name = |path: &String, token: &Token| {
+        file_name(path).is_some_and(|name| name != token.raw && name.to_lowercase() == token.raw)
+    };
+    let says_folder = said.iter().any(|token| matches!(token.folded.as_str(), "folder" | "folders" | "directory"));
+    !says_folder && paths.iter().any(|path| said.iter().any(|token| is_name(path, token)))
 }
 
 /// Whether an act on a folder is one on all that is in it.
-fn takes_folders(step: &Step) -> bool {
+pub(super) fn takes_folders(step: &Step) -> bool {
     matches!(step, Step::Do(Act::Copy { .. } | Act::Move { .. } | Act::Archive { .. } | Act::Delete { .. }))
 }
 
