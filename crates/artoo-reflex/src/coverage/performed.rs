@@ -33,7 +33,7 @@ pub fn performed(act: &Value, calls: &[ToolCall], fs: &dyn FileSystem) -> Verifi
 
 /// Checks an act; returns the evidence, or why the check fails.
 fn check(act: &Act, calls: &[ToolCall], fs: &dyn FileSystem) -> Result<String, String> {
-    let listed = listed(calls, fs)?;
+    let listed = listed(calls)?;
     let found = Found::of(calls, fs);
     let modified =
         |path: &Path| if let Act::Rename { change, .. } = act { day(path, change, &listed, &found) } else { None };
@@ -71,9 +71,9 @@ fn check(act: &Act, calls: &[ToolCall], fs: &dyn FileSystem) -> Result<String, S
     }
     let evidence = format!("looked again: {}; nothing else was changed", looked.why);
     Ok(match (act, act.selection()) {
-        (Act::Delete { of }, _) => evidence + deleted(&real(of, fs), &listed, &start, fs)?,
+        (Act::Delete { of }, _) => evidence + deleted(of, &listed, &start, fs)?,
         (_, Some(of)) => {
-            let query = serde_json::to_value(real(of, fs)).map_err(|problem| problem.to_string())?;
+            let query = serde_json::to_value(of).map_err(|problem| problem.to_string())?;
             let lines: String = listed.iter().map(|path| shown(path) + "\n").collect();
             let found = verify(&query, &lines, &before(&found, &moved, &modified));
             if !found.pass {
@@ -89,8 +89,8 @@ fn unreadable(problem: EvalError) -> String {
     format!("could not be read again: {problem}")
 }
 
-/// The paths that were listed and then acted on, with links resolved; an error if the calls are not those of one act.
-fn listed(calls: &[ToolCall], fs: &dyn FileSystem) -> Result<Vec<PathBuf>, String> {
+/// The paths that were listed and then acted on; an error if the calls are not those of one act.
+fn listed(calls: &[ToolCall]) -> Result<Vec<PathBuf>, String> {
     let (mut listed, mut changed, mut listing, mut acts) = (Vec::new(), BTreeSet::new(), None, 0);
     for call in calls {
         if call.status != CallStatus::Ok {
@@ -110,7 +110,7 @@ fn listed(calls: &[ToolCall], fs: &dyn FileSystem) -> Result<Vec<PathBuf>, Strin
             if listing.truncated || *acted_on != Value::from(lines.clone()) {
                 return Err("what was acted on is not what was listed".to_owned());
             }
-            listed.extend(lines.into_iter().map(|line| fs.real(&path(line))));
+            listed.extend(lines.into_iter().map(path));
         }
         if let Some(change) = call.changed.iter().find(|change| !changed.insert(&change.path)) {
             return Err(format!("{} was changed twice", change.path));
@@ -156,7 +156,7 @@ fn before<'a>(
 
 /// The time of the last change of a renamed file: that of the new file beside it whose name the change gives.
 fn day(path: &Path, change: &NameChange, listed: &[PathBuf], found: &Found<'_>) -> Option<Timestamp> {
-    let position = listed.iter().position(|listed| listed == path)? + 1;
+    let position = listed.iter().position(|listed| found.fs.real(listed) == path)? + 1;
     let name = path.file_name()?.to_str()?;
     let made = found.touched.keys().filter(|made| made.parent() == path.parent());
     let times = made.filter_map(|made| Some((made, found.fs.metadata(made).ok()?.modified)));
@@ -165,25 +165,6 @@ fn day(path: &Path, change: &NameChange, listed: &[PathBuf], found: &Found<'_>) 
         new.is_some_and(|new| made.file_name().is_some_and(|made| *made == *new))
     };
     times.into_iter().find(|(made, modified)| is_named(made, *modified)).map(|(_, modified)| modified)
-}
-
-/// The query with the links in its root paths resolved, as change records use real paths.
-fn real(of: &Query, fs: &dyn FileSystem) -> Query {
-    let mut query = of.clone();
-    let whole = |path: &String| {
-        let inside = fs.real(&Path::new(path).join("-"));
-        inside.parent().and_then(Path::to_str).map_or_else(|| path.clone(), str::to_owned)
-    };
-    let itself = |path: &String| fs.real(Path::new(path)).to_str().map_or_else(|| path.clone(), str::to_owned);
-    let mut open = vec![&mut query];
-    while let Some(part) = open.pop() {
-        match part {
-            Query::Tree { roots, .. } => *roots = roots.iter().map(whole).collect(),
-            Query::Paths { paths, .. } => *paths = paths.iter().map(itself).collect(),
-            other => open.extend(other.operands_mut()),
-        }
-    }
-    query
 }
 
 /// Checks that the deleted paths have the names that the query asks for, and that nothing it selects is left.

@@ -156,7 +156,9 @@ impl<'a> Simulator<'a> {
     /// The entries that a query selects, as entries at their real paths; an error if a named path is not there.
     fn selected(&self, of: &Query) -> Result<Vec<Entry>, String> {
         if let Some(chosen) = self.chosen {
-            let entry = |path: &PathBuf| self.disk.metadata(path).map_err(|_| format!("{} was not there", shown(path)));
+            let entry = |path: &PathBuf| {
+                self.disk.metadata(&self.disk.key(path)).map_err(|_| format!("{} was not there", shown(path)))
+            };
             return chosen.iter().map(entry).collect();
         }
         if let Query::Paths { paths, .. } = of.source()
