@@ -176,7 +176,7 @@ fn conditions(keep: &[Pred], root: &str, input: &mut Map<String, Value>) -> Resu
                 exclude.push(match inner.as_ref() {
                     // A pattern with a slash is matched against the path below the root.
                     Pred::Inside(folder) => match folder.strip_prefix(root.trim_end_matches('/')) {
-                        Some(below) if below.starts_with('/') => literal_path(below),
+                        Some(below) if below.starts_with('/') => literal(below),
                         _ => return Err(Unsupported::Predicate("a folder that lies elsewhere")),
                     },
                     other => pattern(other)?,
@@ -194,7 +194,8 @@ fn conditions(keep: &[Pred], root: &str, input: &mut Map<String, Value>) -> Resu
         _ if input.contains_key("patterns") => {
             return Err(Unsupported::Predicate("a condition on the names of things named one by one"));
         }
-        [one] => alternatives(one)?,
+        [Pred::Any(parts)] => parts.iter().map(pattern).collect::<Result<_, _>>()?,
+        [one] => vec![pattern(one)?],
         [one, two] => both(one, two)?,
         _ => return Err(Unsupported::Predicate("more than two conditions on a name")),
     };
@@ -205,14 +206,6 @@ fn conditions(keep: &[Pred], root: &str, input: &mut Map<String, Value>) -> Resu
     // Patterns for kinds of file spell out both cases, so names stay case-sensitive.
     input.insert("ignore_case".to_owned(), json!(false));
     Ok(())
-}
-
-/// The alternative patterns of `glob` for a predicate, one of which must match.
-fn alternatives(pred: &Pred) -> Result<Vec<String>, Unsupported> {
-    match pred {
-        Pred::Any(parts) => parts.iter().map(pattern).collect(),
-        one => pattern(one).map(|pattern| vec![pattern]),
-    }
 }
 
 /// The pattern of `glob` for a predicate on a name.
@@ -234,11 +227,6 @@ fn pattern(pred: &Pred) -> Result<String, Unsupported> {
 fn literal(text: &str) -> String {
     let escape = |c: char| if c == '\\' { "\\\\".to_owned() } else { globset::escape(c.encode_utf8(&mut [0; 4])) };
     text.chars().map(escape).collect()
-}
-
-/// A `glob` pattern that matches exactly this path.
-fn literal_path(path: &str) -> String {
-    path.split('/').map(literal).collect::<Vec<_>>().join("/")
 }
 
 /// A pattern typed by the user, or an error if it means something else in `glob`.
