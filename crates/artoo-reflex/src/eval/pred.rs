@@ -26,7 +26,11 @@ impl<'a> FileTest<'a> {
         };
         let asks = |test: fn(&Pred) -> bool| pred.has(&test);
         let owners = if asks(|one| matches!(one, Pred::Owner(_))) { process::users(fs)? } else { HashMap::new() };
-        let groups = if asks(|one| matches!(one, Pred::Group(_))) { process::groups(fs)? } else { HashMap::new() };
+        let groups = if asks(|one| matches!(one, Pred::Group(_))) {
+            process::by_number("/etc/group", fs)?
+        } else {
+            HashMap::new()
+        };
         Ok(Self { fs, roots, owners, groups })
     }
 
