@@ -80,27 +80,22 @@ fn glob(query: &Query, report: &str) -> Result<ToolRequest, Unsupported> {
     match keys {
         [] => {}
         [key] => {
-            let by = match key.by {
-                Key::Size => "size",
-                Key::Modified => "modified",
-                Key::Name => "name",
-                Key::Path => "path",
-                _ => return Err(Unsupported::Arrangement("this order")),
-            };
-            input.insert("sort".to_owned(), json!({ "by": by, "descending": key.order == Order::Descending }));
+            if !matches!(key.by, Key::Size | Key::Modified | Key::Name | Key::Path) {
+                return Err(Unsupported::Arrangement("this order"));
+            }
+            input.insert("sort".to_owned(), json!({ "by": key.by, "descending": key.order == Order::Descending }));
         }
         _ => return Err(Unsupported::Arrangement("an order by several keys")),
     }
     let kind = source(tree, &mut input)?;
     let root = input.get("root").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let kind = match kind {
-        Kind::File => "file",
-        Kind::Folder => "folder",
-        Kind::Any => "any",
-        Kind::Link => return Err(Unsupported::Arrangement("a list of links")),
-    };
+    if kind == Kind::Link {
+        return Err(Unsupported::Arrangement("a list of links"));
+    }
     // The tool skips an excluded folder with everything below it; here only the folder itself must be excluded.
-    if kind != "file" && input.get("recursive") == Some(&json!(true)) && keep.iter().any(|p| matches!(p, Pred::Not(_)))
+    if kind != Kind::File
+        && input.get("recursive") == Some(&json!(true))
+        && keep.iter().any(|p| matches!(p, Pred::Not(_)))
     {
         return Err(Unsupported::Predicate("folders with an exception"));
     }
