@@ -288,9 +288,10 @@ impl Planner {
             Proposal::Draft(mut draft) => {
                 meets.extend(draft.subtasks.iter_mut().map(|subtask| std::mem::take(&mut subtask.meets)));
                 readings = draft.readings;
+                let tools: Vec<String> = draft.subtasks.iter().flat_map(|subtask| subtask.tools.clone()).collect();
                 (
                     draft.subtasks.into_iter().map(|subtask| draft::planned(subtask, &self.environment)).collect(),
-                    draft::criteria(draft.task_criteria, &self.environment),
+                    draft::criteria(draft.task_criteria, &tools, &self.environment),
                     Vec::new(),
                 )
             }

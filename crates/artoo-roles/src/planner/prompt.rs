@@ -132,7 +132,7 @@ pub(super) fn schema(tools: &[ToolSpec]) -> Value {
                     "required": ["clause", "checks"],
                     "properties": {
                         "clause": part,
-                        "checks": {"type": "array", "minItems": 1, "maxItems": REPLY_READINGS, "items": typed_check()}
+                        "checks": {"type": "array", "maxItems": REPLY_READINGS, "items": typed_check()}
                     }
                 }
             }
