@@ -35,12 +35,18 @@ pub fn performed(act: &Value, calls: &[ToolCall], fs: &dyn FileSystem) -> Verifi
 fn check(act: &Act, calls: &[ToolCall], fs: &dyn FileSystem) -> Result<String, String> {
     let listed = listed(calls)?;
     let found = Found::of(calls, fs);
-    let modified =
-        |path: &Path| if let Act::Rename { change, .. } = act { day(path, change, &listed, &found) } else { None };
+    let real: Vec<PathBuf> = listed.iter().map(|path| fs.real(path)).collect();
+    let modified = |path: &Path| {
+        if let Act::Rename { change: change @ NameChange::Template(_), .. } = act {
+            day(path, change, &real, &found)
+        } else {
+            None
+        }
+    };
     let start = before(&found, &BTreeMap::new(), &modified);
     let mut simulator = Simulator::of(&start, BTreeMap::new());
     simulator.disk.is_limited = false;
-    simulator.chosen = Some(&listed);
+    simulator.chosen = Some(&real);
     let row = match act {
         Act::Replace { path, find, with, to } => {
             let content = text::content(Path::new(path), fs).map_err(unreadable)?;
@@ -156,7 +162,7 @@ fn before<'a>(
 
 /// The time of the last change of a renamed file: that of the new file beside it whose name the change gives.
 fn day(path: &Path, change: &NameChange, listed: &[PathBuf], found: &Found<'_>) -> Option<Timestamp> {
-    let position = listed.iter().position(|listed| found.fs.real(listed) == path)? + 1;
+    let position = listed.iter().position(|listed| listed == path)? + 1;
     let name = path.file_name()?.to_str()?;
     let made = found.touched.keys().filter(|made| made.parent() == path.parent());
     let times = made.filter_map(|made| Some((made, found.fs.metadata(made).ok()?.modified)));

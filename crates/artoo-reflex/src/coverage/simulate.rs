@@ -156,9 +156,7 @@ impl<'a> Simulator<'a> {
     /// The entries that a query selects, as entries at their real paths; an error if a named path is not there.
     fn selected(&self, of: &Query) -> Result<Vec<Entry>, String> {
         if let Some(chosen) = self.chosen {
-            let entry = |path: &PathBuf| {
-                self.disk.metadata(&self.disk.key(path)).map_err(|_| format!("{} was not there", shown(path)))
-            };
+            let entry = |path: &PathBuf| self.disk.metadata(path).map_err(|_| format!("{} was not there", shown(path)));
             return chosen.iter().map(entry).collect();
         }
         if let Query::Paths { paths, .. } = of.source()
@@ -222,8 +220,10 @@ impl<'a> Simulator<'a> {
         let missing: Vec<PathBuf> = missing.map(Path::to_path_buf).collect();
         let existing = missing.last().map_or(Some(path), |outermost| outermost.parent());
         if let Some(existing) = existing {
-            // A link to a folder is resolved unless it is the last component.
-            let is_folder = self.disk.list(existing).is_ok();
+            // A link to a folder is resolved unless it is the last component. Listing a folder for each of many files
+            // that go into it takes time.
+            let is_itself = self.disk.metadata(existing).is_ok_and(|entry| entry.kind == EntryKind::Folder);
+            let is_folder = is_itself || self.disk.list(existing).is_ok();
             if !is_folder {
                 return Err(format!("{} is no folder that can be read", shown(existing)));
             }
