@@ -35,7 +35,8 @@ pub(super) fn rewritten(lines: Vec<Line>, how: &Rewrite) -> Result<Vec<Line>, Ev
         Rewrite::LowerCase => each(<[u8]>::to_ascii_lowercase),
         Rewrite::Mirrored => {
             let mirrored = |line: &Line| {
-                let text = std::str::from_utf8(&line.text).map_err(|_| unknown("a line that is no text"))?;
+                let text =
+                    std::str::from_utf8(&line.text).map_err(|_| EvalError::NoSecondSource("a line that is no text"))?;
                 Ok(Line::plain(text.chars().rev().collect::<String>().into_bytes()))
             };
             lines.iter().map(mirrored).collect::<Result<_, EvalError>>()?
@@ -60,15 +61,10 @@ pub(super) fn rewritten(lines: Vec<Line>, how: &Rewrite) -> Result<Vec<Line>, Ev
     })
 }
 
-/// The error that the named property of a text can't be computed reliably.
-fn unknown(what: &'static str) -> EvalError {
-    EvalError::NoSecondSource(what)
-}
-
 /// The pieces of a line wrapped at this many columns; an error if the width of a character is not certain.
 fn wrapped(line: &[u8], width: usize) -> Result<Vec<Vec<u8>>, EvalError> {
     if width == 0 || line.iter().any(|byte| !(byte.is_ascii_graphic() || matches!(byte, b' ' | b'\t'))) {
-        return Err(unknown("the width of this text"));
+        return Err(EvalError::NoSecondSource("the width of this text"));
     }
     let mut parts = vec![Vec::new()];
     let mut column = 0;
