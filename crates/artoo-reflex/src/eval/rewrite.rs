@@ -29,7 +29,7 @@ pub(super) fn rewritten(lines: Vec<Line>, how: &Rewrite) -> Result<Vec<Line>, Ev
     Ok(match how {
         // Programs change the case of other letters in their own ways.
         Rewrite::UpperCase | Rewrite::LowerCase if !lines.iter().all(|line| is_ascii_cased(&line.text)) => {
-            return Err(unknown("a line with cased letters outside ASCII"));
+            return Err(EvalError::NoSecondSource("a line with cased letters outside ASCII"));
         }
         Rewrite::UpperCase => each(<[u8]>::to_ascii_uppercase),
         Rewrite::LowerCase => each(<[u8]>::to_ascii_lowercase),
