@@ -25,7 +25,6 @@ use std::path::Path;
 
 use crate::algebra::{Key, Order, Query, Relation, SortKey};
 
-pub use crate::coverage::performed;
 pub use disk::{Entry, EntryKind, FileSystem, FileSystemError, Space};
 pub use lines::Line;
 pub use process::Process;

@@ -1,7 +1,7 @@
 //! Lowers questions about files to command lines.
 
 use super::find::find;
-use super::pipeline::{Argv, Pipeline};
+use super::pipeline::{Argv, Pipeline, lines_from_nul};
 use super::selection::{by_field, layers_of_files, paths, stretched, unordered};
 use super::{Programs, Unsupported, folders, lines};
 use crate::algebra::{Field, Function, GroupKey, Key, Layers, Order, Query, SortKey};
@@ -18,11 +18,6 @@ pub(super) fn shown(query: &Query, programs: Programs) -> Result<Pipeline, Unsup
         }
         files => Ok(paths(files, programs)?.pipe(lines_from_nul())),
     }
-}
-
-/// The program that turns NUL-terminated paths into lines.
-pub(super) fn lines_from_nul() -> Argv {
-    Argv::new("tr \\0 \\n")
 }
 
 /// The command that prints `stat` fields of each file, times in UTC.

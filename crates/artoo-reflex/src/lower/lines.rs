@@ -1,7 +1,7 @@
 //! Lowers queries about lines to command lines.
 
 use super::grep::Grep;
-use super::pipeline::{Argv, Pipeline};
+use super::pipeline::{Argv, Pipeline, lines_from_nul};
 use super::selection::paths;
 use super::{Programs, Unsupported};
 use crate::algebra::{Function, Key, NamePart, Order, Part, Pred, Query, Relation, Rewrite, Separator, SortKey, Ty};
@@ -168,7 +168,7 @@ fn names(of: &Query, part: NamePart, programs: Programs) -> Result<Pipeline, Uns
         // An entry directly in the root folder keeps its slash.
         NamePart::Folder => sed.value("s|^/[^/]*$|//|").and("-e").value("s|\\(.\\)/[^/]*$|\\1|"),
     };
-    let names = paths(of, programs)?.pipe(sed).pipe(super::files::lines_from_nul());
+    let names = paths(of, programs)?.pipe(sed).pipe(lines_from_nul());
     let extension = "{ if (NF > 1) print tolower($NF) }";
     let is_extension = part == NamePart::Extension;
     Ok(if is_extension { names.pipe(Argv::bytewise("awk -F .").value(extension)) } else { names })

@@ -95,6 +95,11 @@ impl Pipeline {
     }
 }
 
+/// The program that turns NUL-terminated paths into lines.
+pub(super) fn lines_from_nul() -> Argv {
+    Argv::new("tr \\0 \\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Argv, Pipeline};

@@ -17,7 +17,7 @@ use super::item::Context;
 use super::pattern::{Piece, is_word, pattern, split};
 use crate::algebra::{Query, Step};
 use crate::lex::{Class, Token};
-use crate::place::Place;
+use crate::place::{Place, file_name};
 
 /// Maximum number of ways that a part of a form is matched at one place.
 const MAX_WAYS: usize = 64;
@@ -91,6 +91,16 @@ enum Value {
 
 /// The values of the slots of a form by name.
 type Values = BTreeMap<&'static str, Value>;
+
+/// File name endings of settings.
+const SETTINGS: [&str; 10] = ["env", "ini", "toml", "yaml", "yml", "json", "conf", "cfg", "config", "properties"];
+
+/// Whether a file holds settings, to go by its name.
+fn holds_settings(path: &str) -> bool {
+    let name = file_name(path).unwrap_or_default().to_lowercase();
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending);
+    name.starts_with(".env") || ending.is_some_and(|ending| SETTINGS.contains(&ending))
+}
 
 /// The values that a slot may take at one position, each with the position of the next token.
 type Ways = Vec<(usize, Value)>;

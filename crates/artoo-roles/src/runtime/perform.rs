@@ -169,7 +169,7 @@ fn decide(
             Ok(output) => artoo_reflex::eval::verify(query, &output, &RealFiles),
             Err(problem) => CheckOutcome::hindered(problem),
         },
-        Check::Performed { act, .. } => artoo_reflex::eval::performed(act, &order.calls, &RealFiles),
+        Check::Performed { act, .. } => artoo_reflex::coverage::performed(act, &order.calls, &RealFiles),
         Check::OutputNotEmpty {}
         | Check::OutputIsNumber {}
         | Check::ExitCode { .. }

@@ -3,8 +3,7 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use super::settings::holds_settings;
-use super::{Matcher, Value, Values, is_word};
+use super::{Matcher, Value, Values, holds_settings, is_word};
 use crate::algebra::{
     Act, Function, Key, Kind, ModeChange, NameChange, NamePart, NameTest, Order, Part, Pred, Query, Rewrite, Separator,
     SortKey, Step, Target, Ty,

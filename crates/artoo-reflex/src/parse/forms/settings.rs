@@ -3,16 +3,13 @@
 use std::path::Path;
 
 use super::acts::Form;
-use super::is_word;
+use super::{holds_settings, is_word};
 use crate::algebra::{Act, Step};
 use crate::coverage::settings::keys;
 use crate::eval::Entry;
 use crate::lex::Class;
 use crate::lexicon::{FileType, lexicon};
 use crate::place::{file_name, is_archive, parent};
-
-/// File name endings of settings.
-const SETTINGS: [&str; 10] = ["env", "ini", "toml", "yaml", "yml", "json", "conf", "cfg", "config", "properties"];
 
 /// Kinds of files that hold no lines of text.
 const BINARY: [&str; 10] =
@@ -23,13 +20,6 @@ const NOUNS: [&str; 12] = [
     "value", "values", "setting", "settings", "key", "keys", "option", "options", "variable", "entry", "field",
     "property",
 ];
-
-/// Whether a file holds settings, to go by its name.
-pub(super) fn holds_settings(path: &str) -> bool {
-    let name = file_name(path).unwrap_or_default().to_lowercase();
-    let ending = name.rsplit_once('.').map(|(_, ending)| ending);
-    name.starts_with(".env") || ending.is_some_and(|ending| SETTINGS.contains(&ending))
-}
 
 /// The kinds of files with the ending of a name or path.
 pub(super) fn kinds(path: &str) -> impl Iterator<Item = &'static FileType> {

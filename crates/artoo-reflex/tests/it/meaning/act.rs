@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use artoo_reflex::algebra::{Act, Depth, Kind, NameChange, Pred, Query, Target};
-use artoo_reflex::eval::{Answer, EntryKind, FileSystem, Verification, evaluate, performed};
+use artoo_reflex::coverage::performed;
+use artoo_reflex::eval::{Answer, EntryKind, FileSystem, Verification, evaluate};
 use artoo_reflex::lower::perform;
 use artoo_reflex::testing::MemoryFileSystem;
 

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use artoo_proto::{Environment, EvidenceId, FOLDER, FileChange, ToolCall, ToolOrder, ToolOutcome, ToolRequest};
 use artoo_reflex::algebra::{Act, Depth, Fact, Kind, NameChange, NameTest, Pred, Query, Target};
-use artoo_reflex::eval::{Verification, performed, verify};
+use artoo_reflex::coverage::performed;
+use artoo_reflex::eval::{Verification, verify};
 use artoo_reflex::lower::{lower, perform};
 use artoo_tools::{Registry, ToolConfig};
 use serde_json::json;
