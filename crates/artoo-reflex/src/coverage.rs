@@ -28,7 +28,7 @@ use self::simulate::{Expect, Simulation, simulate};
 use crate::algebra::Step;
 use crate::english::english_steps;
 use crate::eval::FileSystem;
-use crate::parse::{Background, ReadClause, background_of, clauses, unsaid};
+use crate::parse::{Background, ReadClause, background_of, clauses, owed, unsaid};
 
 /// What one request asks for, and what the disk would hold if exactly this was done.
 #[derive(Debug)]
@@ -170,7 +170,11 @@ impl Ledger {
             let typed = proposal.checks.iter().map(|check| typed::steps(check, &self.environment, fs));
             let offer = typed.collect::<Result<Vec<_>, _>>().map(|steps| steps.concat());
             let clause = self.reading.clauses.iter().find(|clause| clause.number == proposal.clause);
-            let offer = match clause.and_then(|clause| unsaid(&clause.words, &proposal.checks)) {
+            let problem = |clause: &Clause| match proposal.checks.is_empty() {
+                true => owed(&clause.words),
+                false => unsaid(&clause.words, &proposal.checks),
+            };
+            let offer = match clause.and_then(problem) {
                 Some(words) => Err(format!("“{words}”: no check says this; add one, or leave the clause unread")),
                 None => offer,
             };
@@ -194,7 +198,8 @@ impl Ledger {
         if self.reading.offered.iter().any(|known| known.clause == number) {
             return Ok(());
         }
-        if steps.is_empty() {
+        // A clause that asks for nothing is background to one that does.
+        if steps.is_empty() && self.reading.clauses.len() == 1 {
             return Err("it proposes nothing".to_owned());
         }
         let again = Sequence::of(self.read.steps.clone(), fs);

@@ -220,8 +220,10 @@ fn pieces(tokens: &mut Vec<Token>, core: &str, at: usize) {
     let folded = core.to_lowercase();
     if core.contains('-') && !lexicon().knows(&folded) && !is_path && !core.contains('.') {
         let parts: Vec<&str> = core.split('-').collect();
-        // "my-tool" is a name.
-        let is_name = ["a", "an", "the", "my", "our"].iter().any(|article| folded.starts_with(&format!("{article}-")));
+        // "my-tool" is a name, and so is what is "called fix-login".
+        let is_called = |last: &Token| matches!(last.folded.as_str(), "called" | "named" | "branch" | "tag");
+        let is_name = ["a", "an", "the", "my", "our"].iter().any(|article| folded.starts_with(&format!("{article}-")))
+            || tokens.last().is_some_and(is_called);
         if !is_name && parts.iter().all(|part| lexicon().knows(&part.to_lowercase())) {
             let mut offset = at;
             for part in parts {

@@ -25,7 +25,7 @@ use self::chart::Chart;
 use self::item::Context;
 use self::lexical::{Phrases, corrected};
 use self::steps::StepBoundaries;
-pub(crate) use self::unsaid::unsaid;
+pub(crate) use self::unsaid::{owed, unsaid};
 use crate::algebra::{Query, Step};
 use crate::english::english_steps;
 use crate::eval::FileSystem;

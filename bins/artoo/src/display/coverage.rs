@@ -83,8 +83,7 @@ pub(crate) fn readings(offered: &[OfferedReading]) -> Vec<Line> {
     for reading in offered {
         let words = escape::shorten(&escape::one_line(reading.words.trim()), WORDS_CHARS);
         if reading.obligations.is_empty() {
-            lines
-                .push(Line::plain(format!("  artoo takes \"{words}\" as background: nothing to do, nothing to spare")));
+            lines.push(Line::plain(format!("  Background, with nothing to do and nothing to spare: \"{words}\"")));
             continue;
         }
         lines.push(Line::plain(format!("  The model reads \"{words}\" as:")));
@@ -169,7 +168,7 @@ mod tests {
         assert_eq!(
             texts(readings(&[background])),
             [
-                "  artoo takes \"it's\\nlate\" as background: nothing to do, nothing to spare",
+                "  Background, with nothing to do and nothing to spare: \"it's\\nlate\"",
                 "  Your yes confirms this as your words."
             ]
         );

@@ -27,6 +27,8 @@ pub(super) struct Looked {
     pub(super) installs: bool,
     /// The repository folder whose changes belong to the step, and whether it was made by the step.
     pub(super) repository: Option<(PathBuf, bool)>,
+    /// The same folder and the commit whose files the step checked out.
+    pub(super) checked_out: Option<(PathBuf, String)>,
 }
 
 impl Looked {
@@ -39,6 +41,7 @@ impl Looked {
             calls: BTreeSet::new(),
             installs: false,
             repository: None,
+            checked_out: None,
         }
     }
 

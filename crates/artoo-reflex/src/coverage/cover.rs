@@ -191,13 +191,22 @@ fn place(steps: &[&Step], at: usize, is_partial: bool) -> git::Place {
     let switches = |actions: &[GitAction]| {
         actions.iter().any(|action| matches!(action, GitAction::Switch { .. } | GitAction::Branch { switch: true, .. }))
     };
-    let (all, before) = (on_it(steps), on_it(steps.get(..at).unwrap_or_default()));
-    let later = on_it(steps.get(at + 1..).unwrap_or_default());
+    let is_switch = |action: &GitAction| matches!(action, GitAction::Switch { .. });
+    let (before, rest) = (on_it(steps.get(..at).unwrap_or_default()), on_it(steps.get(at..).unwrap_or_default()));
+    let later = rest.get(1..).unwrap_or_default();
+    // Commits after a switch are on another branch.
+    let until_switch = rest.iter().skip(1).position(is_switch).map_or(rest.len(), |at| at + 1);
+    let made = before.iter().rev().find_map(|action| match action {
+        GitAction::Branch { name, switch: true } => Some(name.clone()),
+        _ => None,
+    });
     git::Place {
         commits_before: commits(&before),
-        commits: commits(&all),
-        switches: all.iter().any(|action| matches!(action, GitAction::Switch { .. })),
-        switches_later: switches(&later),
+        commits: commits(&before) + commits(rest.get(..until_switch).unwrap_or_default()),
+        switches: rest.iter().any(is_switch) || before.iter().any(is_switch),
+        switches_before: before.iter().any(is_switch),
+        switches_later: switches(later),
+        made,
         is_partial,
     }
 }
@@ -232,6 +241,7 @@ struct Claims {
     calls: BTreeSet<EvidenceId>,
     installers: BTreeSet<EvidenceId>,
     repositories: BTreeMap<PathBuf, bool>,
+    checked_out: Vec<(PathBuf, String)>,
 }
 
 impl Claims {
@@ -241,6 +251,7 @@ impl Claims {
         for looked in looked {
             self.calls.extend(looked.calls.iter().cloned());
             self.installers.extend(looked.calls.iter().filter(|_| looked.installs).cloned());
+            self.checked_out.extend(looked.checked_out.clone());
             // A commit of the same task leaves the repository as new as its creation did.
             if let Some((data, is_new)) = &looked.repository {
                 *self.repositories.entry(data.clone()).or_default() |= is_new;
@@ -267,7 +278,8 @@ impl Claims {
             let is_of_git = self.repositories.iter().any(|(data, is_new)| {
                 path.starts_with(data) && (!is_hook || is_sample) && (*is_new || *path != data.join("config"))
             });
-            if !(self.paths.contains(path) || is_time_of_folder || is_of_command || is_of_git) {
+            let is_checked_out = || self.checked_out.iter().any(|out| git::is_as_committed(path, out, found.fs));
+            if !(self.paths.contains(path) || is_time_of_folder || is_of_command || is_of_git || is_checked_out()) {
                 let by = change.by.last().cloned();
                 unasked.extend(by.map(|by| Unasked { path: shown(path), change: change.words().to_owned(), by }));
             }

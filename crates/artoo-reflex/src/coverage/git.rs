@@ -16,12 +16,16 @@ const HASH_CHARS: usize = 40;
 pub(super) struct Place {
     /// The number of commits that the steps before make.
     pub(super) commits_before: usize,
-    /// The number of commits that all steps make.
+    /// The number of commits that all steps make before another branch is checked out.
     pub(super) commits: usize,
     /// Whether a step checks out another branch that was there already.
     pub(super) switches: bool,
+    /// Whether an earlier step does so.
+    pub(super) switches_before: bool,
     /// Whether a later step checks out another branch.
     pub(super) switches_later: bool,
+    /// The new branch that an earlier step checks out.
+    pub(super) made: Option<String>,
     /// Whether a part of the request is not read, which may ask for more.
     pub(super) is_partial: bool,
 }
@@ -38,7 +42,7 @@ pub(super) fn data(folder: &str, fs: &dyn FileSystem) -> PathBuf {
     fs.real(&Path::new(folder).join(".git"))
 }
 
-/// The commit that HEAD names, and the value of the name that an action is about, as they are now.
+/// The commit and the branch that HEAD names, and the value of the name that an action is about, as they are now.
 pub(super) fn snapshot(folder: &str, action: &GitAction, fs: &dyn FileSystem) -> String {
     let data = data(folder, fs);
     let is_there = fs.metadata(&data).is_ok_and(|entry| entry.kind == EntryKind::Folder);
@@ -47,13 +51,16 @@ pub(super) fn snapshot(folder: &str, action: &GitAction, fs: &dyn FileSystem) ->
         GitAction::Tag { name } => value(&data, &format!("refs/tags/{name}"), fs),
         GitAction::Init | GitAction::Commit { .. } => is_there.then(|| "repository".to_owned()),
     };
-    format!("{} {}", head(&data, fs).1.unwrap_or_default(), named.unwrap_or_default())
+    let (branch, commit) = head(&data, fs);
+    format!("{} {} {}", commit.unwrap_or_default(), branch.unwrap_or_default(), named.unwrap_or_default())
 }
 
 /// Compares an action with the repository as it is now.
 pub(super) fn look(folder: &str, action: &GitAction, before: &str, place: &Place, found: &Found<'_>) -> Looked {
     let data = data(folder, found.fs);
-    let (start, named) = before.split_once(' ').unwrap_or((before, ""));
+    let mut parts = before.splitn(3, ' ');
+    let mut part = || parts.next().unwrap_or_default();
+    let (start, first, named) = (part(), part(), part());
     let by: Vec<_> = found
         .calls
         .iter()
@@ -62,17 +69,22 @@ pub(super) fn look(folder: &str, action: &GitAction, before: &str, place: &Place
         .collect();
     let repository = Some((data.clone(), *action == GitAction::Init));
     let (branch, now) = head(&data, found.fs);
+    // The commits of the steps before a switch are on the branch that it left.
+    let left = place.made.as_ref().map_or(first.to_owned(), |name| format!("refs/heads/{name}"));
+    let now = if place.switches && place.switches_later { value(&data, &left, found.fs).or(now) } else { now };
     let looked = match action {
         _ if branch.is_none() && now.is_none() => Looked::refuted("there is no repository"),
         GitAction::Init if named.is_empty() => Looked::shown(by.clone(), "the repository is there"),
         GitAction::Init => Looked::shown(by.clone(), "the repository was there already"),
-        GitAction::Commit { .. } if place.switches => Looked::not_shown("another branch is checked out too"),
+        GitAction::Commit { .. } if place.switches_before => Looked::not_shown("another branch is checked out first"),
         GitAction::Commit { message } => commit(&data, message, (start, now), place, found.fs),
         GitAction::Switch { name } if place.switches_later => {
             Looked::not_shown(format!("another branch than {name} is checked out later"))
         }
         GitAction::Switch { name } if branch.as_deref() == Some(&format!("refs/heads/{name}")) => {
-            Looked::shown(by.clone(), format!("{name} is checked out"))
+            // Commits that this task made hold whatever it wrote.
+            let checked_out = now.filter(|commit| *commit == named).map(|commit| (data.clone(), commit));
+            Looked { checked_out, ..Looked::shown(by.clone(), format!("{name} is checked out")) }
         }
         GitAction::Switch { name } => place.more(format!("{name} is not checked out")),
         GitAction::Branch { .. } | GitAction::Tag { .. } if !named.is_empty() => {
@@ -85,6 +97,10 @@ pub(super) fn look(folder: &str, action: &GitAction, before: &str, place: &Place
                 None if !(is_out && start.is_empty()) => Looked::refuted(format!("there is no branch {name}")),
                 _ if *switch && !is_out && !place.switches_later => place.more(format!("{name} is not checked out")),
                 _ if !*switch && is_out && !place.switches => place.more(format!("{name} was checked out too")),
+                // The commits that follow move it, although another branch is checked out at the end.
+                at if *switch && place.switches_later => {
+                    stands(&data, name, (start, at.clone()), at, true, place, found.fs)
+                }
                 at => stands(&data, name, (start, now), at, is_out, place, found.fs),
             }
         }
@@ -117,6 +133,7 @@ fn stands(
     };
     match at == wanted {
         true => Looked::shown(Vec::new(), format!("{name} stands at the commit asked for")),
+        false if place.switches_before => Looked::not_shown("another branch is checked out first"),
         false => place.more(format!("{name} stands at another commit")),
     }
 }
@@ -199,14 +216,54 @@ fn is_hash(text: &str) -> bool {
     text.len() == HASH_CHARS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// A loose object without its header.
+/// Whether a file of the work tree is as a commit has it: with the same content, or in neither.
+pub(super) fn is_as_committed(path: &Path, (data, commit): &(PathBuf, String), fs: &dyn FileSystem) -> bool {
+    let Some(inside) = data.parent().and_then(|folder| path.strip_prefix(folder).ok()) else { return false };
+    let tree = object(data, commit, fs).and_then(|commit| field(&commit, "tree "));
+    let Some(mut at) = tree else { return false };
+    for name in inside {
+        let Some(entries) = bytes(data, &at, fs) else { return false };
+        match entry(&entries, name.as_encoded_bytes()) {
+            Some(next) => at = next,
+            None => return fs.metadata(path).is_err(),
+        }
+    }
+    let held = |file: &Path| {
+        let mut held = Vec::new();
+        fs.open(file).ok()?.take(MAX_FILE_BYTES).read_to_end(&mut held).ok()?;
+        Some(held)
+    };
+    bytes(data, &at, fs).is_some_and(|committed| held(path) == Some(committed))
+}
+
+/// The name of the object that a tree lists under a name.
+fn entry(tree: &[u8], wanted: &[u8]) -> Option<String> {
+    let mut rest = tree;
+    loop {
+        let end = rest.iter().position(|byte| *byte == 0)?;
+        let (head, after) = rest.split_at(end);
+        let hash = after.get(1..=HASH_CHARS / 2)?;
+        let name = head.splitn(2, |byte| *byte == b' ').nth(1)?;
+        if name == wanted {
+            return Some(hash.iter().map(|byte| format!("{byte:02x}")).collect());
+        }
+        rest = after.get(HASH_CHARS / 2 + 1..)?;
+    }
+}
+
+/// A loose commit or tag without its header.
 fn object(data: &Path, hash: &str, fs: &dyn FileSystem) -> Option<String> {
+    String::from_utf8(bytes(data, hash, fs)?).ok()
+}
+
+/// The content of a loose object.
+fn bytes(data: &Path, hash: &str, fs: &dyn FileSystem) -> Option<Vec<u8>> {
     let (folder, name) = hash.split_at_checked(2).filter(|_| is_hash(hash))?;
     let packed = fs.open(&data.join("objects").join(folder).join(name)).ok()?;
     let mut bytes = Vec::new();
     flate2::read::ZlibDecoder::new(packed).take(MAX_FILE_BYTES).read_to_end(&mut bytes).ok()?;
     let body = bytes.iter().position(|byte| *byte == 0)?;
-    String::from_utf8(bytes.get(body + 1..)?.to_vec()).ok()
+    bytes.get(body + 1..).map(<[u8]>::to_vec)
 }
 
 /// A small text file.

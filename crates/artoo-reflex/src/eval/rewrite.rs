@@ -17,12 +17,17 @@ pub(super) fn matches(lines: &[Line], text: &str, ignore_case: bool, whole_word:
     lines.iter().flat_map(of_line).collect()
 }
 
+/// A line in another case: all its letters if it is UTF-8, else the letters of ASCII.
+fn in_case(line: &[u8], text: fn(&str) -> String, bytes: fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
+    str::from_utf8(line).map_or_else(|_| bytes(line), |line| text(line).into_bytes())
+}
+
 /// The lines after a transformation; an error for bytes that are not UTF-8 or characters of uncertain width.
 pub(super) fn rewritten(lines: Vec<Line>, how: &Rewrite) -> Result<Vec<Line>, EvalError> {
     let each = |change: fn(&[u8]) -> Vec<u8>| lines.iter().map(|line| Line::plain(change(&line.text))).collect();
     Ok(match how {
-        Rewrite::UpperCase => each(<[u8]>::to_ascii_uppercase),
-        Rewrite::LowerCase => each(<[u8]>::to_ascii_lowercase),
+        Rewrite::UpperCase => each(|line| in_case(line, str::to_uppercase, <[u8]>::to_ascii_uppercase)),
+        Rewrite::LowerCase => each(|line| in_case(line, str::to_lowercase, <[u8]>::to_ascii_lowercase)),
         Rewrite::Mirrored => {
             let mirrored = |line: &Line| {
                 let text = std::str::from_utf8(&line.text).map_err(|_| unknown("a line that is no text"))?;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::clauses::{lists, phrase};
+use super::pattern::is_word;
 use super::steps::{begins_a_step, begins_anew};
 use crate::concept::Concept;
 use crate::lex::{Class, Token, lex};
@@ -41,12 +42,18 @@ pub(super) fn background(tokens: &[Token]) -> Option<Background> {
     let verb = verb(tokens, start)?;
     let is_plain = |token: &Token| match token.class {
         Class::Stop => token.raw != "?",
-        Class::Word => !token.folded.ends_with("n't"),
+        Class::Word => true,
         _ => matches!(token.class, Class::Comma | Class::Path | Class::FileName),
     };
     let demands = |at: usize| {
-        let lists = ["demands", "conditions", "exceptions", "negations", "sends", "hedges"];
-        !verb.contains(&at) && (lists.iter().any(|list| phrase(list, tokens, at).is_some()) || begins_anew(tokens, at))
+        let lists = ["demands", "conditions", "exceptions", "negations"];
+        let is_noun = at.checked_sub(1).is_some_and(|before| phrase("determiners", tokens, before).is_some());
+        let is_sent = !is_noun && phrase("sends", tokens, at).is_some();
+        let is_denied = tokens.get(at).is_some_and(|token| token.folded.ends_with("n't"));
+        let is_aside = phrase("asides", tokens, at).is_some();
+        let is_end = is_word(tokens.get(at), "otherwise") && tokens.iter().skip(at + 1).all(is_mark);
+        let is_listed = lists.iter().any(|list| phrase(list, tokens, at).is_some()) && !is_aside && !is_end;
+        !verb.contains(&at) && (is_denied || is_listed || is_sent || begins_anew(tokens, at))
     };
     if !tokens.iter().all(is_plain) || (start..tokens.len()).any(demands) {
         return None;
@@ -60,6 +67,11 @@ fn is_mark(token: &Token) -> bool {
 
 fn is_comma(tokens: &[Token], at: usize) -> bool {
     tokens.get(at).is_some_and(|token| token.class == Class::Comma)
+}
+
+/// Whether a statement begins at a position.
+pub(super) fn states(tokens: &[Token], start: usize) -> bool {
+    phrase("limits", tokens, start).is_none() && verb(tokens, start).is_some()
 }
 
 /// The verb of the statement that begins at a position, or the words that say what a change is for.
@@ -82,9 +94,10 @@ fn verb(tokens: &[Token], start: usize) -> Option<Range<usize>> {
     if let Some(end) = phrase("subject and verb", tokens, start) {
         return Some(start..end);
     }
-    // A request begins with its verb.
-    let is_request = begins_a_step(tokens, start) || phrase("verbs", tokens, start).is_some();
-    if is_request || lists("as ").any(|list| phrase(list, tokens, start).is_some()) {
+    // A request begins with its verb; "the upload" is a noun.
+    let is_noun = phrase("determiners", tokens, start).is_some();
+    let is_listed = || ["verbs"].into_iter().chain(lists("as ")).any(|list| phrase(list, tokens, start).is_some());
+    if !is_noun && (begins_a_step(tokens, start) || is_listed()) {
         return None;
     }
     let mut verbs = (start + 1..=start + MAX_SUBJECT).filter_map(|at| Some(at..phrase("telling", tokens, at)?));

@@ -48,13 +48,20 @@ fn first(list: &str, tokens: &[Token]) -> Option<Range<usize>> {
     (0..tokens.len()).find_map(|at| Some(at..phrase(list, tokens, at)?))
 }
 
-/// The first phrase of a list that is no name: a capital inside a clause begins one, as in "replace Best regards".
+/// The first phrase of a list that is neither a name nor measured: a capital inside a clause begins a name, as in
+/// "replace Best regards", and so does "called"; "fix-login" is one word, and "two weeks old" has a bound.
 fn first_common(list: &str, tokens: &[Token]) -> Option<Range<usize>> {
     let opens = after_lead(tokens, 0);
     let is_name = |at: usize| {
         let begins =
             |token: &Token| token.raw.starts_with(char::is_uppercase) && token.raw.chars().any(char::is_lowercase);
-        at > opens && tokens.get(at).is_some_and(begins)
+        let is_called = |before: usize| ["called", "units"].iter().any(|list| phrase(list, tokens, before).is_some());
+        let is_joined = |token: &Token| {
+            tokens.get(at + 1).is_some_and(|next| next.span.start == token.span.end && next.raw.starts_with('-'))
+        };
+        (at > opens && tokens.get(at).is_some_and(begins))
+            || at.checked_sub(1).is_some_and(is_called)
+            || tokens.get(at).is_some_and(is_joined)
     };
     (0..tokens.len()).filter(|at| !is_name(*at)).find_map(|at| Some(at..phrase(list, tokens, at)?))
 }
@@ -131,7 +138,9 @@ fn sentences(text: &str, tokens: &[Token]) -> Vec<Range<usize>> {
     for (at, token) in tokens.iter().enumerate() {
         let next = tokens.get(at + 1);
         let between = text.get(token.span.end..next.map_or(text.len(), |next| next.span.start)).unwrap_or_default();
+        let is_short = at.checked_sub(1).is_some_and(|before| phrase("abbreviations", tokens, before).is_some());
         let stops = token.class == Class::Stop && token.raw != ":" && next.is_none_or(|next| next.class != Class::Stop);
+        let stops = stops && !(is_short && token.raw == "." && next.is_some());
         if stops || between.contains('\n') || next.is_none() {
             found.push(start..at + 1);
             start = at + 1;

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::antecedent::Antecedent;
+use super::background::states;
 use super::build::{BuildError, Built, build};
 use super::chart::Chart;
 use super::clauses::{after_lead, asks_whether, phrase};
@@ -65,10 +66,15 @@ impl StepBoundaries {
         let mut between = Self::of(tokens).between;
         for at in 1..tokens.len() {
             let joints = tokens.iter().skip(at).take_while(|token| joins(token)).count();
-            if joints > 0 && begins_anew(tokens, at + joints) {
-                between.push((at, at + joints));
+            let next = at + joints;
+            if joints > 0 && (begins_anew(tokens, next) || states(tokens, next)) {
+                between.push((at, next));
             }
-            if phrase("apart", tokens, at).is_some() {
+            // "Ada has moved, so change her address".
+            if joints > 0 && is_word(tokens.get(next), "so") && begins_a_step(tokens, next + 1) {
+                between.push((at, next + 1));
+            }
+            if ["apart", "purposes", "because"].iter().any(|list| phrase(list, tokens, at).is_some()) {
                 between.push((at, at));
             }
         }
@@ -116,11 +122,13 @@ pub(super) fn begins_anew(tokens: &[Token], at: usize) -> bool {
     if !tokens.get(at.saturating_sub(1)).is_some_and(joins) {
         return false;
     }
+    phrase("verbs", tokens, at).is_some() || begins_a_step(tokens, at) || begins_unknown(tokens, at)
+}
+
+/// Whether an unknown word at a position stands where a verb would, before an object.
+pub(super) fn begins_unknown(tokens: &[Token], at: usize) -> bool {
     let is_unknown = |token: &Token| token.class == Class::Word && !lexicon().knows(&token.folded);
-    let has_object = phrase("objects", tokens, at + 1).is_some();
-    phrase("verbs", tokens, at).is_some()
-        || begins_a_step(tokens, at)
-        || (has_object && tokens.get(at).is_some_and(is_unknown))
+    phrase("objects", tokens, at + 1).is_some() && tokens.get(at).is_some_and(is_unknown)
 }
 
 /// Whether a verb or a question starts at a position, perhaps after function words.
@@ -303,6 +311,17 @@ fn holds(context: &Context<'_>, said: &[Token], step: &Step) -> bool {
             }
             let named = said.iter().position(|token| file_name(to) == Some(token.raw.as_str())).unwrap_or_default();
             let (before, after) = said.split_at(named);
+            // "put that as x in a.txt" moves no file.
+            let is_in = |pair: &[Token]| match pair {
+                [word, place] => {
+                    let ends = |path: &String| file_name(path).is_some_and(|name| place.raw.ends_with(name));
+                    ["in", "into", "inside"].iter().any(|within| is_word(Some(word), within)) && paths.iter().any(ends)
+                }
+                _ => false,
+            };
+            if said.windows(2).any(is_in) {
+                return false;
+            }
             let is_last = ["to", "as"].iter().any(|word| is_word(before.last(), word))
                 && !after.iter().any(|token| is_word(Some(token), "in"));
             is_last || paths.iter().all(|path| parent(path) == parent(to)) || !paths.iter().chain([to]).all(is_bare)
@@ -321,6 +340,7 @@ fn holds(context: &Context<'_>, said: &[Token], step: &Step) -> bool {
         Step::Ask(Query::Filter { keep: Pred::Name(NameTest::Is(_)), .. }) if has(after_verb(said), "shows_it") => {
             false
         }
+        Step::Ask(_) if has(said, "new_file") => false,
         Step::Ask(Query::Aggregate { function, .. })
             if matches!(function, Function::Count | Function::Any)
                 && joins_two_kinds(said, *function == Function::Any) =>

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::clauses::{after_lead, lists, phrase};
-use super::steps::{begins_a_step, begins_anew, joins};
+use super::steps::{begins_a_step, begins_anew, begins_unknown, joins};
 use crate::lex::{Class, Token, lex};
 
 /// The first words of a clause that none of the proposed checks accounts for: another act, or a restriction such as
@@ -14,7 +14,8 @@ pub(crate) fn unsaid(words: &str, checks: &[Value]) -> Option<String> {
     checks.iter().for_each(|check| add_texts(check, &mut texts));
     let kinds: Vec<&str> = checks.iter().filter_map(|check| check.get("kind")?.as_str()).collect();
     let is_said = |range: &[Token]| {
-        let said = |token: &Token| texts.iter().any(|known| known.folded == token.folded);
+        // "named deploy" is said by the path ~/bin/deploy.
+        let said = |token: &Token| texts.iter().any(|known| known.folded.rsplit('/').next() == Some(&token.folded));
         !range.is_empty() && range.iter().all(said)
     };
     let has_paths = checks.iter().any(|check| check.get("paths").is_some());
@@ -43,6 +44,25 @@ pub(crate) fn unsaid(words: &str, checks: &[Value]) -> Option<String> {
         }
     }
     None
+}
+
+/// The first words of a clause that ask for something or restrict it, so that it can't be confirmed as background.
+pub(crate) fn owed(words: &str) -> Option<String> {
+    let tokens = lex(words);
+    let opens = after_lead(&tokens, 0);
+    let is_unknown = |at: usize| begins_unknown(&tokens, at);
+    let at = (0..tokens.len()).find(|at| {
+        let found = |list: &str| phrase(list, &tokens, *at).is_some();
+        let is_noun = at.checked_sub(1).is_some_and(|before| phrase("determiners", &tokens, before).is_some());
+        let is_question = tokens.get(*at).is_some_and(|token| token.class == Class::Stop && token.raw == "?");
+        is_question
+            || ["owed", "exceptions"].into_iter().any(found)
+            || (found("conditions") && !found("asides"))
+            || (found("sends") && !is_noun)
+            || (*at == opens && (found("negations") || is_unknown(*at)))
+            || other_act(&tokens, *at, &[]).is_some()
+    })?;
+    tokens.get(at).and_then(|token| words.get(token.span.clone())).map(str::to_owned)
 }
 
 /// Adds the tokens of the texts in a check other than its kind.

@@ -9,33 +9,39 @@ use crate::prompt::bullets;
 
 /// Converts a model's draft of a subtask to a planned subtask, without validation.
 pub(super) fn planned(draft: SubtaskDraft, environment: &Environment) -> PlannedSubtask {
+    let success_criteria = criteria(draft.success_criteria, &draft.tools, environment);
     PlannedSubtask {
         intent: draft.intent,
         context: draft.context,
         sequence: draft.sequence,
         tools: draft.tools,
-        success_criteria: criteria(draft.success_criteria, environment),
+        success_criteria,
         confirm: false,
         recipe: None,
     }
 }
 
+/// The tool whose relative paths start in the workspace; those of the others start in the current folder.
+const WORKSPACE_TOOL: &str = "write_file";
+
 /// A model's criteria with absolute paths, so that the paths in checks can be compared with those in call records.
-/// Checks that only code may build become prose.
-pub(super) fn criteria(drafted: Vec<Criterion>, environment: &Environment) -> Vec<Criterion> {
+/// Checks that only code may build become prose. `tools` are those of the subtask, or of the whole plan.
+pub(super) fn criteria(drafted: Vec<Criterion>, tools: &[String], environment: &Environment) -> Vec<Criterion> {
+    let is_workspace = tools.iter().any(|tool| tool == WORKSPACE_TOOL);
+    let folder = if is_workspace { &environment.workspace } else { &environment.cwd };
     let resolved = |criterion: Criterion| match without_recompute(criterion) {
         Criterion::Checked { check, required } => {
-            Criterion::Checked { check: with_whole_path(check, environment), required }
+            Criterion::Checked { check: with_whole_path(check, folder, environment), required }
         }
         prose @ Criterion::Prose { .. } => prose,
     };
     drafted.into_iter().map(resolved).collect()
 }
 
-/// The check with an absolute path.
-fn with_whole_path(check: Check, environment: &Environment) -> Check {
-    // New files are created in the workspace; files and folders to be counted are relative to the working folder.
-    let written = |path: String| whole_path(&path, &environment.workspace, &environment.home);
+/// The check with an absolute path: that of a file which the subtask writes starts in `folder`, that of files which it
+/// counts in the current folder.
+fn with_whole_path(check: Check, folder: &str, environment: &Environment) -> Check {
+    let written = |path: String| whole_path(&path, folder, &environment.home);
     let found = |path: String| whole_path(&path, &environment.cwd, &environment.home);
     match check {
         Check::FileExists { path } => Check::FileExists { path: written(path) },

@@ -253,9 +253,8 @@ impl Planner {
             draft::add_parts(subtask, meets.get(number).map_or(&[], Vec::as_slice), &self.spec.reading);
         }
         self.issued = Some(Signature::of(&plan));
-        let is_unread = |reading: &ProposedReading| {
-            !reading.checks.is_empty() && self.spec.reading.unread().any(|(clause, _)| clause.number == reading.clause)
-        };
+        let is_unread =
+            |reading: &ProposedReading| self.spec.reading.unread().any(|(clause, _)| clause.number == reading.clause);
         readings.retain(is_unread);
         readings.truncate(REPLY_READINGS);
         readings.iter_mut().for_each(|reading| reading.checks.truncate(REPLY_READINGS));
@@ -288,9 +287,10 @@ impl Planner {
             Proposal::Draft(mut draft) => {
                 meets.extend(draft.subtasks.iter_mut().map(|subtask| std::mem::take(&mut subtask.meets)));
                 readings = draft.readings;
+                let tools: Vec<String> = draft.subtasks.iter().flat_map(|subtask| subtask.tools.clone()).collect();
                 (
                     draft.subtasks.into_iter().map(|subtask| draft::planned(subtask, &self.environment)).collect(),
-                    draft::criteria(draft.task_criteria, &self.environment),
+                    draft::criteria(draft.task_criteria, &tools, &self.environment),
                     Vec::new(),
                 )
             }

@@ -132,7 +132,7 @@ pub(super) fn schema(tools: &[ToolSpec]) -> Value {
                     "required": ["clause", "checks"],
                     "properties": {
                         "clause": part,
-                        "checks": {"type": "array", "minItems": 1, "maxItems": REPLY_READINGS, "items": typed_check()}
+                        "checks": {"type": "array", "maxItems": REPLY_READINGS, "items": typed_check()}
                     }
                 }
             }
@@ -222,9 +222,10 @@ fn typed_check() -> Value {
     for (fields, schema) in [
         (&["paths", "ext"][..], paths),
         (&["path", "place", "glob", "from", "to", "folder", "target"], path),
-        (&["text", "find", "with", "value", "message"], text),
+        (&["text", "find", "with", "message"], text.clone()),
+        (&["value", "bits"], json!({"anyOf": [text, {"type": "integer"}, {"type": "number"}, {"type": "boolean"}]})),
         (&["question", "command", "url", "key", "section", "containing", "name"], line.clone()),
-        (&["bits", "program", "version", "extension"], line),
+        (&["program", "version", "extension"], line),
         (&["older_days", "min_bytes", "pid", "port"], number),
         (&["empty", "recursive", "blank", "executable"], flag),
     ] {

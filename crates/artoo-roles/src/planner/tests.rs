@@ -212,6 +212,13 @@ fn checks_name_whole_paths() {
     for (claim, path) in claims.iter().zip(paths) {
         assert!(claim.contains(path), "{claim}");
     }
+    // A shell works in the current folder.
+    let mut draft = self::draft("shell", "write the greeting");
+    draft["subtasks"][0]["success_criteria"] = json!([check("file_contains", "notes.txt")]);
+    let mut bench = self::bench();
+    let effects = to_question(&mut bench, "write a greeting to notes.txt");
+    let plan = plan_of(run(&mut bench, effects, &[draft]));
+    assert!(plan.subtasks[0].success_criteria[0].claim().contains("/home/u/notes.txt, written"));
 }
 
 #[doc = "holds: design H8"]

@@ -39,7 +39,6 @@ fn offers_that_conflict_or_come_late_are_refused() {
     assert!(ledger.offer(2, vec![copy], &world.fs).unwrap_err().contains("there already"));
     assert!(ledger.offer(1, vec![delete()], &world.fs).is_err());
     assert!(ledger.offer(3, vec![delete()], &world.fs).is_err());
-    assert!(ledger.offer(2, Vec::new(), &world.fs).is_err());
     let mut done = world.clone();
     done.write("/w/n", "n\n");
     assert!(ledger.offer(2, vec![delete()], &done.fs).unwrap_err().contains("changed"));
@@ -101,9 +100,9 @@ fn an_offer_may_not_hinder_what_was_read() {
 fn a_refused_proposal_is_told_once() {
     let world = World::new(&FILES);
     let mut ledger = half_read(&[create("/w/n", "n\n")], &world, &world.fs);
-    let wrong = |checks: Vec<serde_json::Value>| artoo_proto::ProposedReading { clause: 2, checks };
+    let wrong = |clause, checks: Vec<serde_json::Value>| artoo_proto::ProposedReading { clause, checks };
     for _ in 0..2 {
-        ledger.propose(&[wrong(vec![json!({"kind": "none"})]), wrong(vec![])], &world.fs);
+        ledger.propose(&[wrong(2, vec![json!({"kind": "none"})]), wrong(1, vec![])], &world.fs);
     }
     assert_eq!(ledger.reading().refused.len(), 2, "{:#?}", ledger.reading().refused);
     let mut ledger = half_read(&[], &world, &world.fs);
@@ -114,6 +113,63 @@ fn a_refused_proposal_is_told_once() {
     done.remove("/w/b.tmp");
     let coverage = cover(&ledger, &done);
     assert!(coverage.is_complete() && coverage.rows[0].why.contains("nothing"), "{coverage:#?}");
+}
+
+/// Whether a model may propose that a clause beside a read one asks for nothing.
+fn asks_nothing(words: &str) -> bool {
+    let world = World::new(&FILES);
+    let text = format!("x {words}");
+    let unread = Unread { state: NotRead, why: String::new() };
+    let clauses = vec![
+        ReadClause { span: (0, 2), read: Ok(vec![delete()]) },
+        ReadClause { span: (2, text.len()), read: Err(unread) },
+    ];
+    let mut ledger = Ledger::of_clauses(&text, clauses, &environment()).simulate(&world.fs);
+    ledger.propose(&[artoo_proto::ProposedReading { clause: 2, checks: Vec::new() }], &world.fs);
+    let reading = ledger.reading();
+    assert_eq!(reading.offered.is_empty(), !reading.refused.is_empty(), "{words}");
+    !reading.offered.is_empty()
+}
+
+#[test]
+fn a_proposal_without_checks_is_background_unless_words_ask_for_something() {
+    for words in [
+        "need the room",
+        "those never finished",
+        "legal wants it",
+        "the photo shop only takes those",
+        "we expect a busy weekend",
+        "lost track",
+        "i take them to the accountant tomorrow",
+        "We moved office.",
+        "for a support ticket:",
+        "New semester!",
+        "my eyes hurt",
+    ] {
+        assert!(asks_nothing(words), "{words}");
+    }
+    for words in [
+        "and mail it to Ada",
+        "then water the plants",
+        "frobnicate the rest",
+        "how many are left?",
+        "don't touch the rest",
+        "never change c.txt",
+        "leave the drafts alone",
+        "the drafts must stay",
+        "I want to keep the drafts",
+        "but not the pdfs",
+        "except the pdfs",
+        "if there is room",
+        "once a week",
+        "without changing c.txt",
+        "and the rest should be zipped",
+        "count them",
+        "make a backup first",
+        "everything else has to be kept",
+    ] {
+        assert!(!asks_nothing(words), "{words}");
+    }
 }
 
 #[test]
@@ -164,6 +220,8 @@ fn a_proposal_says_every_act_and_restriction_of_its_clause() {
     let (sorted, unique) = (edited("sort"), edited("unique"));
     let renamed = json!({"kind": "renamed", "from": "b.tmp", "to": "c.tmp"});
     let moved = json!({"kind": "moved", "path": "b.tmp", "to": "d/"});
+    let linked = json!({"kind": "linked", "path": "d/deploy", "target": "c"});
+    let elsewhere = json!({"kind": "linked", "path": "d/x", "target": "c"});
     for (words, checks, word) in [
         ("create n.txt with hi in it", vec![&made], None),
         ("create n.txt with hi in it and mail it to Ada", vec![&made], Some("mail")),
@@ -194,6 +252,8 @@ fn a_proposal_says_every_act_and_restriction_of_its_clause() {
         ("throw the repeated lines out of a.txt, keep b.tmp", vec![&unique], Some("keep")),
         ("b.tmp should be c.tmp instead", vec![&renamed], None),
         ("ditch b.tmp instead", vec![&removed], Some("instead")),
+        ("put a symlink to c in d, named deploy", vec![&linked], None),
+        ("put a symlink to c in d and deploy it", vec![&elsewhere], Some("deploy")),
         ("my n.txt should say hi, could you make it", vec![&made], None),
     ] {
         let checks: Vec<_> = checks.into_iter().cloned().collect();
@@ -227,6 +287,15 @@ fn statements_that_ask_for_nothing_are_offered_as_background() {
         ("=x|because Ada has a new laptop", ""),
         ("=x|because Ada has a laptop", "because Ada has a laptop"),
         ("=x,|so nobody edits it by accident", "so nobody edits it by accident"),
+        ("=x,|the upload form doesn't take them otherwise", "the upload form doesn't take them otherwise"),
+        ("=x.|can't read it otherwise", "can't read it otherwise"),
+        ("=x,|i've printed them all", "i've printed them all"),
+        ("=x,|i don't need it anymore", "i don't need it anymore"),
+        ("=x,|i'll start on it tomorrow", "i'll start on it tomorrow"),
+        ("=x|so that i can read it on the train", "so that i can read it on the train"),
+        ("=x|trying to free up room", "trying to free up room"),
+        ("My disk is almost full,|=x", "My disk is almost full"),
+        ("Mr. Smith got his PhD,|=x", "Mr. Smith got his PhD"),
         ("I want to start on the login page:|=x", "I want to start on the login page:"),
         ("I want to start on the login page|=x", ""),
         ("I want to delete the login page:|=x", ""),
@@ -257,6 +326,15 @@ fn statements_that_ask_for_nothing_are_offered_as_background() {
         "Ada is away, mail it to her.",
         "Ada wants to know how many there are.",
         "The rest is deleted.",
+        "They can't be deleted.",
+        "Ada doesn't want them gone.",
+        "Otherwise Ada can't read it.",
+        "I'll delete the rest tomorrow, then tell me how many are left.",
+        "so that only Ada can read it",
+        "trying to keep it private",
+        "don't touch the rest",
+        "I don't need it if Ada has one.",
+        "Ada sends it tomorrow.",
         "Everything was for Ada.",
         "It's for Ada if she wants it.",
         "The first 3 are for Ada.",

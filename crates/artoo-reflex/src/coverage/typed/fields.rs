@@ -33,6 +33,12 @@ impl<'a> Fields<'a> {
     pub(super) fn of(check: &Value, environment: &'a Environment, fs: &'a dyn FileSystem) -> Result<Self, String> {
         let mut left = check.as_object().cloned().ok_or("a check is an object with a `kind`")?;
         left.retain(|_, value| !value.is_null());
+        // A setting may be said as a number or as true, and a mode as a number.
+        for field in ["value", "bits"] {
+            if let Some(value @ (Value::Number(_) | Value::Bool(_))) = left.get_mut(field) {
+                *value = Value::String(value.to_string());
+            }
+        }
         let Some(Value::String(kind)) = left.remove("kind") else {
             return Err("a check needs a `kind`, which is a text".to_owned());
         };

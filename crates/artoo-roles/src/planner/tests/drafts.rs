@@ -36,7 +36,7 @@ fn plan(value: &Value, held: &Held<'_>) -> Plan {
         task_id: task_id(),
         round: 0,
         subtasks: drafted.subtasks.into_iter().map(|d| draft::planned(d, &environment())).collect(),
-        task_criteria: draft::criteria(drafted.task_criteria, &environment()),
+        task_criteria: draft::criteria(drafted.task_criteria, &[], &environment()),
         assumptions: Vec::new(),
         blocked_tools: directive.map(|d| d.blocked_tools.clone()).unwrap_or_default(),
         blocked_targets: directive.map(|d| d.blocked_targets.clone()).unwrap_or_default(),

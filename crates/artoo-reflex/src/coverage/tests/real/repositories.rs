@@ -96,6 +96,44 @@ fn steps_on_a_repository_are_compared_at_their_place() {
     assert_states(&check_after(old, &back, &["git checkout -q -b new", "git checkout -q old"]), &[Shown, Shown]);
     let committed = [switch("old"), commit("m")];
     assert_states(&check_after(old, &committed, &["git checkout -q old", "git commit -qam m"]), &[Shown, NotShown]);
+    let elsewhere = "git checkout -q -b old; git commit -q --allow-empty -m x; git checkout -q main; git branch older";
+    let tagged = [switch("old"), tag("v1")];
+    assert_states(&check_after(elsewhere, &tagged, &["git checkout -q old; git tag v1"]), &[Shown, NotShown]);
+}
+
+#[test]
+fn files_of_a_branch_belong_to_its_checkout() {
+    let prepare = "git checkout -q -b old; echo o > d/e/b.txt; echo n > new.txt; git add -A; git rm -q d/a.txt; \
+                   git commit -qm o; git checkout -q main";
+    let check = |command: &str| check_after(prepare, &[switch("old")], &[command]);
+    assert_complete(&check("git checkout -q old"));
+    for more in ["echo x > new.txt", "echo x > d/a.txt", "echo x >> d/e/b.txt", "git commit -qam x"] {
+        let coverage = check(&format!("git checkout -q old; {more}"));
+        assert!(!coverage.unasked.is_empty() && !coverage.is_complete(), "{more} {coverage:#?}");
+    }
+}
+
+#[test]
+fn a_commit_stays_on_the_branch_that_is_left_after_it() {
+    let back = [commit("m"), tag("v1"), switch("old")];
+    let old = "git branch old";
+    let shown = check_after(old, &back, &["git commit -qam m", "git tag v1", "git checkout -q old"]);
+    assert_states(&shown, &[Shown, Shown, Shown]);
+    for (commands, states) in [
+        (["git commit -qam n", "git tag v1", "git checkout -q old"], [Refuted, Shown, Shown]),
+        (["git tag v1", "git commit -qam m", "git checkout -q old"], [Shown, Refuted, Shown]),
+        (
+            ["git stash -q; git checkout -q old", "git tag v1", "git stash pop -q; git commit -qam m"],
+            [Refuted, Shown, Shown],
+        ),
+    ] {
+        assert_states(&check_after(old, &back, &commands), &states);
+    }
+    let new = [branch("new", true), commit("m"), switch("main")];
+    let commands = ["git checkout -q -b new", "git commit -qam m", "git checkout -q main"];
+    assert_states(&check_after(old, &new, &commands), &[Shown, Shown, Shown]);
+    let elsewhere = ["git checkout -q -b new; git checkout -q main", "git commit -qam m", "true"];
+    assert_states(&check_after(old, &new, &elsewhere), &[Shown, Refuted, Shown]);
 }
 
 #[test]
