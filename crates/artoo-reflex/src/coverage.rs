@@ -11,6 +11,7 @@ mod git;
 mod later;
 mod net;
 mod overlay;
+mod performed;
 pub(crate) mod settings;
 mod simulate;
 #[cfg(test)]
@@ -24,6 +25,7 @@ use artoo_proto::{
     SessionTurn, ToolCall, Unread,
 };
 
+pub use self::performed::performed;
 use self::simulate::{Expect, Simulation, simulate};
 use crate::algebra::Step;
 use crate::english::english_steps;

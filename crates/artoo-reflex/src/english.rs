@@ -6,7 +6,9 @@ mod files;
 mod lines;
 mod pred;
 
-use crate::algebra::{Act, Field, Function, GroupKey, Order, Query, Relation, SortKey, Step, Ty};
+pub use act::english_act;
+
+use crate::algebra::{Field, Function, GroupKey, Order, Query, Relation, SortKey, Step, Ty};
 
 /// The English sentence of a query in normal form.
 #[must_use]
@@ -37,12 +39,6 @@ pub fn english(query: &Query) -> String {
             format!("{verb} the {}", things(query))
         }
     }
-}
-
-/// The English sentence for a change of files.
-#[must_use]
-pub fn english_act(act: &Act) -> String {
-    act::phrase(act)
 }
 
 /// The English sentences of all steps of a request, joined into one text.

@@ -13,7 +13,6 @@ mod glob;
 mod group;
 mod lines;
 mod number;
-mod performed;
 mod pred;
 mod process;
 pub(crate) mod rename;
@@ -26,9 +25,9 @@ use std::path::Path;
 
 use crate::algebra::{Key, Order, Query, Relation, SortKey};
 
+pub use crate::coverage::performed;
 pub use disk::{Entry, EntryKind, FileSystem, FileSystemError, Space};
 pub use lines::Line;
-pub use performed::performed;
 pub use process::Process;
 pub use verify::{Verification, verify};
 

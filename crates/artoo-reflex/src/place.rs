@@ -42,15 +42,14 @@ pub(crate) fn resolve(typed: &str, environment: &Environment) -> Option<Place> {
     let names_folder = typed.ends_with('/') || typed.ends_with('.') || typed == "~";
     let path = clean(&absolute);
     let kind = match file_name(&path) {
-        _ if names_folder => PathKind::Folder,
-        None => PathKind::Folder,
-        Some(name) => match name.rsplit_once('.') {
+        Some(name) if !names_folder => match name.rsplit_once('.') {
             Some((stem, extension)) if !stem.is_empty() && is_extension(extension) => PathKind::File,
             None if name.starts_with(char::is_uppercase) && lexicon().is_file_name(&name.to_lowercase()) => {
                 PathKind::File
             }
             _ => PathKind::Unknown,
         },
+        _ => PathKind::Folder,
     };
     Some(Place { path, kind, bare: !typed.contains('/') && !typed.starts_with('~') })
 }

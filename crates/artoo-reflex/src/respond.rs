@@ -150,15 +150,8 @@ fn label_of_act(act: &Act) -> &'static str {
         Act::Extract { .. } => "unpack_archive",
         Act::Delete { .. } => "delete_files",
         Act::Replace { .. } => "replace_text",
-        Act::Save { .. } | Act::Insert { .. } | Act::SetValue { .. } => "edit_file",
-        Act::SetMode { .. } => "set_permissions",
-        Act::Link { .. } => "create_link",
-        Act::Run { .. } => "run_command",
-        Act::Fetch { .. } => "download",
-        Act::Git { .. } => "git",
-        Act::Stop { .. } => "stop_process",
-        Act::Install { .. } => "install_program",
-        Act::Keep { .. } => "leave_unchanged",
+        // No recipe carries out another act.
+        _ => "other_change",
     }
 }
 

@@ -178,14 +178,8 @@ impl Field {
 impl GroupKey {
     /// Checks that elements of this type can be grouped by this key.
     fn check(self, ty: Ty) -> Result<(), TypeError> {
-        match (self, ty) {
-            (Self::Text, Ty::Lines) => Ok(()),
-            (
-                Self::Extension | Self::Folder | Self::Day | Self::Month | Self::Year | Self::Kind | Self::Owner,
-                Ty::Files,
-            ) => Ok(()),
-            (_, found) => Err(TypeError::Operand { operator: "this grouping", found }),
-        }
+        let wanted = if self == Self::Text { Ty::Lines } else { Ty::Files };
+        if ty == wanted { Ok(()) } else { Err(TypeError::Operand { operator: "this grouping", found: ty }) }
     }
 }
 

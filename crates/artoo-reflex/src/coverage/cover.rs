@@ -236,7 +236,7 @@ fn composed(answers: &[(bool, String, String)]) -> Option<String> {
 
 /// The changes that belong to what was asked for.
 #[derive(Default)]
-struct Claims {
+pub(super) struct Claims {
     paths: BTreeSet<PathBuf>,
     calls: BTreeSet<EvidenceId>,
     installers: BTreeSet<EvidenceId>,
@@ -246,7 +246,7 @@ struct Claims {
 
 impl Claims {
     /// Adds what these steps claim.
-    fn add(&mut self, simulation: &Simulation, looked: &[Looked]) {
+    pub(super) fn add(&mut self, simulation: &Simulation, looked: &[Looked]) {
         self.paths.extend(simulation.nodes.keys().cloned());
         for looked in looked {
             self.calls.extend(looked.calls.iter().cloned());
@@ -260,7 +260,7 @@ impl Claims {
     }
 
     /// The recorded changes that belong to nothing that was asked for; and the changed files that other programs run.
-    fn others(&self, found: &Found<'_>) -> (Vec<Unasked>, Vec<String>) {
+    pub(super) fn others(&self, found: &Found<'_>) -> (Vec<Unasked>, Vec<String>) {
         let (mut unasked, mut run_by_others) = (Vec::new(), Vec::new());
         for (path, change) in found.touched.iter().filter(|(_, change)| change.is_net()) {
             let is_folder =

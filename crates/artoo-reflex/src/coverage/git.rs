@@ -71,7 +71,10 @@ pub(super) fn look(folder: &str, action: &GitAction, before: &str, place: &Place
     let (branch, now) = head(&data, found.fs);
     // The commits of the steps before a switch are on the branch that it left.
     let left = place.made.as_ref().map_or(first.to_owned(), |name| format!("refs/heads/{name}"));
-    let now = if place.switches && place.switches_later { value(&data, &left, found.fs).or(now) } else { now };
+    // A part that is not read may ask for the switch.
+    let is_left = place.is_partial && !left.is_empty() && branch.as_deref().is_some_and(|branch| branch != left);
+    let now =
+        if is_left || (place.switches && place.switches_later) { value(&data, &left, found.fs).or(now) } else { now };
     let looked = match action {
         _ if branch.is_none() && now.is_none() => Looked::refuted("there is no repository"),
         GitAction::Init if named.is_empty() => Looked::shown(by.clone(), "the repository is there"),

@@ -131,7 +131,7 @@ fn after_is_times(state: Option<&str>) -> bool {
 }
 
 /// The path that a record means; a line that is no path stands for itself, and no obligation names it.
-fn path(line: &str) -> PathBuf {
+pub(super) fn path(line: &str) -> PathBuf {
     #[cfg(unix)]
     let name = |bytes| <OsString as std::os::unix::ffi::OsStringExt>::from_vec(bytes);
     escape::path_from_line(line).map_or_else(|| PathBuf::from(line), |bytes| PathBuf::from(name(bytes)))

@@ -38,7 +38,7 @@ pub(super) enum Expect {
 /// Carries out steps one after the other; `nodes` is what steps before have left.
 pub(super) fn simulate(steps: &[&Step], nodes: BTreeMap<PathBuf, Node>, fs: &dyn FileSystem) -> Simulation {
     let acts = steps.iter().rposition(|step| matches!(step, Step::Do(act) if !matches!(act, Act::Keep { .. })));
-    let mut simulator = Simulator { disk: Overlay::new(fs, nodes), is_blind: false, now: Entry::default() };
+    let mut simulator = Simulator::of(fs, nodes);
     simulator.now.modified = fs.now();
     let mut rows = Vec::new();
     for (at, step) in steps.iter().enumerate() {
@@ -57,15 +57,24 @@ pub(super) fn simulate(steps: &[&Step], nodes: BTreeMap<PathBuf, Node>, fs: &dyn
 }
 
 /// The disk as far as the steps were carried out.
-struct Simulator<'a> {
-    disk: Overlay<'a>,
+pub(super) struct Simulator<'a> {
+    pub(super) disk: Overlay<'a>,
     /// Whether a step was carried out of which it is only known afterwards what it changes.
     is_blind: bool,
     /// The facts of a new entry.
     now: Entry,
+    /// The paths that an act is about whatever it selects.
+    pub(super) chosen: Option<&'a [PathBuf]>,
+    /// The new path of each moved entry.
+    pub(super) moved: BTreeMap<PathBuf, PathBuf>,
 }
 
-impl Simulator<'_> {
+impl<'a> Simulator<'a> {
+    pub(super) fn of(fs: &'a dyn FileSystem, nodes: BTreeMap<PathBuf, Node>) -> Self {
+        let disk = Overlay::new(fs, nodes);
+        Self { disk, is_blind: false, now: Entry::default(), chosen: None, moved: BTreeMap::new() }
+    }
+
     /// Answers a question on the disk as the steps before leave it. `has_acts`: the request has changes at all;
     /// `is_last`: none of them follows.
     fn ask(&self, query: &Query, has_acts: bool, is_last: bool) -> Expect {
@@ -83,7 +92,7 @@ impl Simulator<'_> {
     }
 
     /// Carries out one act; an error if it can't be met or can't be compared.
-    fn act(&mut self, act: &Act) -> Result<Expect, String> {
+    pub(super) fn act(&mut self, act: &Act) -> Result<Expect, String> {
         let snapshot = later::snapshot(act, self.disk.fs);
         Ok(paths(match act {
             Act::CreateFolder { paths } => {
@@ -146,6 +155,10 @@ impl Simulator<'_> {
 
     /// The entries that a query selects, as entries at their real paths; an error if a named path is not there.
     fn selected(&self, of: &Query) -> Result<Vec<Entry>, String> {
+        if let Some(chosen) = self.chosen {
+            let entry = |path: &PathBuf| self.disk.metadata(path).map_err(|_| format!("{} was not there", shown(path)));
+            return chosen.iter().map(entry).collect();
+        }
         if let Query::Paths { paths, .. } = of.source()
             && let Some(path) = paths.iter().find(|path| self.disk.metadata(Path::new(path)).is_err())
         {
@@ -207,8 +220,10 @@ impl Simulator<'_> {
         let missing: Vec<PathBuf> = missing.map(Path::to_path_buf).collect();
         let existing = missing.last().map_or(Some(path), |outermost| outermost.parent());
         if let Some(existing) = existing {
-            // A link to a folder is resolved unless it is the last component.
-            let is_folder = self.disk.list(existing).is_ok();
+            // A link to a folder is resolved unless it is the last component. Listing a folder for each of many files
+            // that go into it takes time.
+            let is_itself = self.disk.metadata(existing).is_ok_and(|entry| entry.kind == EntryKind::Folder);
+            let is_folder = is_itself || self.disk.list(existing).is_ok();
             if !is_folder {
                 return Err(format!("{} is no folder that can be read", shown(existing)));
             }
@@ -221,7 +236,7 @@ impl Simulator<'_> {
     }
 
     /// Writes a new text file.
-    fn new_text(&mut self, path: &str, texts: Vec<Vec<u8>>) -> Result<BTreeSet<PathBuf>, String> {
+    pub(super) fn new_text(&mut self, path: &str, texts: Vec<Vec<u8>>) -> Result<BTreeSet<PathBuf>, String> {
         let bytes = texts.first().map_or(0, |text| text.len() as u64);
         let entry = Entry { kind: EntryKind::File, bytes, mode: 0o644, ..self.now.clone() };
         self.place(
@@ -284,6 +299,7 @@ impl Simulator<'_> {
                 touched.append(&mut self.place(&new, entry, content, mode)?);
                 if !is_copy {
                     self.put(&old, None, Content::None, ModeRule::Any);
+                    self.moved.insert(old.clone(), new);
                     touched.insert(old);
                 }
             }
@@ -404,7 +420,7 @@ impl Simulator<'_> {
 }
 
 /// The comparison of these paths.
-fn paths(paths: BTreeSet<PathBuf>) -> Expect {
+pub(super) fn paths(paths: BTreeSet<PathBuf>) -> Expect {
     Expect::Paths(paths, None)
 }
 

@@ -144,8 +144,7 @@ pub(super) fn ledger(clauses: &[&[Step]], world: &World) -> Ledger {
 }
 
 /// A request whose first clause is read, and the second not.
-pub(super) fn half_read(steps: &[Step], world: &World, fs: &dyn FileSystem) -> Ledger {
-    let _ = world;
+pub(super) fn half_read(steps: &[Step], fs: &dyn FileSystem) -> Ledger {
     let unread = Unread { state: CoverageState::NotRead, why: "no".to_owned() };
     let all =
         vec![ReadClause { span: (0, 1), read: Ok(steps.to_vec()) }, ReadClause { span: (1, 2), read: Err(unread) }];

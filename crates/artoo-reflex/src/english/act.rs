@@ -4,7 +4,8 @@ use super::{files, listed, quoted, quoted_path};
 use crate::algebra::{Act, GitAction, Kind, ModeChange, NameChange, ProcessName, Query, Target};
 
 /// The English sentence of an act.
-pub(super) fn phrase(act: &Act) -> String {
+#[must_use]
+pub fn english_act(act: &Act) -> String {
     match act {
         Act::CreateFolder { paths } if paths.len() == 1 => format!("create the folder {}", listed(paths)),
         Act::CreateFolder { paths } => format!("create the folders {}", listed(paths)),

@@ -118,11 +118,6 @@ pub(crate) fn total_size(folder: &Path, fs: &dyn FileSystem) -> Result<u64, Eval
     Ok(regular.fold(0, |sum: u64, entry| sum.saturating_add(entry.bytes)))
 }
 
-/// Whether a path is `/proc` or `/sys`, which the kernel generates.
-fn is_of_the_kernel(path: &Path) -> bool {
-    path == Path::new("/proc") || path == Path::new("/sys")
-}
-
 /// Collects all entries below a folder, without the folder itself.
 pub(crate) fn walk(
     root: &Path,
@@ -137,7 +132,8 @@ pub(crate) fn walk(
             continue;
         }
         // A search through everything skips the file systems that the kernel generates on each read.
-        if root == Path::new("/") && depth == Depth::Whole && is_of_the_kernel(&entry.path) {
+        let is_kernels = || matches!(entry.path_bytes(), b"/proc" | b"/sys");
+        if root == Path::new("/") && depth == Depth::Whole && is_kernels() {
             continue;
         }
         if found.len() + open.len() >= MAX_ENTRIES {

@@ -26,14 +26,20 @@ impl<'a> FileTest<'a> {
         };
         let asks = |test: fn(&Pred) -> bool| pred.has(&test);
         let owners = if asks(|one| matches!(one, Pred::Owner(_))) { process::users(fs)? } else { HashMap::new() };
-        let groups = if asks(|one| matches!(one, Pred::Group(_))) { process::groups(fs)? } else { HashMap::new() };
+        let groups = if asks(|one| matches!(one, Pred::Group(_))) {
+            process::by_number("/etc/group", fs)?
+        } else {
+            HashMap::new()
+        };
         Ok(Self { fs, roots, owners, groups })
     }
 
     /// Whether a predicate holds for a file. A file that can't be read contains no text.
     pub(super) fn holds(&self, pred: &Pred, entry: &Entry) -> bool {
         pred.holds(&|property| match property {
-            Pred::Extension(extension) => has_extension(entry.name_bytes(), extension),
+            Pred::Extension(extension) => {
+                passes_ignoring_case(entry.name_bytes(), &NameTest::Ends(format!(".{extension}")))
+            }
             Pred::Name(test) => passes(entry.name_bytes(), test),
             Pred::NameIgnoringCase(test) => passes_ignoring_case(entry.name_bytes(), test),
             Pred::Inside(folder) => entry.path != Path::new(folder) && entry.path.starts_with(folder),
@@ -96,13 +102,6 @@ pub(super) fn holds_of_process(pred: &Pred, process: &Process) -> bool {
         Pred::Owner(name) => process.user == *name,
         _ => false,
     })
-}
-
-/// Whether a name ends in a dot and this extension, ignoring ASCII case.
-fn has_extension(name: &[u8], extension: &str) -> bool {
-    let extension = extension.as_bytes();
-    let Some(dot) = name.len().checked_sub(extension.len() + 1) else { return false };
-    name.get(dot) == Some(&b'.') && name.get(dot + 1..).is_some_and(|end| end.eq_ignore_ascii_case(extension))
 }
 
 /// Whether a name passes a test, ignoring ASCII case.

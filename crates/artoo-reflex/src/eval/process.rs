@@ -87,13 +87,8 @@ pub(super) fn users(fs: &dyn FileSystem) -> Result<HashMap<u32, String>, EvalErr
     by_number("/etc/passwd", fs)
 }
 
-/// All group names by group id, from `/etc/group`.
-pub(super) fn groups(fs: &dyn FileSystem) -> Result<HashMap<u32, String>, EvalError> {
-    by_number("/etc/group", fs)
-}
-
 /// Names by numeric id from the account file at a path.
-fn by_number(list: &str, fs: &dyn FileSystem) -> Result<HashMap<u32, String>, EvalError> {
+pub(super) fn by_number(list: &str, fs: &dyn FileSystem) -> Result<HashMap<u32, String>, EvalError> {
     let list = text::system_file(list, fs).map_err(|_| EvalError::NoSecondSource("the names of users"))?;
     let user = |line: &str| {
         let mut fields = line.split(':');

@@ -17,20 +17,26 @@ pub(super) fn matches(lines: &[Line], text: &str, ignore_case: bool, whole_word:
     lines.iter().flat_map(of_line).collect()
 }
 
-/// A line in another case: all its letters if it is UTF-8, else the letters of ASCII.
-fn in_case(line: &[u8], text: fn(&str) -> String, bytes: fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
-    str::from_utf8(line).map_or_else(|_| bytes(line), |line| text(line).into_bytes())
+/// Whether no letter outside ASCII has another case.
+fn is_ascii_cased(line: &[u8]) -> bool {
+    let is_plain = |c: char| c.is_ascii() || (c.to_lowercase().eq([c]) && c.to_uppercase().eq([c]));
+    str::from_utf8(line).is_ok_and(|text| text.chars().all(is_plain))
 }
 
 /// The lines after a transformation; an error for bytes that are not UTF-8 or characters of uncertain width.
 pub(super) fn rewritten(lines: Vec<Line>, how: &Rewrite) -> Result<Vec<Line>, EvalError> {
     let each = |change: fn(&[u8]) -> Vec<u8>| lines.iter().map(|line| Line::plain(change(&line.text))).collect();
     Ok(match how {
-        Rewrite::UpperCase => each(|line| in_case(line, str::to_uppercase, <[u8]>::to_ascii_uppercase)),
-        Rewrite::LowerCase => each(|line| in_case(line, str::to_lowercase, <[u8]>::to_ascii_lowercase)),
+        // Programs change the case of other letters in their own ways.
+        Rewrite::UpperCase | Rewrite::LowerCase if !lines.iter().all(|line| is_ascii_cased(&line.text)) => {
+            return Err(EvalError::NoSecondSource("a line with cased letters outside ASCII"));
+        }
+        Rewrite::UpperCase => each(<[u8]>::to_ascii_uppercase),
+        Rewrite::LowerCase => each(<[u8]>::to_ascii_lowercase),
         Rewrite::Mirrored => {
             let mirrored = |line: &Line| {
-                let text = std::str::from_utf8(&line.text).map_err(|_| unknown("a line that is no text"))?;
+                let text =
+                    std::str::from_utf8(&line.text).map_err(|_| EvalError::NoSecondSource("a line that is no text"))?;
                 Ok(Line::plain(text.chars().rev().collect::<String>().into_bytes()))
             };
             lines.iter().map(mirrored).collect::<Result<_, EvalError>>()?
@@ -55,15 +61,10 @@ pub(super) fn rewritten(lines: Vec<Line>, how: &Rewrite) -> Result<Vec<Line>, Ev
     })
 }
 
-/// The error that the named property of a text can't be computed reliably.
-fn unknown(what: &'static str) -> EvalError {
-    EvalError::NoSecondSource(what)
-}
-
 /// The pieces of a line wrapped at this many columns; an error if the width of a character is not certain.
 fn wrapped(line: &[u8], width: usize) -> Result<Vec<Vec<u8>>, EvalError> {
     if width == 0 || line.iter().any(|byte| !(byte.is_ascii_graphic() || matches!(byte, b' ' | b'\t'))) {
-        return Err(unknown("the width of this text"));
+        return Err(EvalError::NoSecondSource("the width of this text"));
     }
     let mut parts = vec![Vec::new()];
     let mut column = 0;

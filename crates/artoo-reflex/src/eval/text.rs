@@ -90,19 +90,13 @@ pub(crate) fn holds(bytes: &[u8], text: &[u8], ignore_case: bool) -> bool {
 
 /// Splits bytes at each occurrence of a text; an empty text never occurs.
 pub(crate) fn split_at(bytes: &[u8], text: &[u8]) -> Vec<Vec<u8>> {
-    let mut parts = vec![Vec::new()];
-    let mut rest = bytes;
-    while let Some((first, after)) = rest.split_first() {
-        if !text.is_empty() && rest.starts_with(text) {
-            parts.push(Vec::new());
-            rest = rest.get(text.len()..).unwrap_or_default();
-        } else {
-            if let Some(part) = parts.last_mut() {
-                part.push(*first);
-            }
-            rest = after;
-        }
+    let (mut parts, mut rest) = (Vec::new(), bytes);
+    let next = |rest: &[u8]| rest.windows(text.len().max(1)).position(|window| window == text);
+    while let Some((part, after)) = next(rest).map(|at| rest.split_at(at)) {
+        parts.push(part.to_vec());
+        rest = after.get(text.len()..).unwrap_or_default();
     }
+    parts.push(rest.to_vec());
     parts
 }
 

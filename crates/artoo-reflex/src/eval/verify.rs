@@ -63,6 +63,13 @@ fn value(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verificatio
     })
 }
 
+/// Takes the first word of a line, with the spaces behind it; `None` for the last one.
+fn take_word<'a>(rest: &mut &'a str) -> Option<&'a str> {
+    let (word, after) = rest.split_once(' ')?;
+    *rest = after.trim_start();
+    Some(word)
+}
+
 /// The tool's output shortened to one line, for the evidence.
 fn shown(output: &str) -> String {
     escape::shorten(&escape::one_line(output.trim()), 40)

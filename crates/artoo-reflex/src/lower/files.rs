@@ -21,7 +21,7 @@ pub(super) fn shown(query: &Query, programs: Programs) -> Result<Pipeline, Unsup
 }
 
 /// The program that turns NUL-terminated paths into lines.
-fn lines_from_nul() -> Argv {
+pub(super) fn lines_from_nul() -> Argv {
     Argv::new("tr \\0 \\n")
 }
 

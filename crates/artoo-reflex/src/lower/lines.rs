@@ -62,14 +62,8 @@ pub(super) fn text(query: &Query, programs: Programs) -> Result<Pipeline, Unsupp
             _ => self::part(text(of, programs)?, *part)?,
         },
         Query::Sort { of, keys } => sort(of, keys, programs)?,
-        Query::Unique { of } => {
-            let sorted = numbered(text(of, programs)?, programs)?.pipe(Argv::bytewise("sort -u -k 2"));
-            in_first_order(sorted)
-        }
-        Query::Repeated { of } => {
-            let sorted = numbered(text(of, programs)?, programs)?.pipe(Argv::bytewise("sort -s -k 2"));
-            in_first_order(sorted.pipe(Argv::bytewise("uniq -d -f 1")))
-        }
+        Query::Unique { of } => picked(text(of, programs)?, &["sort -u -k 2"], programs)?,
+        Query::Repeated { of } => picked(text(of, programs)?, &["sort -s -k 2", "uniq -d -f 1"], programs)?,
         Query::Words { of } => {
             let words = Argv::new("grep -a -o -E -e").value("[[:alnum:]']+");
             text(of, programs)?.pipe(words).pipe(Argv::new("tr [:upper:] [:lower:]"))
@@ -100,31 +94,32 @@ pub(super) fn number(of: &Query, function: Function, programs: Programs) -> Resu
     const NUMBER: &str = "^[[:blank:]]*-?[0-9]+([.][0-9]+)?";
     const SUM: &str = "{ s += $1 } END { printf \"%.15g\\n\", s }";
     const AVERAGE: &str = "{ s += $1; n += 1 } END { if (n > 0) printf \"%.15g\\n\", s / n }";
-    let numbers = || Argv::bytewise("grep -a -o -E -e").value(NUMBER);
-    let last = || Argv::new("tail -n 1");
-    match (function, of) {
-        (Function::Characters, Query::TextFile { path }) => {
+    let numbers = |program: Argv| {
+        let numbers = text(of, programs)?.pipe(Argv::bytewise("grep -a -o -E -e").value(NUMBER));
+        Ok(numbers.pipe(program))
+    };
+    let last = |sorted: Pipeline| sorted.pipe(Argv::new("tail -n 1"));
+    match function {
+        Function::Characters => {
             programs.gnu_only("a count of characters")?;
-            // The file is read unchanged, as a missing newline at its end changes the count.
-            Ok(Pipeline::of(Argv::new("cat").operands([path.as_str()])).pipe(Argv::new("wc -m")))
+            let text = match of {
+                // The file is read unchanged, as a missing newline at its end changes the count.
+                Query::TextFile { path } => Pipeline::of(Argv::new("cat").operands([path.as_str()])),
+                of => text(of, programs)?,
+            };
+            Ok(text.pipe(Argv::new("wc -m")))
         }
-        (Function::Characters, _) => {
-            programs.gnu_only("a count of characters")?;
-            text(of, programs).map(|text| text.pipe(Argv::new("wc -m")))
-        }
-        (Function::Count, _) => text(of, programs).map(|text| text.pipe(count())),
+        Function::Count => text(of, programs).map(|text| text.pipe(count())),
         // What `wc` counts as a word differs by version and locale: in the C locale it doesn't count "ß".
-        (Function::Words, _) => {
+        Function::Words => {
             let a_word_a_line = Argv::bytewise("tr -s [:space:] \\n");
             let not_empty = Argv::bytewise("grep -a -v -x -F -e").value("");
             Ok(text(of, programs)?.pipe(a_word_a_line).pipe(not_empty).pipe(count()))
         }
-        (Function::Minimum, _) => {
-            Ok(text(of, programs)?.pipe(numbers()).pipe(Argv::bytewise("sort -n -r")).pipe(last()))
-        }
-        (Function::Sum, _) => Ok(text(of, programs)?.pipe(numbers()).pipe(Argv::bytewise("awk").value(SUM))),
-        (Function::Average, _) => Ok(text(of, programs)?.pipe(numbers()).pipe(Argv::bytewise("awk").value(AVERAGE))),
-        (Function::Maximum, _) => Ok(text(of, programs)?.pipe(numbers()).pipe(Argv::bytewise("sort -n")).pipe(last())),
+        Function::Minimum => numbers(Argv::bytewise("sort -n -r")).map(last),
+        Function::Maximum => numbers(Argv::bytewise("sort -n")).map(last),
+        Function::Sum => numbers(Argv::bytewise("awk").value(SUM)),
+        Function::Average => numbers(Argv::bytewise("awk").value(AVERAGE)),
         _ => Err(Unsupported::Arrangement("this number over lines")),
     }
 }
@@ -167,21 +162,16 @@ fn rewritten(how: &Rewrite, programs: Programs) -> Result<Argv, Unsupported> {
 /// The command that prints a part of each path as a line.
 fn names(of: &Query, part: NamePart, programs: Programs) -> Result<Pipeline, Unsupported> {
     programs.gnu_only("parts of names")?;
-    let found = paths(of, programs)?;
-    let sed = |script: &'static str| Argv::bytewise("sed -z -e").value(script);
-    let lines = || Argv::new("tr \\0 \\n");
-    Ok(match part {
-        NamePart::Name => found.pipe(sed("s|.*/||")).pipe(lines()),
+    let sed = Argv::bytewise("sed -z -e");
+    let sed = match part {
+        NamePart::Name | NamePart::Extension => sed.value("s|.*/||"),
         // An entry directly in the root folder keeps its slash.
-        NamePart::Folder => {
-            let folder = sed("s|^/[^/]*$|//|").and("-e").value("s|\\(.\\)/[^/]*$|\\1|");
-            found.pipe(folder).pipe(lines())
-        }
-        NamePart::Extension => {
-            let extension = "{ if (NF > 1) print tolower($NF) }";
-            found.pipe(sed("s|.*/||")).pipe(lines()).pipe(Argv::bytewise("awk -F .").value(extension))
-        }
-    })
+        NamePart::Folder => sed.value("s|^/[^/]*$|//|").and("-e").value("s|\\(.\\)/[^/]*$|\\1|"),
+    };
+    let names = paths(of, programs)?.pipe(sed).pipe(super::files::lines_from_nul());
+    let extension = "{ if (NF > 1) print tolower($NF) }";
+    let is_extension = part == NamePart::Extension;
+    Ok(if is_extension { names.pipe(Argv::bytewise("awk -F .").value(extension)) } else { names })
 }
 
 /// The command that lists the entries of an archive.
@@ -239,15 +229,11 @@ fn sort(of: &Query, keys: &[SortKey], programs: Programs) -> Result<Pipeline, Un
     })
 }
 
-/// Adds a program that numbers the lines, so that the original order can be restored later.
-fn numbered(of: Pipeline, programs: Programs) -> Result<Pipeline, Unsupported> {
+/// Adds programs that pick some of the lines, which are numbered meanwhile so that their order can be restored.
+fn picked(of: Pipeline, picks: &[&'static str], programs: Programs) -> Result<Pipeline, Unsupported> {
     programs.gnu_only("lines that occur twice, in their first order")?;
-    Ok(of.pipe(Argv::new("cat -n")))
-}
-
-/// Restores the original order of numbered lines and removes the numbers.
-fn in_first_order(of: Pipeline) -> Pipeline {
-    of.pipe(Argv::bytewise("sort -n")).pipe(Argv::new("cut -f 2-"))
+    let picked = picks.iter().fold(of.pipe(Argv::new("cat -n")), |of, pick| of.pipe(Argv::bytewise(pick)));
+    Ok(picked.pipe(Argv::bytewise("sort -n")).pipe(Argv::new("cut -f 2-")))
 }
 
 /// The program that prints one field of each line.
@@ -291,9 +277,7 @@ fn common(of: &Query, with: &Query, relation: Relation, programs: Programs) -> R
         Relation::OnlyFirst => argv.and("-v"),
         Relation::Identical | Relation::Difference => return Err(Unsupported::Arrangement("this comparison")),
     };
-    let argv = argv.and("-f").value(second).operands([first]);
-    let sorted = numbered(Pipeline::of(argv), programs)?.pipe(Argv::bytewise("sort -u -k 2"));
-    Ok(in_first_order(sorted))
+    picked(Pipeline::of(argv.and("-f").value(second).operands([first])), &["sort -u -k 2"], programs)
 }
 
 /// Adds a program that prints the lines that satisfy a predicate.

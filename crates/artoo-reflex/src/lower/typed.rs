@@ -80,27 +80,22 @@ fn glob(query: &Query, report: &str) -> Result<ToolRequest, Unsupported> {
     match keys {
         [] => {}
         [key] => {
-            let by = match key.by {
-                Key::Size => "size",
-                Key::Modified => "modified",
-                Key::Name => "name",
-                Key::Path => "path",
-                _ => return Err(Unsupported::Arrangement("this order")),
-            };
-            input.insert("sort".to_owned(), json!({ "by": by, "descending": key.order == Order::Descending }));
+            if !matches!(key.by, Key::Size | Key::Modified | Key::Name | Key::Path) {
+                return Err(Unsupported::Arrangement("this order"));
+            }
+            input.insert("sort".to_owned(), json!({ "by": key.by, "descending": key.order == Order::Descending }));
         }
         _ => return Err(Unsupported::Arrangement("an order by several keys")),
     }
     let kind = source(tree, &mut input)?;
     let root = input.get("root").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let kind = match kind {
-        Kind::File => "file",
-        Kind::Folder => "folder",
-        Kind::Any => "any",
-        Kind::Link => return Err(Unsupported::Arrangement("a list of links")),
-    };
+    if kind == Kind::Link {
+        return Err(Unsupported::Arrangement("a list of links"));
+    }
     // The tool skips an excluded folder with everything below it; here only the folder itself must be excluded.
-    if kind != "file" && input.get("recursive") == Some(&json!(true)) && keep.iter().any(|p| matches!(p, Pred::Not(_)))
+    if kind != Kind::File
+        && input.get("recursive") == Some(&json!(true))
+        && keep.iter().any(|p| matches!(p, Pred::Not(_)))
     {
         return Err(Unsupported::Predicate("folders with an exception"));
     }
@@ -176,7 +171,7 @@ fn conditions(keep: &[Pred], root: &str, input: &mut Map<String, Value>) -> Resu
                 exclude.push(match inner.as_ref() {
                     // A pattern with a slash is matched against the path below the root.
                     Pred::Inside(folder) => match folder.strip_prefix(root.trim_end_matches('/')) {
-                        Some(below) if below.starts_with('/') => literal_path(below),
+                        Some(below) if below.starts_with('/') => literal(below),
                         _ => return Err(Unsupported::Predicate("a folder that lies elsewhere")),
                     },
                     other => pattern(other)?,
@@ -194,7 +189,8 @@ fn conditions(keep: &[Pred], root: &str, input: &mut Map<String, Value>) -> Resu
         _ if input.contains_key("patterns") => {
             return Err(Unsupported::Predicate("a condition on the names of things named one by one"));
         }
-        [one] => alternatives(one)?,
+        [Pred::Any(parts)] => parts.iter().map(pattern).collect::<Result<_, _>>()?,
+        [one] => vec![pattern(one)?],
         [one, two] => both(one, two)?,
         _ => return Err(Unsupported::Predicate("more than two conditions on a name")),
     };
@@ -205,14 +201,6 @@ fn conditions(keep: &[Pred], root: &str, input: &mut Map<String, Value>) -> Resu
     // Patterns for kinds of file spell out both cases, so names stay case-sensitive.
     input.insert("ignore_case".to_owned(), json!(false));
     Ok(())
-}
-
-/// The alternative patterns of `glob` for a predicate, one of which must match.
-fn alternatives(pred: &Pred) -> Result<Vec<String>, Unsupported> {
-    match pred {
-        Pred::Any(parts) => parts.iter().map(pattern).collect(),
-        one => pattern(one).map(|pattern| vec![pattern]),
-    }
 }
 
 /// The pattern of `glob` for a predicate on a name.
@@ -234,11 +222,6 @@ fn pattern(pred: &Pred) -> Result<String, Unsupported> {
 fn literal(text: &str) -> String {
     let escape = |c: char| if c == '\\' { "\\\\".to_owned() } else { globset::escape(c.encode_utf8(&mut [0; 4])) };
     text.chars().map(escape).collect()
-}
-
-/// A `glob` pattern that matches exactly this path.
-fn literal_path(path: &str) -> String {
-    path.split('/').map(literal).collect::<Vec<_>>().join("/")
 }
 
 /// A pattern typed by the user, or an error if it means something else in `glob`.

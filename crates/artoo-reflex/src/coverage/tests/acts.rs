@@ -175,7 +175,7 @@ fn existing_targets_and_empty_sets_change_nothing() {
 fn other_content_beside_an_unread_clause_is_not_refuted() {
     let world = World::new(&FILES);
     let step = Step::Do(Act::Insert { path: "/w/a.txt".to_owned(), text: "x\n".to_owned(), at_start: false });
-    let ledger = half_read(&[step], &world, &world.fs);
+    let ledger = half_read(&[step], &world.fs);
     let mut done = world.clone();
     assert_states(&cover(&ledger, &done), &[Refuted, CoverageState::NotRead]);
     done.write("/w/a.txt", "one\nTWO\nx\n");

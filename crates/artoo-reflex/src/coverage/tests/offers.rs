@@ -14,7 +14,7 @@ fn delete() -> Step {
 #[test]
 fn an_offer_counts_only_when_it_is_confirmed() {
     let world = World::new(&FILES);
-    let mut ledger = half_read(&[create("/w/n", "n\n")], &world, &world.fs);
+    let mut ledger = half_read(&[create("/w/n", "n\n")], &world.fs);
     ledger.offer(2, vec![delete()], &world.fs).unwrap();
     assert_eq!(ledger.reading().offered.len(), 1);
     let mut done = world.clone();
@@ -35,7 +35,7 @@ fn an_offer_counts_only_when_it_is_confirmed() {
 fn offers_that_conflict_or_come_late_are_refused() {
     let world = World::new(&FILES);
     let copy = Step::Do(Act::Copy { of: file("/w/a.txt"), to: Target::As("/w/n".to_owned()) });
-    let mut ledger = half_read(&[create("/w/n", "n\n")], &world, &world.fs);
+    let mut ledger = half_read(&[create("/w/n", "n\n")], &world.fs);
     assert!(ledger.offer(2, vec![copy], &world.fs).unwrap_err().contains("there already"));
     assert!(ledger.offer(1, vec![delete()], &world.fs).is_err());
     assert!(ledger.offer(3, vec![delete()], &world.fs).is_err());
@@ -50,7 +50,7 @@ fn offers_that_conflict_or_come_late_are_refused() {
 #[test]
 fn an_offer_is_shown_only_if_all_of_it_was_done() {
     let world = World::new(&FILES);
-    let mut ledger = half_read(&[create("/w/n", "n\n")], &world, &world.fs);
+    let mut ledger = half_read(&[create("/w/n", "n\n")], &world.fs);
     ledger.offer(2, vec![delete(), create("/w/o", "o\n")], &world.fs).unwrap();
     let mut done = world.clone();
     done.remove("/w/b.tmp");
@@ -99,13 +99,13 @@ fn an_offer_may_not_hinder_what_was_read() {
 #[test]
 fn a_refused_proposal_is_told_once() {
     let world = World::new(&FILES);
-    let mut ledger = half_read(&[create("/w/n", "n\n")], &world, &world.fs);
+    let mut ledger = half_read(&[create("/w/n", "n\n")], &world.fs);
     let wrong = |clause, checks: Vec<serde_json::Value>| artoo_proto::ProposedReading { clause, checks };
     for _ in 0..2 {
         ledger.propose(&[wrong(2, vec![json!({"kind": "none"})]), wrong(1, vec![])], &world.fs);
     }
     assert_eq!(ledger.reading().refused.len(), 2, "{:#?}", ledger.reading().refused);
-    let mut ledger = half_read(&[], &world, &world.fs);
+    let mut ledger = half_read(&[], &world.fs);
     assert!(ledger.require(&["removed: b.tmp".to_owned()], true, &world.fs).is_ok());
     assert!(ledger.require(&["x".to_owned()], true, &world.fs).is_err());
     let mut done = world.clone();
@@ -175,7 +175,7 @@ fn a_proposal_without_checks_is_background_unless_words_ask_for_something() {
 #[test]
 fn required_checks_are_about_the_end() {
     let world = World::new(&FILES);
-    let mut ledger = half_read(&[create("/w/n.txt", "n\n")], &world, &world.fs);
+    let mut ledger = half_read(&[create("/w/n.txt", "n\n")], &world.fs);
     ledger.require_steps("text", vec![create("/w/n.txt", "n\n")], &world.fs);
     ledger.require_steps("removed", vec![delete()], &world.fs);
     ledger.require_steps("measured", vec![count(with_extension("txt"))], &world.fs);

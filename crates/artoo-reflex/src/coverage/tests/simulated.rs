@@ -114,7 +114,7 @@ fn steps_see_what_the_steps_before_leave() {
     let at = str::to_owned;
     let world = world();
     let add = |text: &str| Step::Do(Act::Insert { path: at("/w/a.txt"), text: at(text), at_start: false });
-    let twice = half_read(&[add("x\n"), add("y\n")], &world, &world.fs);
+    let twice = half_read(&[add("x\n"), add("y\n")], &world.fs);
     // Nothing was done, so both read acts are refuted although a third clause is unread.
     assert_states(&cover(&twice, &world), &[Refuted, Refuted, NotRead]);
     let mut done = world.clone();

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use artoo_proto::Timestamp;
 
-use super::{Verification, judged, shown};
+use super::{Verification, judged, shown, take_word};
 use crate::algebra::{Fact, Source, Ty};
 use crate::eval::{Answer, EvalError, FileSystem, fact, unreadable};
 
@@ -191,11 +191,7 @@ fn disks(output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
     let mut checked = 0;
     for line in output.lines().skip(1) {
         let mut rest = line.trim_start();
-        let mut bytes = || {
-            let (field, after) = rest.split_once(' ')?;
-            rest = after.trim_start();
-            field.parse::<u64>().ok()
-        };
+        let mut bytes = || take_word(&mut rest)?.parse::<u64>().ok();
         let (Some(size), Some(used), Some(available)) = (bytes(), bytes(), bytes()) else {
             return Ok(Verification::fail(format!("{:?} is no file system with its room", shown(line))));
         };

@@ -1,6 +1,6 @@
 //! Checks lists and counts of processes, which start and end between the command and the check.
 
-use super::{Verification, judged, shown};
+use super::{Verification, judged, shown, take_word};
 use crate::algebra::{Layers, Query};
 use crate::eval::{Answer, EvalError, FileSystem, Process, evaluate, process};
 
@@ -55,11 +55,7 @@ pub(super) fn list(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<V
 /// Parses an output line of `ps`: id, user, resident kilobytes, percent of a processor, name.
 fn listed(line: &str) -> Option<Process> {
     let mut rest = line.trim_start();
-    let mut field = || {
-        let (field, after) = rest.split_once(' ')?;
-        rest = after.trim_start();
-        Some(field)
-    };
+    let mut field = || take_word(&mut rest);
     let (id, user) = (field()?.parse().ok()?, field()?.to_owned());
     let (kilobytes, cpu) = (field()?.parse::<u64>().ok()?, field()?);
     let (whole, tenths) = cpu.split_once('.').unwrap_or((cpu, "0"));

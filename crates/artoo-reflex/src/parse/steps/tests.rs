@@ -84,7 +84,7 @@ fn only_joining_words_stand_between_clauses() {
         for (end, next) in StepBoundaries::wide(&tokens).between {
             for token in &tokens[end..next] {
                 let joins =
-                    [",", ";", ".", "?", "and", "then", "also", "after", "that", "afterwards", "next", "finally"];
+                    [",", ";", ".", "?", "and", "then", "also", "so", "after", "that", "afterwards", "next", "finally"];
                 assert!(joins.contains(&token.folded.as_str()), "{line}: {}", token.raw);
             }
         }

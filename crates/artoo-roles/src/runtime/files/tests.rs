@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use artoo_proto::{Environment, EvidenceId, ToolCall, ToolOrder, ToolOutcome, ToolRequest};
+use artoo_proto::{Environment, EvidenceId, FOLDER, FileChange, ToolCall, ToolOrder, ToolOutcome, ToolRequest};
 use artoo_reflex::algebra::{Act, Depth, Fact, Kind, NameChange, NameTest, Pred, Query, Target};
 use artoo_reflex::eval::{Verification, performed, verify};
 use artoo_reflex::lower::{lower, perform};
@@ -174,6 +174,76 @@ fn an_archive_that_was_packed_comes_out_again() {
         assert!(found.pass, "{name}: {}\n{:?}", found.evidence, calls.last());
         fs::write(machine.at("out/a.txt"), "other").unwrap();
         assert!(!look(&unpack, &calls).pass, "{name}");
+    }
+}
+
+#[test]
+fn acts_on_folders_links_and_days_pass() {
+    use artoo_proto::Timestamp;
+    use artoo_reflex::algebra::{Key, Order, SortKey};
+    let day = |days: u64| std::time::UNIX_EPOCH + std::time::Duration::from_secs(days * 86_400);
+    let machine = || {
+        let machine = Machine::new();
+        std::os::unix::fs::symlink(machine.at("things"), machine.at("link")).unwrap();
+        fs::create_dir_all(machine.at("many/old/in")).unwrap();
+        fs::create_dir_all(machine.at("many/new")).unwrap();
+        for (path, days) in
+            [("many/1", 1), ("many/2", 2), ("many/old/f", 3), ("many/new/f", 4), ("many/new", 20_000), ("many/old", 5)]
+        {
+            let path = machine.at(path);
+            if !Path::new(&path).exists() {
+                fs::write(&path, "same").unwrap();
+            }
+            fs::File::open(&path).unwrap().set_modified(day(days)).unwrap();
+        }
+        machine
+    };
+    let folders = |m: &Machine| {
+        let roots = vec![m.at("many")];
+        let of = Query::Tree { roots, depth: Depth::Direct, hidden: true, kind: Kind::Folder };
+        let keep = Pred::ModifiedBefore(Timestamp::from_millis(86_400_000 * 1000));
+        Query::Filter { of: Box::new(of), keep }
+    };
+    let named = |m: &Machine, path: &str| Query::Paths { paths: vec![m.at(path)], kind: Kind::Any };
+    let children = |m: &Machine, path: &str| Query::Tree {
+        roots: vec![m.at(path)],
+        depth: Depth::Direct,
+        hidden: false,
+        kind: Kind::File,
+    };
+    let oldest = |m: &Machine| Query::Limit {
+        of: Box::new(Query::Sort {
+            of: Box::new(m.files("many")),
+            keys: vec![SortKey { by: Key::Modified, order: Order::Ascending }],
+        }),
+        skip: 0,
+        count: 2,
+    };
+    let acts: [&dyn Fn(&Machine) -> Act; 13] = [
+        &|m| Act::Move { of: folders(m), to: Target::Into(m.at("moved")) },
+        &|m| Act::Delete { of: folders(m) },
+        &|m| Act::Copy { of: folders(m), to: Target::Into(m.at("copied")) },
+        &|m| Act::Rename { of: folders(m), change: NameChange::Prefix("x".to_owned()) },
+        &|m| Act::Rename { of: children(m, "many"), change: NameChange::Template("{name}-{date}".to_owned()) },
+        &|m| Act::Rename { of: oldest(m), change: NameChange::Template("{n}-{date}".to_owned()) },
+        &|m| Act::Move { of: oldest(m), to: Target::Into(m.at("things")) },
+        &|m| Act::Move { of: named(m, "things/c.md"), to: Target::As(m.at("many/new")) },
+        &|m| Act::Move { of: children(m, "link"), to: Target::Into(m.at("out")) },
+        &|m| Act::Delete { of: children(m, "link") },
+        &|m| Act::Delete { of: named(m, "many") },
+        &|m| Act::Archive { of: named(m, "many"), to: m.at("m.zip") },
+        &|m| Act::Copy { of: children(m, "many"), to: Target::Into(m.at("link")) },
+    ];
+    for act in acts {
+        let machine = machine();
+        let act = act(&machine);
+        let calls = machine.perform(&act);
+        let found = look(&act, &calls);
+        assert!(found.pass, "{act:?}: {}", found.evidence);
+        let mut beside = calls;
+        let made = FileChange { path: machine.at("beside"), before: None, after: Some(FOLDER.to_owned()) };
+        beside.last_mut().unwrap().changed.push(made);
+        assert!(!look(&act, &beside).pass, "{act:?}");
     }
 }
 

@@ -129,6 +129,13 @@ fn a_commit_stays_on_the_branch_that_is_left_after_it() {
     ] {
         assert_states(&check_after(old, &back, &commands), &states);
     }
+    // The switch is asked for by a part that is not read.
+    let mut place =
+        Place::prepared(&FILES, "git init -q; git add -A; git commit -qm o; git branch old; echo z >> c.txt");
+    let act = git(&place, commit("m"));
+    let ledger = half_read(&[Step::Do(act)], &place.fs);
+    place.sh("git commit -qam m; git checkout -q old");
+    assert_states(&ledger.cover(&place.calls, &place.fs), &[Shown, CoverageState::NotRead]);
     let new = [branch("new", true), commit("m"), switch("main")];
     let commands = ["git checkout -q -b new", "git commit -qam m", "git checkout -q main"];
     assert_states(&check_after(old, &new, &commands), &[Shown, Shown, Shown]);
