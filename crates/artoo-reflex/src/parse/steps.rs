@@ -340,6 +340,7 @@ fn holds(context: &Context<'_>, said: &[Token], step: &Step) -> bool {
         Step::Ask(Query::Filter { keep: Pred::Name(NameTest::Is(_)), .. }) if has(after_verb(said), "shows_it") => {
             false
         }
+        Step::Ask(_) if has(said, "new_file") => false,
         Step::Ask(Query::Aggregate { function, .. })
             if matches!(function, Function::Count | Function::Any)
                 && joins_two_kinds(said, *function == Function::Any) =>

@@ -403,8 +403,9 @@ fn act() -> BoxedStrategy<Act> {
 
 /// Readings longer than a request may be are not read back.
 fn fits(reading: &str) -> bool {
-    // Whether a line or a file is to hold the word is open, and refused.
-    let is_open = reading.contains("of each of") && reading.contains("the whole word");
+    // Whether a line or a file is to hold the word, or the lines or files of a name are duplicates, is open, and refused.
+    let is_open = (reading.contains("of each of") && reading.contains("the whole word"))
+        || (reading.contains("duplicates of") && reading.contains("named \""));
     !is_open && artoo_reflex::testing::token_count(reading) <= 48 && reading.len() <= 2_000
 }
 

@@ -384,7 +384,12 @@ impl Form<'_> {
         let of = self.query("selection").or_else(|| self.query("names"))?;
         let is_one = matches!(&of, Query::Paths { paths, .. } if paths.len() == 1);
         let change = match act {
-            "rename" => NameChange::To(file_name(&self.path("new").filter(|_| is_one)?)?.to_owned()),
+            "rename" => {
+                let new = self.places("new")?.first().filter(|_| is_one)?;
+                let stays = |path: &String| new.bare || parent(path) == parent(&new.path);
+                let Query::Paths { paths, .. } = &of else { return None };
+                NameChange::To(file_name(&new.path).filter(|_| paths.iter().all(stays))?.to_owned())
+            }
             "rename_text" => {
                 NameChange::Replace { find: self.text("find")?.to_owned(), with: self.text("with")?.to_owned() }
             }
