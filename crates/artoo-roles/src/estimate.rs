@@ -63,7 +63,7 @@ type Sizes = &'static [(Role, usize, usize)];
 /// Sizes of the calls for [`Course::Checked`].
 const CHECKED: Sizes = &[
     (Role::Perceiver, 1_480, 88),
-    (Role::Planner, 8_511, 153),
+    (Role::Planner, 8_761, 153),
     (Role::Executor, 1_605, 105),
     (Role::MetaValidator, 2_105, 208),
 ];
@@ -71,7 +71,7 @@ const CHECKED: Sizes = &[
 /// Sizes of the calls for [`Course::Words`].
 const WORDS: Sizes = &[
     (Role::Perceiver, 1_480, 88),
-    (Role::Planner, 8_511, 122),
+    (Role::Planner, 8_761, 122),
     (Role::Executor, 1_561, 85),
     (Role::AgentValidator, 1_976, 109),
     (Role::MetaValidator, 1_961, 186),
@@ -80,7 +80,7 @@ const WORDS: Sizes = &[
 /// Sizes of the calls for [`Course::Judged`].
 const JUDGED: Sizes = &[
     (Role::Perceiver, 1_480, 88),
-    (Role::Planner, 8_511, 835),
+    (Role::Planner, 8_761, 835),
     (Role::Executor, 1_981, 274),
     (Role::AgentValidator, 6_767, 281),
     (Role::MetaValidator, 8_436, 530),
