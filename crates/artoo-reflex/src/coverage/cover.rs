@@ -194,6 +194,7 @@ fn place(steps: &[&Step], at: usize, is_partial: bool) -> git::Place {
     let is_switch = |action: &GitAction| matches!(action, GitAction::Switch { .. });
     let (before, rest) = (on_it(steps.get(..at).unwrap_or_default()), on_it(steps.get(at..).unwrap_or_default()));
     let later = rest.get(1..).unwrap_or_default();
+    let switches_before = before.iter().any(is_switch);
     // Commits after a switch are on another branch.
     let until_switch = rest.iter().skip(1).position(is_switch).map_or(rest.len(), |at| at + 1);
     let made = before.iter().rev().find_map(|action| match action {
@@ -203,8 +204,8 @@ fn place(steps: &[&Step], at: usize, is_partial: bool) -> git::Place {
     git::Place {
         commits_before: commits(&before),
         commits: commits(&before) + commits(rest.get(..until_switch).unwrap_or_default()),
-        switches: rest.iter().any(is_switch) || before.iter().any(is_switch),
-        switches_before: before.iter().any(is_switch),
+        switches: switches_before || rest.iter().any(is_switch),
+        switches_before,
         switches_later: switches(later),
         made,
         is_partial,

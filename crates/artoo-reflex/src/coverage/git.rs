@@ -231,12 +231,7 @@ pub(super) fn is_as_committed(path: &Path, (data, commit): &(PathBuf, String), f
             None => return fs.metadata(path).is_err(),
         }
     }
-    let held = |file: &Path| {
-        let mut held = Vec::new();
-        fs.open(file).ok()?.take(MAX_FILE_BYTES).read_to_end(&mut held).ok()?;
-        Some(held)
-    };
-    bytes(data, &at, fs).is_some_and(|committed| held(path) == Some(committed))
+    bytes(data, &at, fs).is_some_and(|committed| content(path, fs) == Some(committed))
 }
 
 /// The name of the object that a tree lists under a name.
@@ -259,7 +254,7 @@ fn object(data: &Path, hash: &str, fs: &dyn FileSystem) -> Option<String> {
     String::from_utf8(bytes(data, hash, fs)?).ok()
 }
 
-/// The content of a loose object.
+/// The decompressed content of a loose git object, without its header.
 fn bytes(data: &Path, hash: &str, fs: &dyn FileSystem) -> Option<Vec<u8>> {
     let (folder, name) = hash.split_at_checked(2).filter(|_| is_hash(hash))?;
     let packed = fs.open(&data.join("objects").join(folder).join(name)).ok()?;
@@ -271,7 +266,12 @@ fn bytes(data: &Path, hash: &str, fs: &dyn FileSystem) -> Option<Vec<u8>> {
 
 /// A small text file.
 fn read(path: &Path, fs: &dyn FileSystem) -> Option<String> {
-    let mut text = String::new();
-    fs.open(path).ok()?.take(MAX_FILE_BYTES).read_to_string(&mut text).ok()?;
-    Some(text)
+    String::from_utf8(content(path, fs)?).ok()
+}
+
+/// The first `MAX_FILE_BYTES` of a file.
+fn content(path: &Path, fs: &dyn FileSystem) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    fs.open(path).ok()?.take(MAX_FILE_BYTES).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
 }

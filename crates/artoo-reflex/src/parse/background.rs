@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::clauses::{lists, phrase};
+use super::clauses::{is_noun, lists, phrase};
 use super::pattern::is_word;
 use super::steps::{begins_a_step, begins_anew};
 use crate::concept::Concept;
@@ -47,8 +47,7 @@ pub(super) fn background(tokens: &[Token]) -> Option<Background> {
     };
     let demands = |at: usize| {
         let lists = ["demands", "conditions", "exceptions", "negations"];
-        let is_noun = at.checked_sub(1).is_some_and(|before| phrase("determiners", tokens, before).is_some());
-        let is_sent = !is_noun && phrase("sends", tokens, at).is_some();
+        let is_sent = !is_noun(tokens, at) && phrase("sends", tokens, at).is_some();
         let is_denied = tokens.get(at).is_some_and(|token| token.folded.ends_with("n't"));
         let is_aside = phrase("asides", tokens, at).is_some();
         let is_end = is_word(tokens.get(at), "otherwise") && tokens.iter().skip(at + 1).all(is_mark);
@@ -95,16 +94,16 @@ fn verb(tokens: &[Token], start: usize) -> Option<Range<usize>> {
         return Some(start..end);
     }
     // A request begins with its verb; "the upload" is a noun.
-    let is_noun = phrase("determiners", tokens, start).is_some();
+    let is_subject = phrase("determiners", tokens, start).is_some();
     let is_listed = || ["verbs"].into_iter().chain(lists("as ")).any(|list| phrase(list, tokens, start).is_some());
-    if !is_noun && (begins_a_step(tokens, start) || is_listed()) {
+    if !is_subject && (begins_a_step(tokens, start) || is_listed()) {
         return None;
     }
     let mut verbs = (start + 1..=start + MAX_SUBJECT).filter_map(|at| Some(at..phrase("telling", tokens, at)?));
     verbs.find(|verb| !is_comma(tokens, verb.start.saturating_sub(1)))
 }
 
-/// Whether a word names a file or folder, or a kind or place of them.
+/// Whether a word names a file, a folder, a file type or a known folder such as Downloads.
 fn names_files(token: &Token) -> bool {
     let is_name = |meaning: &Meaning| match meaning {
         Meaning::FileType { .. } => true,

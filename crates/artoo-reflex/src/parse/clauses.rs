@@ -66,6 +66,11 @@ fn first_common(list: &str, tokens: &[Token]) -> Option<Range<usize>> {
     (0..tokens.len()).filter(|at| !is_name(*at)).find_map(|at| Some(at..phrase(list, tokens, at)?))
 }
 
+/// Whether the word at a position is a noun, because a determiner such as "the" stands before it.
+pub(super) fn is_noun(tokens: &[Token], at: usize) -> bool {
+    at.checked_sub(1).is_some_and(|before| phrase("determiners", tokens, before).is_some())
+}
+
 /// The position after polite and joining words.
 pub(super) fn after_lead(tokens: &[Token], start: usize) -> usize {
     let mut at = start;
@@ -178,7 +183,6 @@ impl Chain {
             }
             Err(unread) => {
                 // What is polite or only tells how things are is no part of what is unread beside it.
-                let said = tokens.get(range.clone()).unwrap_or_default();
                 let is_apart = unread.state == CoverageState::Courtesy || background(said).is_some();
                 chain.unread += if is_apart { 0 } else { words(&range) };
                 if unread.state != CoverageState::Courtesy {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::clauses::{after_lead, lists, phrase};
+use super::clauses::{after_lead, is_noun, lists, phrase};
 use super::steps::{begins_a_step, begins_anew, begins_unknown, joins};
 use crate::lex::{Class, Token, lex};
 
@@ -24,8 +24,8 @@ pub(crate) fn unsaid(words: &str, checks: &[Value]) -> Option<String> {
             let end = phrase(list, &tokens, at).filter(|_| token.class == Class::Word)?;
             tokens.get(at..end).filter(|run| !is_said(run))
         };
-        let before = |list: &str| at.checked_sub(1).is_some_and(|before| phrase(list, &tokens, before).is_some());
-        let is_noun = before("determiners") || before("sorted order");
+        let is_order = at.checked_sub(1).is_some_and(|before| phrase("sorted order", &tokens, before).is_some());
+        let is_noun = is_noun(&tokens, at) || is_order;
         let asks = kinds.iter().any(|kind| matches!(*kind, "measured" | "ran")) && is_asked(&tokens, at);
         let excepts = has_paths || kinds.contains(&"unchanged");
         let denies = kinds.iter().any(|kind| matches!(*kind, "unchanged" | "mode_set"));
@@ -50,16 +50,14 @@ pub(crate) fn unsaid(words: &str, checks: &[Value]) -> Option<String> {
 pub(crate) fn owed(words: &str) -> Option<String> {
     let tokens = lex(words);
     let opens = after_lead(&tokens, 0);
-    let is_unknown = |at: usize| begins_unknown(&tokens, at);
     let at = (0..tokens.len()).find(|at| {
         let found = |list: &str| phrase(list, &tokens, *at).is_some();
-        let is_noun = at.checked_sub(1).is_some_and(|before| phrase("determiners", &tokens, before).is_some());
         let is_question = tokens.get(*at).is_some_and(|token| token.class == Class::Stop && token.raw == "?");
         is_question
             || ["owed", "exceptions"].into_iter().any(found)
             || (found("conditions") && !found("asides"))
-            || (found("sends") && !is_noun)
-            || (*at == opens && (found("negations") || is_unknown(*at)))
+            || (found("sends") && !is_noun(&tokens, *at))
+            || (*at == opens && (found("negations") || begins_unknown(&tokens, *at)))
             || other_act(&tokens, *at, &[]).is_some()
     })?;
     tokens.get(at).and_then(|token| words.get(token.span.clone())).map(str::to_owned)
