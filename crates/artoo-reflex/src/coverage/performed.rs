@@ -31,7 +31,7 @@ pub fn performed(act: &Value, calls: &[ToolCall], fs: &dyn FileSystem) -> Verifi
     check(&act, calls, fs).map_or_else(Verification::fail, Verification::pass)
 }
 
-/// Checks an act; returns the evidence, or why the check fails.
+/// Compares the recorded changes of an act with its simulation; returns the evidence, or why they differ.
 fn check(act: &Act, calls: &[ToolCall], fs: &dyn FileSystem) -> Result<String, String> {
     let listed = listed(calls)?;
     let found = Found::of(calls, fs);
@@ -177,7 +177,7 @@ fn day(path: &Path, change: &NameChange, listed: &[PathBuf], found: &Found<'_>) 
 fn deleted(of: &Query, listed: &[PathBuf], before: &Overlay<'_>, fs: &dyn FileSystem) -> Result<&'static str, String> {
     let files = |query: &Query, fs: &dyn FileSystem| match evaluate(query, fs) {
         Ok(Answer::Files(files)) => Ok(files),
-        // If the folder itself was removed, nothing is left in it.
+        // A folder that was removed holds no matching files.
         Err(EvalError::Unreadable { source: FileSystemError::NotFound, .. }) => Ok(Vec::new()),
         Ok(_) => Err("it selects no files".to_owned()),
         Err(problem) => Err(unreadable(problem)),

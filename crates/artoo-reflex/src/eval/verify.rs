@@ -63,7 +63,7 @@ fn value(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verificatio
     })
 }
 
-/// Takes the first word of a line, with the spaces behind it; `None` for the last one.
+/// Removes the first word and the spaces after it from a line; `None` if the line has one word.
 fn take_word<'a>(rest: &mut &'a str) -> Option<&'a str> {
     let (word, after) = rest.split_once(' ')?;
     *rest = after.trim_start();

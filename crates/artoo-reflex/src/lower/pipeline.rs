@@ -95,7 +95,7 @@ impl Pipeline {
     }
 }
 
-/// The program that turns NUL-terminated paths into lines.
+/// The `tr` call that replaces the NUL after each path by a newline.
 pub(super) fn lines_from_nul() -> Argv {
     Argv::new("tr \\0 \\n")
 }

@@ -386,7 +386,7 @@ fn joins_two_kinds(said: &[Token], may_be_one: bool) -> bool {
     })
 }
 
-/// Whether a token is a word without content, such as "the".
+/// Whether a token is a filler word (`Concept::Skip`), such as "the".
 fn means_nothing(token: &Token) -> bool {
     lexicon().meanings(&token.folded).contains(&Meaning::Concept(Concept::Skip))
 }

@@ -261,7 +261,7 @@ fn a_proposal_says_every_act_and_restriction_of_its_clause() {
     }
 }
 
-/// The words that are on offer as background in a request: clauses between `|`, of which those with `=` were read.
+/// The clauses that code offers as background. `|` separates the clauses of a request; code has read those with `=`.
 fn backgrounds(request: &str) -> Vec<String> {
     let world = World::new(&FILES);
     let (mut text, mut clauses) = (String::new(), Vec::new());

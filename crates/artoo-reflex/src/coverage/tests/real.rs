@@ -186,12 +186,12 @@ impl Place {
         place
     }
 
-    /// Compares acts on new files with commands.
+    /// The coverage of acts after shell commands ran in a new folder with these files.
     fn check(files: &[(&str, &str)], acts: impl Fn(&Self) -> Vec<Act>, commands: &[&str]) -> Coverage {
         Self::new(files).compare(acts, commands)
     }
 
-    /// Compares acts with commands; `@` in a command is the folder.
+    /// The coverage of acts after shell commands ran in the folder, which `@` stands for.
     fn compare(mut self, acts: impl Fn(&Self) -> Vec<Act>, commands: &[&str]) -> Coverage {
         let ledger = self.ledger(&acts(&self));
         for command in commands {
@@ -201,7 +201,7 @@ impl Place {
         ledger.cover(&self.calls, &self.fs)
     }
 
-    /// Compares actions on a repository with commands.
+    /// The coverage of git actions after shell commands ran in the repository.
     fn compare_git(self, actions: &[GitAction], commands: &[&str]) -> Coverage {
         self.compare(|place| actions.iter().map(|action| git(place, action.clone())).collect(), commands)
     }

@@ -432,7 +432,7 @@ impl Form<'_> {
                 return match act {
                     "column_values" => Some(column),
                     "column_once" => Some(Query::Unique { of: Box::new(column) }),
-                    // Numbers have another order than texts.
+                    // A column of numbers is not sorted here: text order would put 10 before 9.
                     _ => self
                         .column(&path, self.text("column")?, true)
                         .is_none()

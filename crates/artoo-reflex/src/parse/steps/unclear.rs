@@ -114,7 +114,7 @@ fn is_of_text(of: &Query) -> bool {
     matches!(of.source(), Query::TextFile { .. })
 }
 
-/// Makes a query look for whole words.
+/// Replaces the substring conditions of a query by whole-word conditions.
 fn set_whole(of: &mut Query) {
     if let Query::Filter { keep, .. } = of {
         let whole = |pred| match pred {
