@@ -48,6 +48,13 @@ impl Failure {
         Self::usage(message).caused_by(cause).with_remedy("make that folder one you can write to")
     }
 
+    /// The error for an answer that can't be written to the file of `--output`.
+    pub(crate) fn output(path: &Path, cause: &io::Error) -> Self {
+        Self::new(Exit::Unwritten, format!("the answer can't be written to {}", path.display()))
+            .caused_by(cause)
+            .with_remedy("name a file in a folder that you can write to; what was done stays done")
+    }
+
     /// The error for a thread, the async runtime or a signal handler that the operating system refused.
     pub(crate) fn system(cause: &io::Error) -> Self {
         Self::new(Exit::Internal, "the system refused a thread or a signal handler").caused_by(cause)

@@ -1,6 +1,10 @@
 //! Runs the command line and returns the exit code.
 
 use std::io::{self, IsTerminal, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
@@ -13,10 +17,11 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::model::Models;
 use crate::settings::Settings;
+use crate::task::Asked;
 use crate::variables::Variables;
 use crate::{
     audit, check_command, config, doctor, estimate, evidence, logging, memory, model_files, repl, rules, setup,
-    show_config, task, terminal, try_command, undo,
+    show_config, task, terminal, texts, try_command, undo,
 };
 
 /// Number of worker threads of the async runtime.
@@ -29,8 +34,8 @@ const WAITING_THREADS: usize = 32;
 #[doc(alias = "limit")]
 const PIPED_MAX_BYTES: u64 = 1_024 * 1_024;
 
-/// Warning that standard input was not read, since the request was on the command line.
-const UNREAD: &str = "standard input was not read: a request on the command line is all there is; name a file instead";
+/// Time after which artoo says that it waits for standard input.
+const WAIT_SHOWN_AFTER: Duration = Duration::from_secs(2);
 
 /// Short usage, shown for an empty request.
 const SHORT_USAGE: &str = "Usage: artoo \"<what you want done>\"\n       artoo            (a prompt, on a terminal)\n       artoo doctor\n       artoo --help";
@@ -42,12 +47,13 @@ pub(crate) fn start() -> u8 {
     let has_colour = !is_dumb && variables.raw("NO_COLOR").is_none();
     let (screen, is_json, ended) = match CommandLine::try_parse() {
         Ok(line) => {
-            let (screen, is_json) = (Screen::new(has_colour, line.options.quiet), line.options.json);
+            let is_plain = is_dumb || line.options.plain;
+            let (screen, is_json) = (Screen::new(has_colour, line.options.quiet, is_plain), line.options.json);
             let ended = run(line, &variables, &screen);
             (screen, is_json, ended)
         }
         Err(error) => {
-            let screen = Screen::new(has_colour, false);
+            let screen = Screen::new(has_colour, false, is_dumb);
             let exit = usage(&error, &screen);
             (screen, false, Ok(exit.code()))
         }
@@ -125,11 +131,33 @@ fn request(words: Option<String>, options: &Options, variables: &Variables, scre
     if options.estimate {
         return estimate::run(&settings, &models.spending, &words, screen);
     }
-    let ended = block_on(task::run(&settings, models, &words, screen));
-    if is_beside && is_unread() {
-        screen.tell(&[Line::warning(UNREAD)]);
+    // The embedded parser takes no material; standard input is then left to whoever reads it next.
+    let is_material = is_beside && !models.spending.models.is_empty();
+    let material = if is_material { material(screen)? } else { None };
+    let ended = block_on(task::run(&settings, models, Asked { words, material, ..Asked::default() }, screen));
+    if is_beside && !is_material && is_unread() {
+        screen.tell(&[Line::warning(texts::UNREAD_INPUT)]);
     }
     ended
+}
+
+/// Reads standard input as material beside a request on the command line, and says so while it waits; `None` if it is a
+/// terminal, closed or empty.
+fn material(screen: &Screen) -> Result<Option<String>, Failure> {
+    if io::stdin().is_terminal() {
+        return Ok(None);
+    }
+    let waits = Arc::new(AtomicBool::new(true));
+    let (screen_of_wait, is_waiting) = (screen.clone(), Arc::clone(&waits));
+    thread::spawn(move || {
+        thread::sleep(WAIT_SHOWN_AFTER);
+        if is_waiting.load(Ordering::Relaxed) {
+            screen_of_wait.live(&[Line::faint(texts::WAITS_FOR_INPUT)]);
+        }
+    });
+    let text = piped();
+    waits.store(false, Ordering::Relaxed);
+    Ok(Some(text?).filter(|text| !text.trim().is_empty()))
 }
 
 /// Runs the interactive prompt; options that need a request are refused.
@@ -141,7 +169,7 @@ fn live(options: &Options, variables: &Variables, screen: &Screen) -> Result<Exi
     }
     let settings = Settings::resolve(options, variables)?;
     let models = Models::build(&settings, variables)?;
-    block_on(repl::run(&settings, models, variables, screen))
+    block_on(repl::run(settings, models, variables, screen))
 }
 
 /// Reads standard input as one request; empty if it is a terminal.

@@ -45,7 +45,8 @@ pub mod verdict;
 pub use audit::{AuditQuery, AuditReport, GapTrend, TaskTrend, ToolHealth, Trigger};
 pub use check::{Check, CheckOutcome, Criterion, Mode};
 pub use coverage::{
-    Clause, Coverage, CoverageState, Covered, Obligation, OfferedReading, ProposedReading, Reading, Unasked, Unread,
+    Answer, Clause, Column, Coverage, CoverageState, Covered, Obligation, OfferedReading, ProposedReading, Reading,
+    Unasked, Unread,
 };
 pub use directive::{
     AbandonReason, Basis, CriterionMark, CriterionReport, Ending, FailureMix, FinalResult, Loss, PlanDirective,

@@ -22,6 +22,9 @@ pub struct UserRequest {
     pub raw_input: String,
     /// The last five earlier requests of the session, oldest first.
     pub session: Vec<SessionTurn>,
+    /// Text that the user gave with the request, such as the standard input of the program; data, never instructions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub material: Option<String>,
     /// Whether the user can answer questions.
     pub interactive: bool,
     /// Time limit of the whole task, in milliseconds.

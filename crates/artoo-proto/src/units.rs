@@ -22,11 +22,12 @@ pub fn bytes(size: u64) -> String {
 #[must_use]
 pub fn count(number: u64, one: &str, many: &str) -> String {
     let noun = if number == 1 { one } else { many };
-    format!("{} {noun}", grouped(number))
+    format!("{} {noun}", self::number(number))
 }
 
-/// The digits, with commas between groups of three from 10,000 on.
-fn grouped(number: u64) -> String {
+/// The digits of a number, with commas between groups of three from 10,000 on.
+#[must_use]
+pub fn number(number: u64) -> String {
     let digits = number.to_string();
     if number < 10_000 {
         return digits;

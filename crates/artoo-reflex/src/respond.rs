@@ -1,7 +1,7 @@
 //! Answers the roles (perceiver, planner) that ask this crate instead of a language model.
 
 use artoo_proto::{
-    Abstention, Check, Criterion, PerceiveContext, PlanContext, Recipe, RecipePlan, RecipeStep, RecipeSubtask,
+    Abstention, Check, Column, Criterion, PerceiveContext, PlanContext, Recipe, RecipePlan, RecipeStep, RecipeSubtask,
     ReplyBody, RoleContext, ToolRequest,
 };
 use serde_json::json;
@@ -90,7 +90,8 @@ fn plan(parsed: &Parsed, os: &str, fs: &dyn FileSystem) -> Result<RecipePlan, Ab
 
 /// The subtask for a question: one tool call, and a check that evaluates the query again.
 fn answered(query: &Query, call: ToolRequest) -> Result<RecipeSubtask, Unsupported> {
-    subtask(english(query), vec![RecipeStep { call, answers: true, paths_from: None }], recompute(query)?)
+    let steps = vec![RecipeStep { call, answers: true, paths_from: None }];
+    subtask(english(query), steps, recompute(query)?, Some(query.columns()))
 }
 
 /// The subtasks for an act: its files are listed and checked; then they are listed again and changed.
@@ -102,11 +103,11 @@ fn acted(act: &Act) -> Result<Vec<RecipeSubtask>, Unsupported> {
         // Files in several folders are listed by one call per folder.
         let listings = steps.iter().filter(|step| step.call.tool == LISTING_TOOL);
         let listed = listings.map(|listing| RecipeStep { answers: true, ..listing.clone() }).collect();
-        pieces.push(subtask(english(selection), listed, recompute(selection)?)?);
+        pieces.push(subtask(english(selection), listed, recompute(selection)?, None)?);
     }
     let act = serde_json::to_value(act).map_err(|_| Unsupported::Arrangement("this act"))?;
     let done = Criterion::checked(Check::Performed { act, reading: reading.clone() });
-    pieces.push(subtask(reading, steps, done)?);
+    pieces.push(subtask(reading, steps, done, Some(Vec::new()))?);
     Ok(pieces)
 }
 
@@ -116,8 +117,14 @@ fn recompute(query: &Query) -> Result<Criterion, Unsupported> {
     Ok(Criterion::checked(Check::Recompute { query: value, reading: english(query) }))
 }
 
-/// A plan's subtask from its English description, its calls and its check.
-fn subtask(reading: String, steps: Vec<RecipeStep>, criterion: Criterion) -> Result<RecipeSubtask, Unsupported> {
+/// A plan's subtask from its English description, its calls, its check, and the columns of its answer; `None` if it only
+/// prepares the next subtask.
+fn subtask(
+    reading: String,
+    steps: Vec<RecipeStep>,
+    criterion: Criterion,
+    answers: Option<Vec<Column>>,
+) -> Result<RecipeSubtask, Unsupported> {
     if steps.is_empty() {
         return Err(Unsupported::Arrangement("a step without a call"));
     }
@@ -126,6 +133,7 @@ fn subtask(reading: String, steps: Vec<RecipeStep>, criterion: Criterion) -> Res
         sequence: 1,
         recipe: Recipe { steps, reading },
         success_criteria: vec![criterion],
+        answers,
     })
 }
 

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use artoo_proto::{Ending, Role, SessionTurn, Usage, escape};
+use artoo_proto::{Ending, Role, SessionTurn, Usage, escape, units};
 use artoo_roles::runtime::TaskOutcome;
 
+use crate::display::json::EndedTask;
 use crate::display::{Line, result};
 
 /// Maximum number of earlier turns (a request and its result) that a request can refer to.
@@ -20,11 +21,18 @@ pub(crate) struct Session {
     turns: VecDeque<SessionTurn>,
     usage: BTreeMap<Role, Usage>,
     tasks: u32,
+    /// The last task with its request.
+    last: Option<(String, EndedTask)>,
 }
 
 impl Session {
     /// Records a finished task: its tokens, its request and summary, and its answer if the result was accepted.
-    pub(crate) fn ended(&mut self, input: &str, outcome: &TaskOutcome) {
+    pub(crate) fn ended(&mut self, input: &str, task: EndedTask) {
+        self.count(input, &task.outcome);
+        self.last = Some((input.to_owned(), task));
+    }
+
+    fn count(&mut self, input: &str, outcome: &TaskOutcome) {
         self.tasks += 1;
         for (role, usage) in &outcome.usage {
             *self.usage.entry(*role).or_default() += *usage;
@@ -43,6 +51,11 @@ impl Session {
         self.turns.push_back(SessionTurn { input: input.to_owned(), summary });
     }
 
+    /// The last task with its request; `None` before the first.
+    pub(crate) fn last(&self) -> Option<&(String, EndedTask)> {
+        self.last.as_ref()
+    }
+
     /// The last turns of the session, oldest first.
     pub(crate) fn turns(&self) -> Vec<SessionTurn> {
         self.turns.iter().cloned().collect()
@@ -50,7 +63,8 @@ impl Session {
 
     /// Lines about the number of tasks and the tokens of the session.
     pub(crate) fn costs(&self) -> Vec<Line> {
-        vec![Line::plain(format!("tasks: {}", self.tasks)), Line::plain(result::costs(&self.usage))]
+        let tasks = units::count(self.tasks.into(), "task", "tasks");
+        vec![Line::plain(format!("{tasks}; {}", result::costs(&self.usage)))]
     }
 }
 
@@ -72,19 +86,19 @@ mod tests {
     fn the_last_five_turns_stay_with_what_was_accepted() {
         let mut session = Session::default();
         for number in 0..7 {
-            session.ended(&format!("request {number}"), &outcome(Ending::Accept { basis: Basis::Checked }, "42\n"));
+            session.count(&format!("request {number}"), &outcome(Ending::Accept { basis: Basis::Checked }, "42\n"));
         }
         let cancelled = Ending::Abandon { reason: AbandonReason::Cancelled, unmet: Vec::new() };
-        session.ended("the last", &outcome(cancelled, "half of it"));
+        session.count("the last", &outcome(cancelled, "half of it"));
         let turns = session.turns();
         let inputs: Vec<&str> = turns.iter().map(|turn| turn.input.as_str()).collect();
         assert_eq!(inputs, ["request 3", "request 4", "request 5", "request 6", "the last"]);
         assert_eq!(turns[0].summary, "the summary\nanswer: 42");
         assert_eq!(turns[4].summary, "the summary");
         let long = "é".repeat(10_000);
-        session.ended("long", &outcome(Ending::Accept { basis: Basis::Mixed }, &long));
+        session.count("long", &outcome(Ending::Accept { basis: Basis::Mixed }, &long));
         assert!(session.turns()[4].summary.chars().count() < 700);
         let costs: Vec<String> = session.costs().into_iter().map(|line| line.text).collect();
-        assert_eq!(costs, ["tasks: 9", "model calls: 9, tokens 90+18: R2 9 (90+18)"]);
+        assert_eq!(costs, ["9 tasks; 9 model calls, 108 tokens: R2 9 (90+18)"]);
     }
 }

@@ -38,6 +38,7 @@ fn plan_on(words: &str, directive: Option<PlanDirective>, fs: &MemoryFileSystem)
         constraints: Constraints::default(),
         raw_input: words.to_owned(),
         session: Vec::new(),
+        material: None,
         reading: artoo_proto::Reading::default(),
     };
     let context = PlanContext {

@@ -20,6 +20,7 @@ fn request(raw_input: &str, interactive: bool) -> UserRequest {
         task_id: task_id(),
         raw_input: raw_input.to_owned(),
         session: Vec::new(),
+        material: None,
         interactive,
         hard_limit_ms: 1_000,
         required: Vec::new(),

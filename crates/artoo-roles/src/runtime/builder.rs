@@ -12,7 +12,7 @@ use artoo_audit::{AuditConfig, AuditError, AuditService, AuditSummary, REPORT_EV
 use artoo_bus::{TAP_CAPACITY, Tap};
 use artoo_llm::Model;
 use artoo_mkct::memory::OpenError;
-use artoo_proto::{AuditReport, Environment, SessionTurn, TaskId, ToolSpec, UserRequest};
+use artoo_proto::{AuditReport, Environment, TaskId, ToolSpec, UserRequest};
 use artoo_tools::undo::UndoConfig;
 use artoo_tools::{Registry, ToolConfig};
 use tokio::sync::{broadcast, mpsc, oneshot};
@@ -21,7 +21,7 @@ use uuid::Uuid;
 
 use super::driver::{Command, Driver};
 use super::environment::{EnvironmentError, detect_environment};
-use super::handle::TaskHandle;
+use super::handle::{TaskHandle, TaskRequest};
 use super::ledgers::Ledgers;
 use super::operator::{Operator, Unattended};
 use super::perform::EffectRunner;
@@ -343,22 +343,21 @@ impl System {
     /// Starts a task from the user's words, with the default time limit and without earlier requests.
     #[must_use]
     pub fn run(&self, words: &str) -> TaskHandle {
-        self.run_with(words, Vec::new(), None)
+        self.run_with(TaskRequest { words: words.to_owned(), ..TaskRequest::default() })
     }
 
-    /// Starts a task from the user's words. `session` has the earlier requests it may refer to, oldest first.
-    ///
-    /// The task ends at the latest after `hard_limit_ms` milliseconds; 30 minutes if `None`.
+    /// Starts a task from a request with what it refers to.
     #[must_use]
-    pub fn run_with(&self, words: &str, session: Vec<SessionTurn>, hard_limit_ms: Option<u64>) -> TaskHandle {
-        let slug: String = words.split_whitespace().take(3).collect::<Vec<_>>().join(" ");
+    pub fn run_with(&self, task: TaskRequest) -> TaskHandle {
+        let slug: String = task.words.split_whitespace().take(3).collect::<Vec<_>>().join(" ");
         let task_id = TaskId::new(&slug, Uuid::new_v4());
         let request = UserRequest {
             task_id: task_id.clone(),
-            raw_input: words.to_owned(),
-            session,
+            raw_input: task.words,
+            session: task.session,
+            material: task.material,
             interactive: self.runner.operator.is_present(),
-            hard_limit_ms: hard_limit_ms.unwrap_or(HARD_LIMIT_MS),
+            hard_limit_ms: task.limit_ms.unwrap_or(HARD_LIMIT_MS),
             required: self.required.clone(),
             by_required: self.by_required,
         };

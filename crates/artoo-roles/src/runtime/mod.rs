@@ -17,8 +17,8 @@ mod single;
 mod store;
 
 pub use builder::{Builder, CloseReport, OUTPUT_CHARS, RuntimeError, System, UNDO, tools_in};
-pub use environment::{EnvironmentError, detect_environment};
-pub use handle::{Progress, TaskHandle, TaskOutcome};
+pub use environment::{EnvironmentError, detect_environment, utc_offset_s};
+pub use handle::{Progress, TaskHandle, TaskOutcome, TaskRequest};
 pub use operator::{Consent, Operator, Unattended};
 pub use reflex::Reflex;
 pub use single::{SingleCall, call_once};

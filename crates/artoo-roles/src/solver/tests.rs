@@ -25,6 +25,7 @@ fn request(hard_limit_ms: u64) -> UserRequest {
         task_id: task_id(),
         raw_input: REQUEST.to_owned(),
         session: Vec::new(),
+        material: None,
         interactive: true,
         hard_limit_ms,
         required: Vec::new(),
