@@ -102,7 +102,7 @@ pub(crate) fn readings(offered: &[OfferedReading]) -> Vec<Line> {
 mod tests {
     use artoo_proto::{Coverage, CoverageState, Covered, EvidenceId, Obligation, OfferedReading, Unasked};
 
-    use super::{first_gap, readings, table};
+    use super::{first_gap, readings, table, unasked};
     use crate::display::Line;
 
     fn covered(words: &str, state: CoverageState) -> Covered {
@@ -142,7 +142,7 @@ mod tests {
             ]
         );
         let gap = first_gap(&coverage).unwrap();
-        assert_eq!(gap, "not read: \"tidy\\nup\" (2 of 3\\u{1b}[2K)");
+        assert_eq!(gap, "Not read: “tidy\\nup” (2 of 3\\u{1b}[2K)");
         coverage.rows.truncate(2);
         assert_eq!(first_gap(&coverage), None);
         coverage.unasked.push(Unasked {
@@ -150,8 +150,7 @@ mod tests {
             change: "made".to_owned(),
             by: EvidenceId("c1".to_owned()),
         });
-        assert_eq!(first_gap(&coverage).unwrap(), "changed though not asked for: /home/a\\n/.envrc (made)");
-        assert_eq!(texts(table(&coverage)).last().unwrap(), "  [not asked for] /home/a\\n/.envrc: made");
+        assert_eq!(texts(unasked(&coverage)), ["  Not asked for: /home/a\\n/.envrc: made"]);
     }
 
     #[test]

@@ -9,10 +9,9 @@ use crate::world::{Ran, World, wait_for};
 fn check(world: &World, words: &str, expected: &str) {
     let ran = world.run(&[words]);
     assert_eq!((ran.code, ran.stdout.trim_end()), (Some(0), expected), "{words}\n{}", ran.stderr);
-    let first = ran.stderr.lines().next().unwrap_or_default();
-    assert!(first.contains("/home/things"), "the reading comes first: {first}");
-    assert!(ran.stderr.contains("[checked] "), "{}", ran.stderr);
-    assert!(ran.stderr.contains("model calls: none"), "{}", ran.stderr);
+    let support: Vec<&str> = ran.stderr.lines().collect();
+    assert_eq!((support.len(), support[0]), (2, "✓ Checked: artoo found the same in a second way."));
+    assert!(support[1].starts_with("  Read as: ") && support[1].contains("~/things"), "{}", support[1]);
 }
 
 #[doc = "holds: law 0.16"]
@@ -58,10 +57,10 @@ fn what_it_cannot_explain_it_declines() {
     ] {
         let ran = world.run(&[words]);
         assert_eq!(ran.code, Some(5), "{words}: {ran:?}");
-        assert!(ran.stdout.starts_with("Not achieved: "), "{words}: {ran:?}");
-        let asked = ran.stdout.to_lowercase().contains(named) || ran.stdout.contains("not understood: make");
-        assert!(asked, "{words}: {ran:?}");
-        assert!(ran.stdout.contains("OPENAI_BASE_URL"), "how to set up a model is told: {ran:?}");
+        assert!(ran.stdout.is_empty() && ran.stderr.starts_with("✗ "), "{words}: {ran:?}");
+        let is_named = ran.stderr.to_lowercase().contains(named) || ran.stderr.contains("“make”");
+        assert!(is_named, "{words}: {ran:?}");
+        assert!(ran.stderr.contains("artoo setup"), "how to set up a model is told: {ran:?}");
     }
     assert_eq!(world.snapshot(), before);
     world.check_kept();
@@ -74,8 +73,9 @@ fn an_act_that_nobody_can_be_asked_about_is_not_done_and_says_what_is_missing() 
     let before = world.snapshot();
     let ran = world.run(&["delete the pdf files in ~/things"]);
     assert_eq!(ran.code, Some(6), "{ran:?}");
-    assert!(ran.stdout.starts_with("Not achieved: it needs an action that was not allowed\n"), "{ran:?}");
-    assert!(ran.stdout.contains("run it in a terminal"), "{ran:?}");
+    assert!(ran.stdout.is_empty(), "{ran:?}");
+    assert!(ran.stderr.starts_with("✗ This needs your approval, which was not given.\n"), "{ran:?}");
+    assert!(ran.stderr.contains("run it in a terminal"), "{ran:?}");
     assert_eq!(world.snapshot(), before);
 }
 

@@ -161,7 +161,7 @@ fn a_signal_cancels_the_task_and_the_result_says_so() {
         interrupt(&child, signal);
         let ran = Ran::of(child.wait_with_output().unwrap());
         assert_eq!(ran.code, Some(130), "{signal}: {ran:?}");
-        assert!(ran.stdout.starts_with("Not achieved: cancelled"), "{signal}: {ran:?}");
+        assert!(ran.stdout.is_empty() && ran.stderr.contains("✗ Cancelled. Nothing was changed."), "{signal}: {ran:?}");
         world.check_kept();
     }
 }
@@ -239,8 +239,7 @@ fn on_a_terminal_only_a_yes_lets_it_run() {
         let server = Server::start(removes);
         let (code, shown) = on_a_terminal(&world, Some(&server), "remove the file ~/things/empty.md", "", typed);
         let is_there = world.home().join("things/empty.md").exists();
-        let question = shown.find("  | rm things/empty.md").expect("the command is shown whole");
-        assert!(shown.find("plan:").is_some_and(|plan| plan < question), "what led to it comes first: {shown}");
+        assert!(shown.contains("  | rm things/empty.md"), "the command is shown whole: {shown}");
         assert_eq!(is_there, !runs, "{typed:?}: {shown}");
         assert_eq!(code == 6, !runs, "{typed:?}: exit {code}: {shown}");
     }
@@ -253,6 +252,7 @@ fn colour_and_live_lines_are_for_terminals_only() {
     let (code, shown) = on_a_terminal(&world, None, words, "", None);
     assert_eq!(code, 0, "{shown}");
     assert!(shown.contains("\u{1b}[1m"), "{shown}");
+    let (_, shown) = on_a_terminal(&world, None, &format!("{words}' '-v"), "", None);
     for live in ["understood: count the files", "plan:", "→ glob"] {
         assert!(shown.contains(live), "{live}: {shown}");
     }

@@ -23,10 +23,10 @@ fn check(keys: &str, runs: bool) {
     let is_there = || world.home().join("things/empty.md").exists();
     assert!(is_there());
     pty.send(keys);
-    pty.see("loss: D");
+    pty.ended_tasks(1);
     pty.prompt("");
     assert_eq!(is_there(), !runs, "{keys:?}: {}", pty.screen());
-    assert_eq!(pty.screen().contains("Not allowed, so not done:"), !runs && keys != CTRL_C, "{}", pty.screen());
+    assert_eq!(pty.screen().contains("✗ You said no. Nothing was changed."), !runs && keys != CTRL_C, "{}", pty.screen());
     // What else was to be said waited for the end of the question.
     let question = pty.screen().lines().find(|row| row.starts_with(QUESTION)).unwrap().to_owned();
     let echoed = match keys {
@@ -165,7 +165,7 @@ fn a_question_of_the_model_is_answered_inside() {
     pty.see(&format!("  | Which folder?\n  | {QUESTION} y\n"));
     // Only one line is the answer; the rest of a careless paste answers nothing and runs as nothing.
     pty.send("the folder 資料\rand this\r");
-    pty.see("Not achieved: ");
+    pty.ended_tasks(1);
     pty.prompt("");
     let asked = server.asked();
     let specs: Vec<_> = asked.iter().filter(|asked| asked.schema == "task_spec").collect();

@@ -74,7 +74,7 @@ fn a_rule_is_given_used_shown_and_revoked() {
     pty.send("p\r");
     pty.wait("the days", |pty| pty.row().starts_with("For how many days"));
     pty.send("3\r");
-    pty.see("loss: D");
+    pty.ended_tasks(1);
     pty.prompt("");
     assert!(!world.home().join("things/sub/big.bin").exists());
     pty.send(CTRL_D);
@@ -164,7 +164,7 @@ fn long_details_are_read_page_by_page_and_no_page_takes_a_yes() {
             });
             pty.send(keys);
         }
-        pty.see("loss: D");
+        pty.ended_tasks(1);
         pty.prompt("");
         assert_eq!(!world.home().join("things/empty.md").exists(), runs, "{answers:?}: {}", pty.screen());
         pty.send(CTRL_D);
@@ -198,7 +198,7 @@ fn what_was_refused_is_not_asked_again_in_other_words_and_evidence_is_shown_by_i
     pty.enter("tidy up");
     pty.wait("the question", |pty| pty.row().starts_with(QUESTION));
     pty.send("n\r");
-    pty.see("loss: D");
+    pty.ended_tasks(1);
     pty.prompt("");
     assert_eq!(questions(&pty), 1, "{}", pty.screen());
     assert!(world.home().join("things/empty.md").exists());
