@@ -44,6 +44,7 @@ mod parse;
 mod place;
 mod respond;
 mod suggest;
+mod texts;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 

@@ -1,10 +1,10 @@
 //! Finds missing files and folders that a request names, and suggests existing ones.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::algebra::{Act, Depth, NameTest, Pred, Query, Step};
 use crate::eval::{EntryKind, FileSystem, FileSystemError};
-use crate::lexicon::differ_by_one_edit;
+use crate::lexicon::slips;
 
 /// Maximum number of entries searched for a similar name.
 const ENTRIES_MAX: usize = 5_000;
@@ -53,14 +53,12 @@ pub(crate) fn advice(path: &str, fs: &dyn FileSystem) -> String {
     let absent = Path::new(path).ancestors().take_while(|above| fs.metadata(above).is_err()).last();
     let absent = absent.unwrap_or(Path::new(path));
     let said = format!("There is no {}", absent.display());
-    match near(absent, fs).as_slice() {
-        [] => format!("{said}."),
-        found => format!("{said}; there is {}.", found.join(" and ")),
-    }
+    let found: Vec<String> = near(absent, fs).iter().map(|path| path.display().to_string()).collect();
+    if found.is_empty() { format!("{said}.") } else { format!("{said}; there is {}.", found.join(" and ")) }
 }
 
 /// Suggestions for a missing path: existing paths of a similar name beside it, or of the same name below its folder.
-fn near(absent: &Path, fs: &dyn FileSystem) -> Vec<String> {
+pub(crate) fn near(absent: &Path, fs: &dyn FileSystem) -> Vec<PathBuf> {
     let (Some(folder), Some(name)) = (absent.parent(), absent.file_name().and_then(|name| name.to_str())) else {
         return Vec::new();
     };
@@ -71,8 +69,8 @@ fn near(absent: &Path, fs: &dyn FileSystem) -> Vec<String> {
         for entry in fs.list(&at).unwrap_or_default() {
             seen += 1;
             let known = String::from_utf8_lossy(entry.name_bytes()).to_lowercase();
-            if known == wanted || (at == folder && differ_by_one_edit(&known, &wanted)) {
-                found.push(entry.shown());
+            if known == wanted || (at == folder && slips(&wanted, &known).is_some()) {
+                found.push(entry.path.clone());
             }
             if entry.kind == EntryKind::Folder && !known.starts_with('.') {
                 open.push_back(entry.path);

@@ -296,7 +296,7 @@ fn about_text_and_machine(concept: &Concept) -> Option<&'static [&'static str]> 
 
 /// Whether a request is understood after "list the PDFs in ~/x".
 fn understood(request: &str) -> bool {
-    let before = SessionTurn { input: "list the PDFs in ~/x".to_owned(), summary: String::new() };
+    let before = SessionTurn { input: "list the PDFs in ~/x".to_owned(), summary: String::new(), answered: true };
     read(request).is_ok() || parse(request, &[before], &environment(), now(), &MemoryFileSystem::default()).is_ok()
 }
 

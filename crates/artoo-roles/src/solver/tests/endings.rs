@@ -21,7 +21,7 @@ fn rejected(model_failure: Option<ModelFailure>, abstention: Option<Abstention>)
 
 fn abstention() -> Abstention {
     let not_understood = vec!["frobnicate".to_owned()];
-    Abstention { understood: "count".to_owned(), not_understood, remedy: "set up a language model".to_owned() }
+    Abstention { understood: "count".to_owned(), not_understood, remedy: "set up a language model".to_owned(), offer: None }
 }
 
 fn perceived(failure: PerceptionFailure) -> Input {
