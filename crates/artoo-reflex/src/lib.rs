@@ -44,9 +44,9 @@ mod parse;
 mod place;
 mod respond;
 mod suggest;
-mod texts;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+mod texts;
 
 pub use coverage::Ledger;
 pub use english::{english, english_act, english_steps};

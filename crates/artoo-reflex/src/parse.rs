@@ -140,7 +140,8 @@ fn read(context: &Context<'_>, text: &str, session: &[&SessionTurn]) -> Result<P
 /// Parses a request that follows an earlier result.
 fn read_after(context: &Context<'_>, text: &str, before: Option<&Antecedent>) -> Result<Parsed, Abstention> {
     let tokens = Some(text).filter(|text| text.len() <= MAX_BYTES).map(lex);
-    let tokens = tokens.filter(|tokens| tokens.len() <= MAX_TOKENS).ok_or_else(|| decline("", Vec::new(), texts::TOO_LONG))?;
+    let tokens =
+        tokens.filter(|tokens| tokens.len() <= MAX_TOKENS).ok_or_else(|| decline("", Vec::new(), texts::TOO_LONG))?;
     if tokens.is_empty() {
         return Err(decline("", Vec::new(), ""));
     }

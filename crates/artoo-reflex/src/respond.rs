@@ -72,9 +72,9 @@ fn plan(parsed: &Parsed, os: &str, fs: &dyn FileSystem) -> Result<RecipePlan, Ab
             Step::Ask(query) => lower(query, os).and_then(|call| answered(query, call)).map(|piece| vec![piece]),
             Step::Do(act) => acted(act),
         };
-        subtasks.extend(pieces.map_err(|reason| {
-            decline(&parsed.reading, Vec::new(), &texts::unsupported(&reason.to_string()))
-        })?);
+        subtasks.extend(
+            pieces.map_err(|reason| decline(&parsed.reading, Vec::new(), &texts::unsupported(&reason.to_string())))?,
+        );
     }
     for (sequence, subtask) in (1..).zip(&mut subtasks) {
         subtask.sequence = sequence;

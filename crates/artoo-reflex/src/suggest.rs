@@ -64,19 +64,23 @@ pub(crate) fn near(absent: &Path, fs: &dyn FileSystem) -> Vec<PathBuf> {
     };
     let wanted = name.to_lowercase();
     let mut open = std::collections::VecDeque::from([folder.to_owned()]);
-    let (mut seen, mut found) = (0, Vec::new());
-    while let Some(at) = open.pop_front().filter(|_| seen < ENTRIES_MAX && found.len() < 2) {
+    let (mut seen, mut beside, mut below) = (0, None, None);
+    while let Some(at) = open.pop_front().filter(|_| seen < ENTRIES_MAX && below.is_none()) {
         for entry in fs.list(&at).unwrap_or_default() {
             seen += 1;
             let known = String::from_utf8_lossy(entry.name_bytes()).to_lowercase();
-            if known == wanted || (at == folder && slips(&wanted, &known).is_some()) {
-                found.push(entry.path.clone());
+            if at == folder
+                && let Some(slips) = slips(&wanted, &known)
+                && beside.as_ref().is_none_or(|(fewest, _)| slips < *fewest)
+            {
+                beside = Some((slips, entry.path.clone()));
+            } else if known == wanted && below.is_none() {
+                below = Some(entry.path.clone());
             }
             if entry.kind == EntryKind::Folder && !known.starts_with('.') {
                 open.push_back(entry.path);
             }
         }
     }
-    found.truncate(2);
-    found
+    beside.map(|(_, path)| path).into_iter().chain(below).collect()
 }

@@ -11,7 +11,8 @@ pub(crate) fn decline(understood: &str, not_understood: Vec<String>, advice: &st
 }
 
 /// Advice for a request of too many words.
-pub(crate) const TOO_LONG: &str = "The request is too long to be read without a language model; say it in one short sentence.";
+pub(crate) const TOO_LONG: &str =
+    "The request is too long to be read without a language model; say it in one short sentence.";
 
 /// Advice for a request with too many readings.
 pub(crate) const TOO_MANY_READINGS: &str = "The request can be read in too many ways; say it in fewer words.";
@@ -58,16 +59,22 @@ pub(crate) fn changed(said: &str, with: &str) -> String {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BuildError {
     /// The text could be a file name or content to look for.
-    #[error("“{text}” may be a text in files or the name of a file; say “the word {text}” or “files named {text}”, and in which folder")]
+    #[error(
+        "“{text}” may be a text in files or the name of a file; say “the word {text}” or “files named {text}”, and in which folder"
+    )]
     NameOrText { text: String },
     /// Files that one folder has and another lacks are asked for.
     #[error("I can't tell which files of one folder another folder lacks")]
     Lacking,
     /// The draft asks for nothing and changes nothing.
-    #[error("I read no question and no change in these words; begin with list, count, show, find, copy, move or delete")]
+    #[error(
+        "I read no question and no change in these words; begin with list, count, show, find, copy, move or delete"
+    )]
     NothingAsked,
     /// A feature of the draft is left unused.
-    #[error("I know these words, but not what they ask for together; say it in a shorter sentence, what to do first, then which files")]
+    #[error(
+        "I know these words, but not what they ask for together; say it in a shorter sentence, what to do first, then which files"
+    )]
     Leftover,
     /// Lines are asked for, but no file is named.
     #[error("say of which file")]
@@ -104,7 +111,9 @@ fn mismatch(error: &TypeError) -> String {
         TypeError::Operand { operator, found } => {
             format!("{operator} is not possible for {}; say what you want to know of them", found.english())
         }
-        TypeError::Property { property, of } => format!("{of} has no such thing as {property}; say “files” if files are meant"),
+        TypeError::Property { property, of } => {
+            format!("{of} has no such thing as {property}; say “files” if files are meant")
+        }
         TypeError::Missing(what) => format!("say {what}"),
     }
 }

@@ -161,6 +161,7 @@ fn about_acts(concept: &Concept) -> Option<&'static [&'static str]> {
             "list the PDFs in ~/x; @",
         ],
         Concept::Again => &["@"],
+        Concept::WhatAbout => &["@ ~/y"],
         Concept::One { .. } => &["find PDFs in ~/x, then show the largest @"],
         Concept::Do(ActWord::Create | ActWord::CreateFolder) => &["@ the folder ~/x"],
         Concept::Do(ActWord::Copy | ActWord::Move) => &["@ a.txt to ~/x"],

@@ -57,6 +57,10 @@ pub(super) fn build(
     mut draft: Draft,
 ) -> Result<Built, BuildError> {
     let in_same_request = antecedent.is_some_and(Antecedent::is_in_same_request);
+    let of_all = antecedent.filter(|_| !in_same_request && draft.superlative.is_some() && is_ellipsis(&draft));
+    let of_all = of_all.map(|before| before.of_all().ok_or(BuildError::Incomplete("“of those” or in which folder")));
+    let of_all = of_all.transpose()?;
+    let antecedent = of_all.as_ref().or(antecedent);
     if antecedent.is_some() && (is_ellipsis(&draft) || (in_same_request && is_one_of_them(&draft))) {
         draft.reference = Some(Reference::Those);
     }

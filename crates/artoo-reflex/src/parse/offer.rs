@@ -70,7 +70,8 @@ pub(super) fn nearest(
     let declined = Declined { context, text, tokens: &tokens, names: names(context, &tokens) };
     let mut found: Option<(Candidate, String, Parsed)> = None;
     for candidate in declined.candidates() {
-        let is_as_near = |known: &Candidate| known.edits.len() == candidate.edits.len() && known.slips() == candidate.slips();
+        let is_as_near =
+            |known: &Candidate| known.edits.len() == candidate.edits.len() && known.slips() == candidate.slips();
         if found.as_ref().is_some_and(|(known, ..)| !is_as_near(known)) {
             break;
         }
@@ -130,11 +131,8 @@ impl Declined<'_> {
                 .collect();
             combined.extend(longer);
         }
-        let mut combined: Vec<Candidate> = combined
-            .into_iter()
-            .skip(1)
-            .map(|edits| Candidate { edits, leaves_out: false })
-            .collect();
+        let mut combined: Vec<Candidate> =
+            combined.into_iter().skip(1).map(|edits| Candidate { edits, leaves_out: false }).collect();
         combined.sort_by_key(|candidate| (candidate.edits.len(), candidate.slips()));
         found.extend(combined);
         found.truncate(MAX_TRIED);
@@ -173,7 +171,11 @@ impl Declined<'_> {
         let named = spans.flat_map(|span| {
             let said = self.text.get(span.clone()).unwrap_or_default().to_lowercase();
             let is_said = move |(name, _): &&(String, String)| name.to_lowercase() == said;
-            let edit = move |(_, typed): &(String, String)| Edit { span: span.clone(), with: format!("\"{typed}\""), slips: 0 };
+            let edit = move |(_, typed): &(String, String)| Edit {
+                span: span.clone(),
+                with: format!("\"{typed}\""),
+                slips: 0,
+            };
             self.names.iter().filter(is_said).map(edit)
         });
         named.take(MAX_REPLACEMENTS).collect()
@@ -186,22 +188,33 @@ impl Declined<'_> {
             let with = if is_plain { with.to_owned() } else { format!("\"{with}\"") };
             Edit { span: token.span.clone(), with, slips }
         };
-        if near_words(token, restricts).next().is_some() || restricts(&token.folded) {
-            return near_words(token, restricts).map(|(slips, known)| edit(slips, known)).take(MAX_REPLACEMENTS).collect();
+        // Nothing but another restriction stands in the place of one.
+        if restricts(&token.folded) || near_words(token, is_condition).next().is_some() {
+            return near_words(token, is_condition)
+                .map(|(slips, known)| edit(slips, known))
+                .take(MAX_REPLACEMENTS)
+                .collect();
         }
         let mut found: Vec<Edit> = Vec::new();
         if !token.raw.contains('/') {
-            let named = |(name, typed): &(String, String)| Some(edit(slips(&token.folded, &name.to_lowercase())?, typed));
+            let named =
+                |(name, typed): &(String, String)| Some(edit(slips(&token.folded, &name.to_lowercase())?, typed));
             found.extend(self.names.iter().filter_map(named));
         }
         if token.class != Class::Word {
             found.extend(self.elsewhere(token).iter().map(|typed| edit(1, typed)));
         } else {
+            found.extend(near_words(token, restricts).map(|(slips, known)| edit(slips, known)));
             found.extend(near_words(token, |_| true).map(|(slips, known)| edit(slips, known)));
         }
         found.sort_by_key(|edit| edit.slips);
         let mut seen: Vec<String> = Vec::new();
-        found.retain(|edit| !seen.contains(&edit.with) && { seen.push(edit.with.clone()); true });
+        found.retain(|edit| {
+            !seen.contains(&edit.with) && {
+                seen.push(edit.with.clone());
+                true
+            }
+        });
         found.truncate(MAX_REPLACEMENTS);
         found
     }
@@ -215,14 +228,20 @@ impl Declined<'_> {
         let rest = path.strip_prefix(absent).unwrap_or(Path::new(""));
         let whole = |found: std::path::PathBuf| if rest.as_os_str().is_empty() { found } else { found.join(rest) };
         let found = near(absent, self.context.fs).into_iter().map(whole);
-        found.filter(|path| self.context.fs.metadata(path).is_ok()).filter_map(|path| typed(self.context, path.to_str()?)).collect()
+        found
+            .filter(|path| self.context.fs.metadata(path).is_ok())
+            .filter_map(|path| typed(self.context, path.to_str()?))
+            .collect()
     }
 
     /// Whether the request without this unknown word asks a question that the word doesn't seem to restrict.
     fn may_be_left_out(&self, token: &Token) -> bool {
         let Some(at) = self.tokens.iter().position(|other| other.span == token.span) else { return false };
         let rest: Vec<Token> = self.tokens.iter().filter(|other| other.span != token.span).cloned().collect();
-        let is_listed = ["judged", "verbs", "vague", "sends"].into_iter().chain(lists("as ")).any(|list| phrase(list, self.tokens, at).is_some());
+        let is_listed = ["judged", "verbs", "vague", "sends"]
+            .into_iter()
+            .chain(lists("as "))
+            .any(|list| phrase(list, self.tokens, at).is_some());
         let follows_joint = at.checked_sub(1).and_then(|before| self.tokens.get(before)).is_some_and(joins);
         let is_word = token.raw.chars().all(|c| c.is_ascii_lowercase());
         is_word
@@ -235,13 +254,18 @@ impl Declined<'_> {
     }
 }
 
-/// Whether a word negates, excepts, limits, counts or dates what is said beside it.
-fn restricts(word: &str) -> bool {
+/// Whether a word negates, excepts or limits what is said beside it.
+fn is_condition(word: &str) -> bool {
     let tokens = lex(word);
     let is_listed = |list: &str| phrase(list, &tokens, 0).is_some();
-    ["restricts", "conditions", "exceptions", "negations", "moods", "hedges", "limits"].into_iter().any(is_listed)
+    ["conditions", "exceptions", "negations", "moods", "hedges", "limits"].into_iter().any(is_listed)
         || ["un", "non", "dis"].iter().any(|start| word.starts_with(start))
         || ["ly", "less", "n't"].iter().any(|end| word.ends_with(end))
+}
+
+/// Whether a word limits, counts or dates what is said beside it.
+fn restricts(word: &str) -> bool {
+    is_condition(word) || phrase("restricts", &lex(word), 0).is_some()
 }
 
 /// Words of the lexicon that a word may be a slip of, with the number of slips, the fewest first.
@@ -253,18 +277,27 @@ fn near_words(token: &Token, test: fn(&str) -> bool) -> impl Iterator<Item = (us
 fn names(context: &Context<'_>, tokens: &[Token]) -> Vec<(String, String)> {
     let environment = context.environment;
     let named = tokens.iter().filter_map(|token| context.resolve(&token.raw)).map(|place| place.path);
-    let mut open: Vec<(String, bool)> = [environment.cwd.clone(), environment.home.clone()].into_iter().map(|path| (path, true)).collect();
+    let mut open: Vec<(String, bool)> =
+        [environment.cwd.clone(), environment.home.clone()].into_iter().map(|path| (path, true)).collect();
     open.extend(named.map(|path| (path, false)));
     let mut found: Vec<(String, String)> = Vec::new();
     let mut at = 0;
     while let Some((folder, has_more)) = open.get(at).cloned().filter(|_| found.len() < MAX_NAMES) {
         at += 1;
         for entry in context.fs.list(Path::new(&folder)).unwrap_or_default() {
-            let Some(path) = entry.path.to_str().filter(|path| escape::one_line(path) == **path && !path.contains('"')) else { continue };
+            let Some(path) = entry.path.to_str().filter(|path| escape::one_line(path) == **path && !path.contains('"'))
+            else {
+                continue;
+            };
             let Some(name) = entry.path.file_name().and_then(|name| name.to_str()) else { continue };
-            let is_of_request = !has_more && tokens.iter().any(|token| context.resolve(&token.raw).is_some_and(|place| place.path == folder));
+            let is_of_request = !has_more
+                && tokens.iter().any(|token| context.resolve(&token.raw).is_some_and(|place| place.path == folder));
             let typed = if is_of_request { Some(name.to_owned()) } else { typed(context, path) };
-            if has_more && context.is_folder(path) && !name.starts_with('.') && !open.iter().any(|(known, _)| known == path) {
+            if has_more
+                && context.is_folder(path)
+                && !name.starts_with('.')
+                && !open.iter().any(|(known, _)| known == path)
+            {
                 open.push((path.to_owned(), false));
             }
             found.extend(typed.map(|typed| (name.to_owned(), typed)));

@@ -94,11 +94,16 @@ pub(super) fn unexplained(context: &Context<'_>, text: &str, tokens: &[Token], e
     // One word is to blame if the rest is a request.
     let is_short = tokens.len() <= MAX_TOKENS_TO_EXPLAIN;
     let blamed = unknown.iter().filter(|_| is_short).take(MAX_WORDS_TO_BLAME);
-    if let Some((word, understood)) = blamed.clone().find_map(|word| Some((word, without(std::slice::from_ref(word))?))) {
+    if let Some((word, understood)) = blamed.clone().find_map(|word| Some((word, without(std::slice::from_ref(word))?)))
+    {
         return decline(&understood, words(std::slice::from_ref(word)), "");
     }
     // If every word is known but the features don't fit together, tell the user why.
-    let says_why = |error: &&BuildError| !matches!(error, BuildError::Leftover | BuildError::NothingAsked);
+    let says_why = |error: &&BuildError| match error {
+        BuildError::Leftover | BuildError::NothingAsked => false,
+        BuildError::NothingBefore => unknown.is_empty(),
+        _ => true,
+    };
     if let Some(error) = errors.iter().find(says_why) {
         let blamed = if let BuildError::NameOrText { text } = error { vec![text.clone()] } else { Vec::new() };
         return decline("", blamed, &error.sentence());

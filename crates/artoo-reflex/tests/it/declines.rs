@@ -24,8 +24,14 @@ fn in_home() -> Environment {
 /// What the perceiver is answered: the reading, or the decline.
 fn ask(words: &str) -> Result<String, Abstention> {
     let (raw_input, session) = turns(words);
-    let context =
-        PerceiveContext { raw_input, session, clarifications: Vec::new(), may_ask: false, environment: in_home(), now: now() };
+    let context = PerceiveContext {
+        raw_input,
+        session,
+        clarifications: Vec::new(),
+        may_ask: false,
+        environment: in_home(),
+        now: now(),
+    };
     match respond(&RoleContext::Perceive(context), &home()) {
         ReplyBody::Json { value } => Ok(value["intent"].as_str().unwrap().replace("/home/ada", "~")),
         ReplyBody::Abstain { abstention } => Err(abstention),

@@ -128,7 +128,8 @@ fn it_asks_at_most_twice_only_a_person_and_goes_on_after_an_empty_answer() {
 
 #[test]
 fn it_resolves_against_the_last_five_turns_oldest_first() {
-    let turn = |number: usize| SessionTurn { input: format!("turn {number}"), summary: "done".to_owned(), answered: true };
+    let turn =
+        |number: usize| SessionTurn { input: format!("turn {number}"), summary: "done".to_owned(), answered: true };
     let request = UserRequest { session: (1..=8).map(turn).collect(), ..request("do it again", false) };
     let (_, question) = asked(&bench().step(Input::Request(request)));
     let RoleContext::Perceive(context) = &question.context else { panic!() };
@@ -170,7 +171,8 @@ fn a_request_that_cannot_be_read_is_said_to_the_solver() {
     let model = |failure| PerceptionFailure::Model { failure };
     assert_eq!(run(Err(unreachable_model()), None), model(unreachable_model()));
     assert_eq!(run(Err(unreadable()), Some(Err(unreadable()))), model(unreadable()));
-    let abstention = Abstention { understood: String::new(), not_understood: Vec::new(), remedy: "r".to_owned(), offer: None };
+    let abstention =
+        Abstention { understood: String::new(), not_understood: Vec::new(), remedy: "r".to_owned(), offer: None };
     let abstained = run(body(ReplyBody::Abstain { abstention: abstention.clone() }), None);
     assert_eq!(abstained, PerceptionFailure::Abstained { abstention });
 }
