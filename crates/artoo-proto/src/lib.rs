@@ -54,7 +54,7 @@ pub use directive::{
 };
 pub use effect::{EffectFinished, EffectKind, EffectStarted};
 pub use envelope::{Address, Envelope};
-pub use failure::{Abstention, ModelFailure, Usage};
+pub use failure::{Abstention, ModelFailure, Offer, Usage};
 pub use id::{ConsentHash, EffectId, EvidenceId, MegramId, MessageId, SubTaskId, TaskId};
 pub use memory::{
     Advice, MacroState, Megram, MegramDraft, MegramLevel, MemoryAction, MemoryQuery, MemoryRecall, Potentials, Sop,

@@ -11,6 +11,14 @@ pub struct SessionTurn {
     pub input: String,
     /// How the task of the earlier request ended, in one or two lines.
     pub summary: String,
+    /// Whether the task was accepted or delivered a result, so that later requests can speak of it.
+    #[serde(default = "answered")]
+    pub answered: bool,
+}
+
+/// Turns stored before the field existed count as answered.
+fn answered() -> bool {
+    true
 }
 
 /// The user's request, from the operator to the perceiver.

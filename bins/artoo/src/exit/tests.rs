@@ -25,7 +25,8 @@ fn every_ending_has_its_documented_code() {
     check(Ending::Accept { basis: Basis::Judged }, 4);
     check(Ending::Accept { basis: Basis::WordsOnly }, 4);
     check(Ending::Success { unmet: Vec::new() }, 3);
-    let abstention = Abstention { understood: String::new(), not_understood: Vec::new(), remedy: String::new() };
+    let abstention =
+        Abstention { understood: String::new(), not_understood: Vec::new(), remedy: String::new(), offer: None };
     let text = || "x".to_owned();
     abandon(AbandonReason::NotUnderstood { failure: PerceptionFailure::Abstained { abstention } }, 5);
     abandon(AbandonReason::NotUnderstood { failure: PerceptionFailure::BadInput { detail: text() } }, 5);

@@ -48,7 +48,8 @@ impl Session {
         if self.turns.len() == TURNS_MAX {
             self.turns.pop_front();
         }
-        self.turns.push_back(SessionTurn { input: input.to_owned(), summary });
+        let answered = matches!(result.ending, Ending::Accept { .. } | Ending::Success { .. });
+        self.turns.push_back(SessionTurn { input: input.to_owned(), summary, answered });
     }
 
     /// The last task with its request; `None` before the first.
@@ -95,6 +96,7 @@ mod tests {
         assert_eq!(inputs, ["request 3", "request 4", "request 5", "request 6", "the last"]);
         assert_eq!(turns[0].summary, "the summary\nanswer: 42");
         assert_eq!(turns[4].summary, "the summary");
+        assert_eq!(turns.iter().map(|turn| turn.answered).collect::<Vec<_>>(), [true, true, true, true, false]);
         let long = "é".repeat(10_000);
         session.count("long", &outcome(Ending::Accept { basis: Basis::Mixed }, &long));
         assert!(session.turns()[4].summary.chars().count() < 700);

@@ -308,8 +308,12 @@ fn a_model_that_fails_is_a_no_and_says_so() {
         assert_eq!(request.model_failure.as_ref(), failures.last());
         assert!(request.task_verdicts.iter().all(|v| v.source == VerdictSource::Missing));
     }
-    let abstention =
-        artoo_proto::Abstention { understood: String::new(), not_understood: Vec::new(), remedy: String::new() };
+    let abstention = artoo_proto::Abstention {
+        understood: String::new(),
+        not_understood: Vec::new(),
+        remedy: String::new(),
+        offer: None,
+    };
     let mut bench = bench(QUESTION);
     let effects = gather(&mut bench, manifest(0, 1, declared()), vec![outcome(1, true, "12", vec![look(1, "12")])]);
     let (id, _) = asked(&effects);

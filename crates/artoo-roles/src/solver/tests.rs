@@ -297,6 +297,7 @@ fn a_plan_that_fails_after_a_no_ends_for_want_of_a_yes() {
             understood: String::new(),
             not_understood: Vec::new(),
             remedy: "set up a model".to_owned(),
+            offer: None,
         };
         finished(&bench.step(Input::NotPlanned(artoo_proto::PlanRejected {
             task_id: task_id(),

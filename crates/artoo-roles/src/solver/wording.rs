@@ -1,7 +1,8 @@
 //! The texts of an ending: its reason, and what the user can do next.
 
 use artoo_proto::{
-    AbandonReason, Basis, Coverage, CoverageState, Ending, ModelFailure, PerceptionFailure, Unasked, escape, units,
+    AbandonReason, Abstention, Basis, Coverage, CoverageState, Ending, ModelFailure, Offer, PerceptionFailure, Unasked,
+    escape, units,
 };
 
 use super::ending::Account;
@@ -33,15 +34,39 @@ pub(super) fn reason_words(reason: &AbandonReason) -> String {
     }
 }
 
-/// Which parts of a request were understood and which were not, as text for the user.
-fn not_understood(abstention: &artoo_proto::Abstention) -> String {
-    let words = abstention.not_understood.join(", ");
-    match (abstention.understood.as_str(), words.as_str()) {
-        ("", "") => "it can't be answered as it stands".to_owned(),
-        ("", words) => format!("not understood: {words}"),
-        (understood, "") => format!("understood only: {understood}"),
-        (understood, words) => format!("understood: {understood}; not understood: {words}"),
+/// Which words of a request were not understood, and how the rest is read, as text for the user.
+fn not_understood(abstention: &Abstention) -> String {
+    let words: Vec<String> = abstention.not_understood.iter().map(|word| format!("“{word}”")).collect();
+    let understood = abstention.understood.as_str();
+    match (words.as_slice(), advice(abstention)) {
+        ([], Some(advice)) => advice.trim_end_matches('.').to_owned(),
+        ([], None) if understood.is_empty() => "it can't be answered as it stands".to_owned(),
+        ([], None) => format!("I read only: {understood}"),
+        (blamed, _) => {
+            let unknown = match blamed {
+                [run] if run.contains(' ') => format!("I can't read {run}"),
+                [first @ .., last] if !first.is_empty() => {
+                    format!("I don't know the words {} and {last}", first.join(", "))
+                }
+                words => format!("I don't know the word {}", words.concat()),
+            };
+            let them = if blamed.len() > 1 { "them" } else { "it" };
+            if understood.is_empty() { unknown } else { format!("{unknown}. Without {them} I read: {understood}") }
+        }
     }
+}
+
+/// What the embedded parser advises besides a language model; `None` if nothing.
+fn advice(abstention: &Abstention) -> Option<&str> {
+    abstention.remedy.strip_suffix(Abstention::SETUP).map(str::trim).filter(|advice| !advice.is_empty())
+}
+
+/// What the user can do about a request that was not understood: the offered request, advice, a language model.
+fn after_abstention(abstention: &Abstention) -> Vec<String> {
+    let offered = |offer: &Offer| format!("say: {} ({})", offer.request, offer.change);
+    let is_said = abstention.not_understood.is_empty() && advice(abstention).is_some();
+    let remedy = if is_said { Abstention::SETUP } else { &abstention.remedy };
+    abstention.offer.iter().map(offered).chain([remedy.to_owned()]).collect()
 }
 
 /// What the user can do next: empty for a checked accept, at least one step for every other ending.
@@ -62,7 +87,7 @@ pub(super) fn next_steps(ending: &Ending, account: &Account, coverage: Option<&C
         AbandonReason::NotUnderstood { failure: PerceptionFailure::Abstained { abstention } }
             if !abstention.remedy.trim().is_empty() =>
         {
-            vec![abstention.remedy.clone()]
+            after_abstention(abstention)
         }
         AbandonReason::NotUnderstood { .. } => step("say it in other words"),
         AbandonReason::Provider { failure } => step(provider_step(failure)),

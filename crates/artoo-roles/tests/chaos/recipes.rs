@@ -47,6 +47,7 @@ fn abstain() -> ReplyBody {
             understood: "count".to_owned(),
             not_understood: vec!["frobnicate".to_owned()],
             remedy: "set up a model, or say it in other words".to_owned(),
+            offer: None,
         },
     }
 }

@@ -16,7 +16,7 @@ use super::{
 };
 
 pub(super) fn session_turn() -> BoxedStrategy<SessionTurn> {
-    record!(SessionTurn { input: text(), summary: text() })
+    record!(SessionTurn { input: text(), summary: text(), answered: any::<bool>() })
 }
 
 pub(crate) fn user_request() -> BoxedStrategy<UserRequest> {
