@@ -48,6 +48,7 @@
 //!
 //! Dropping the future of a call ends every process that it started.
 
+mod activity;
 mod approved;
 mod builtin;
 mod call;
@@ -96,6 +97,7 @@ mod write_file;
 #[cfg(test)]
 mod tests;
 
+pub use activity::{Activity, Unit};
 pub use call::Registry;
 pub use config::ToolConfig;
 pub use consent::{GRANT_LIFETIME, Grant};

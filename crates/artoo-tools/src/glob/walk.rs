@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use ignore::{DirEntry, WalkBuilder};
 
+use crate::activity::{Stage, Unit};
 use crate::limit::Limit;
 use crate::{paths, secret};
 
@@ -86,12 +87,14 @@ impl Walk<'_> {
         if self.ignore_files {
             builder.ignore(true).git_ignore(true).git_exclude(true).parents(true).require_git(false);
         }
+        limit.meter.begin(Stage { verb: "searching", unit: Unit::Entries, total: None, passes: 1 });
         let mut walked = Walked::default();
         for found in builder.build() {
             if limit.reached() {
                 walked.stopped = true;
                 break;
             }
+            limit.meter.add_entries(1);
             match found {
                 Ok(entry) if entry.depth() == 0 => {}
                 Ok(entry) => {

@@ -77,6 +77,7 @@ impl<'a> Restoring<'a> {
     pub(super) fn take_back(&mut self, done: &Done) -> Vec<Told> {
         match done {
             Done::Moved { from, to, tree } => {
+                self.limit.meter.add_entries(1);
                 let outcome = self.move_back(from, to, tree).unwrap_or_else(|error| told(&error));
                 if is_left(&outcome) {
                     self.undone.left.push(to.clone());
@@ -124,6 +125,7 @@ impl<'a> Restoring<'a> {
 
     fn bring_back<'c>(&mut self, change: &'c Change, folders: &mut Vec<&'c Change>, all: &mut Vec<Told>) {
         let outcome = self.bring(change).unwrap_or_else(|error| told(&error));
+        self.limit.meter.add_entries(1);
         let is_folder = matches!(change.before, State::Folder(_));
         if is_folder && matches!(outcome, ItemOutcome::Done | ItemOutcome::Already) {
             folders.push(change);
