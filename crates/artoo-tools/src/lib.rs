@@ -84,6 +84,7 @@ mod session;
 mod shell;
 mod suggest;
 mod text;
+mod texts;
 mod tool;
 mod transaction;
 mod trash;

@@ -25,9 +25,6 @@ use crate::rules::RuleBook;
 use crate::undo::{Act, Journal, Subject};
 use crate::view::View;
 
-/// Why a call that only creates files needs approval under [`artoo_proto::ToolOrder::confirm`].
-pub(crate) const CAUTION: &str = "caution is advised for this step, and the call is not read-only";
-
 /// Longest text of a file shown in a question, in characters. A command is shown whole.
 const SHOWN_MAX_CHARS: usize = 2000;
 

@@ -8,7 +8,7 @@ use ignore::{DirEntry, WalkBuilder};
 
 use crate::activity::{Stage, Unit};
 use crate::limit::Limit;
-use crate::{paths, secret};
+use crate::{paths, secret, texts};
 
 /// Unreadable places named in a record; the others are counted.
 const UNREAD_NAMED_MAX: usize = 3;
@@ -56,14 +56,16 @@ impl Walked {
         }
         let others = self.unread.saturating_sub(u64::try_from(self.named.len()).unwrap_or(0));
         let more = if others == 0 { String::new() } else { format!("; and {others} more") };
-        let unread = || format!("{} could not be read: {}{more}", places(self.unread), self.named.join("; "));
+        let unread = || {
+            format!(
+                "{} could not be read: {}{more}",
+                texts::exactly(self.unread, "place", "places"),
+                self.named.join("; ")
+            )
+        };
         let gaps = [(self.unread > 0).then(unread), secret::left_out(&self.left_out)];
         gaps.into_iter().flatten().reduce(|unread, left_out| format!("{unread}; {left_out}"))
     }
-}
-
-fn places(count: u64) -> String {
-    if count == 1 { "1 place".to_owned() } else { format!("{count} places") }
 }
 
 impl Walk<'_> {

@@ -28,6 +28,7 @@ use crate::files;
 use crate::limit::Limit;
 use crate::openat::Place;
 use crate::paths;
+use crate::texts;
 
 /// Maximum number of paths removed with one line of the log.
 const REMOVED_MAX: usize = 1024;
@@ -454,9 +455,7 @@ impl<'a> Restoring<'a> {
 
 fn remove_folder(place: &Place) -> io::Result<ItemOutcome> {
     match unlinkat(&place.folder, &place.name, AtFlags::REMOVEDIR) {
-        Err(Errno::NOTEMPTY | Errno::EXIST) => {
-            Ok(ItemOutcome::Conflict { reason: "it holds something that came later".to_owned() })
-        }
+        Err(Errno::NOTEMPTY | Errno::EXIST) => Ok(ItemOutcome::Conflict { reason: texts::HOLDS_LATER.to_owned() }),
         removed => Ok(removed.map(|()| ItemOutcome::Done)?),
     }
 }
