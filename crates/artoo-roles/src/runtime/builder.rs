@@ -14,7 +14,7 @@ use artoo_llm::Model;
 use artoo_mkct::memory::OpenError;
 use artoo_proto::{AuditReport, Environment, TaskId, ToolSpec, UserRequest};
 use artoo_tools::undo::UndoConfig;
-use artoo_tools::{Registry, ToolConfig};
+use artoo_tools::{Activity, Registry, ToolConfig};
 use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use uuid::Uuid;
@@ -338,6 +338,12 @@ impl System {
     #[must_use]
     pub fn tools(&self) -> Vec<ToolSpec> {
         self.runner.tools.specs()
+    }
+
+    /// The progress of the calls whose work is counted at this moment.
+    #[must_use]
+    pub fn activity(&self) -> Vec<Activity> {
+        self.runner.tools.activity()
     }
 
     /// Starts a task from the user's words, with the default time limit and without earlier requests.

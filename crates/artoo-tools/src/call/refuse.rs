@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use artoo_proto::{Environment, ToolOrder, escape};
+use artoo_proto::{Environment, ToolOrder};
 
 use super::{Context, EarlyOutcome};
 use crate::command_line;
@@ -11,6 +11,7 @@ use crate::config::ToolConfig;
 use crate::effects;
 use crate::paths;
 use crate::record::Record;
+use crate::texts;
 use crate::tool::Request;
 
 /// Refuses a tool that is blocked or not allowed. Letter case and blanks are ignored, so that a plan can't evade a block
@@ -48,7 +49,7 @@ pub(super) fn target(context: &Context, request: &Request) -> Result<(), EarlyOu
             || is_same_command(config, entry, &request.effects.commands)
     };
     let Some(entry) = blocked.iter().find(is_blocking) else { return Ok(()) };
-    let reason = format!("the target {} is blocked for this task", escape::one_line(entry));
+    let reason = texts::blocked_target(entry);
     Err(EarlyOutcome::record(Record::denied(&reason).class(request.effects.class)))
 }
 

@@ -13,6 +13,7 @@ use crate::limit::Limit;
 use crate::paths;
 use crate::process::{Ended, Invocation};
 use crate::record::Record;
+use crate::texts;
 use crate::tool::{Machine, Request, Tool, UserContext, spec};
 use crate::transaction::ConfiguredCall;
 
@@ -43,7 +44,7 @@ pub(crate) fn read(manifest: &Manifest, machine: &Machine, input: &Value) -> Res
     // `--file=/a/b` names a path, too.
     let named = named.flat_map(|argument| [Some(argument.as_str()), argument.split_once('=').map(|(_, value)| value)]);
     let sends = manifest.network && !manifest.granted;
-    let sending = || sends.then(|| "what it is given may leave this machine".to_owned());
+    let sending = || sends.then(|| texts::SENDS_INPUT.to_owned());
     let quoted = arguments.iter().map(|argument| format!(" {}", quoted(argument)));
     let call = ConfiguredCall {
         target: escape::one_line(&arguments.join(" ")),

@@ -89,6 +89,7 @@ pub(crate) fn pour(source: &mut impl Read, to: &mut impl Write, limit: &Limit) -
             return Ok(());
         }
         to.write_all(chunk.get(..read).unwrap_or_default())?;
+        limit.meter.add_bytes(read);
     }
 }
 

@@ -66,8 +66,26 @@ fn write(sources: &[PathBuf], to: &Path, file: &File, limit: &Limit) -> io::Resu
     }
 }
 
+/// Counts what is written, and fails at the deadline.
+struct Metered<'a, W>(W, &'a Limit);
+
+impl<W: Write> Write for Metered<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.1.reached() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        let written = self.0.write(bytes)?;
+        self.1.meter.add_bytes(written);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
 fn tar<W: Write>(sources: &[PathBuf], to: W, limit: &Limit) -> io::Result<(W, u64)> {
-    let mut archive = tar::Builder::new(to);
+    let mut archive = tar::Builder::new(Metered(to, limit));
     let entries = each_entry(sources, limit, &mut |mut entry, found, name| {
         if found.is_file() {
             return archive.append_file(name, &mut entry);
@@ -78,7 +96,7 @@ fn tar<W: Write>(sources: &[PathBuf], to: W, limit: &Limit) -> io::Result<(W, u6
         header.set_size(0);
         archive.append_data(&mut header, name, io::empty())
     })?;
-    Ok((archive.into_inner()?, entries))
+    Ok((archive.into_inner()?.0, entries))
 }
 
 fn zip(sources: &[PathBuf], to: File, limit: &Limit) -> io::Result<u64> {

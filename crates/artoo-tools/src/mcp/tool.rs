@@ -19,7 +19,8 @@ use crate::mcp::session::{Offered, Session};
 use crate::paths;
 use crate::process::{Ended, Verdict, capture};
 use crate::record::Record;
-use crate::tool::{CAUTION, Call, Held, Machine, Request, Tool, UserContext, spec};
+use crate::texts;
+use crate::tool::{Call, Held, Machine, Request, Tool, UserContext, spec};
 use crate::transaction::{ConfiguredCall, End, Work};
 
 /// Tried after the user's own tools and before shell commands.
@@ -88,7 +89,7 @@ impl Tool for Remote {
         collect_paths(machine, &Value::Object(input.clone()), &mut paths);
         let is_granted = manifest.granted.contains(&self.name);
         let sends = if is_granted {
-            (!is_reading && user.confirm).then_some(CAUTION)
+            (!is_reading && user.confirm).then_some(texts::CAUTION)
         } else {
             Some("what it is given may leave this machine")
         };

@@ -307,7 +307,8 @@ async fn unnamed_changes_are_shown_and_need_approval() {
             Fixture::context("shell", json!({"command": format!("bash -c 'echo built > $(printf {folder}).txt'")}));
         let ToolOutcome::NeedsConsent { hash, effects, .. } = fixture.outcome(&context, None).await else { panic!() };
         let path = fixture.home.join("work").join(format!("{folder}.txt"));
-        assert_eq!(effects[0], format!("makes 1 file (6 bytes): {}", path.display()));
+        let shown = crate::texts::near(&path, &fixture.home);
+        assert_eq!(effects[0], format!("makes 1 file (6 bytes): {shown}"));
         assert!(!path.exists());
         let call = called(fixture.outcome(&context, Some(fixture.registry.grant(&hash, ConsentScope::Once))).await);
         assert_eq!(call.status, CallStatus::Ok, "{call:?}");

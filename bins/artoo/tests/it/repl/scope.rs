@@ -170,7 +170,7 @@ fn long_details_are_read_page_by_page_and_no_page_takes_a_yes() {
         pty.send(CTRL_D);
         assert_eq!(pty.ended().0, 0);
     };
-    let (first, second, third) = ("  | # line 145", "  | # line 292", "    change, move or delete");
+    let (first, second, third) = ("  | # line 145", "  | # line 292", "    delete, move or change");
     check(&[(first, "\r"), (second, "\r"), (third, "y\r")], true);
     check(&[(first, "\r"), (second, "\r"), (third, "\r")], false);
     // A yes at a page ends the details; the question stands again.
