@@ -88,8 +88,8 @@ pub(crate) async fn run(
 
 /// The only finding if the configuration or the settings are invalid.
 fn unusable(name: &'static str, failure: &Failure) -> Finding {
-    let remedy = failure.remedy.unwrap_or("put that right first; everything else rests on it");
-    Finding::fail(name, failure.message.as_str(), remedy)
+    let remedy = failure.remedy().unwrap_or("put that right first; everything else rests on it");
+    Finding::fail(name, failure.message(), remedy)
 }
 
 async fn probe(settings: &Settings, with_probe: bool, variables: &Variables) -> Vec<Finding> {
@@ -218,7 +218,7 @@ fn model(settings: &Settings, variables: &Variables) -> Vec<Finding> {
     let choice = &settings.model;
     let chosen = format!("{} ({})", choice.kind, choice.why);
     let built = Models::build(settings, variables);
-    let problem = built.err().map(|failure| (failure.message, failure.remedy.unwrap_or("see artoo --help")));
+    let problem = built.err().map(|failure| (failure.message(), failure.remedy().unwrap_or("see artoo --help")));
     let mut findings = vec![match (&problem, &choice.kind) {
         (Some((problem, remedy)), _) => Finding::fail("model", format!("{chosen}: {problem}"), *remedy),
         (None, ModelKind::Reflex) => Finding::warn(
@@ -292,7 +292,7 @@ async fn stores(settings: &Settings) -> Vec<Finding> {
     let system = match builder.start() {
         Ok(system) => system,
         Err(error) => {
-            let detail = format!("{shown}: {}", Failure::from(error).message);
+            let detail = format!("{shown}: {}", Failure::from(error).message());
             return vec![Finding::fail("data folder", detail, "see above, or choose another with --data-dir")];
         }
     };

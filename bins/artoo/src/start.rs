@@ -32,9 +32,6 @@ const PIPED_MAX_BYTES: u64 = 1_024 * 1_024;
 /// Warning that standard input was not read, since the request was on the command line.
 const UNREAD: &str = "standard input was not read: a request on the command line is all there is; name a file instead";
 
-/// Short usage, shown for an empty request.
-const SHORT_USAGE: &str = "Usage: artoo \"<what you want done>\"\n       artoo            (a prompt, on a terminal)\n       artoo doctor\n       artoo --help";
-
 /// Runs the program's command line and returns the exit code.
 pub(crate) fn start() -> u8 {
     let variables = Variables::of_process();
@@ -53,25 +50,17 @@ pub(crate) fn start() -> u8 {
         }
     };
     let code = ended.unwrap_or_else(|failure| show(&failure, is_json, &screen).code());
-    screen.unwritten().map_or(code, |error| show(&unwritten(&error), false, &screen).code())
-}
-
-fn unwritten(error: &io::Error) -> Failure {
-    Failure::new(Exit::Unwritten, "standard output did not take the answer, so it is incomplete there")
-        .caused_by(error)
-        .with_remedy(
-            "send it where there is room; what was done stays done, and artoo evidence list names what was read",
-        )
+    screen.unwritten().map_or(code, |source| show(&Failure::Unwritten { source }, false, &screen).code())
 }
 
 fn show(failure: &Failure, is_json: bool, screen: &Screen) -> Exit {
     if is_json {
         screen.json(&json::error(failure));
     }
-    let mut lines = vec![Line::warning(format!("artoo: {}", failure.message))];
-    lines.extend(failure.remedy.map(|remedy| Line::plain(format!("  {remedy}"))));
+    let mut lines = vec![Line::warning(format!("artoo: {}", failure.message()))];
+    lines.extend(failure.remedy().map(|remedy| Line::plain(format!("  {remedy}"))));
     screen.insist(&lines);
-    failure.exit
+    failure.exit()
 }
 
 /// Runs a subcommand or a request; returns the exit code, which may be that of a command of the user.
@@ -114,8 +103,7 @@ fn request(words: Option<String>, options: &Options, variables: &Variables, scre
     let is_beside = words.is_some();
     let words = words.map_or_else(piped, Ok)?;
     if words.trim().is_empty() {
-        screen.insist(&[Line::plain(SHORT_USAGE)]);
-        return Ok(Exit::Usage);
+        return Err(Failure::EmptyRequest {});
     }
     if options.json {
         screen.json(&json::schema());
@@ -136,8 +124,7 @@ fn request(words: Option<String>, options: &Options, variables: &Variables, scre
 fn live(options: &Options, variables: &Variables, screen: &Screen) -> Result<Exit, Failure> {
     let needs_request = [("--json", options.json), ("--estimate", options.estimate)];
     if let Some((option, _)) = needs_request.into_iter().find(|(_, is_given)| *is_given) {
-        return Err(Failure::usage(format!("{option} needs a request"))
-            .with_remedy("give it on the command line or through a pipe: artoo --json \"<what you want done>\""));
+        return Err(Failure::NeedsRequest { option });
     }
     let settings = Settings::resolve(options, variables)?;
     let models = Models::build(&settings, variables)?;
@@ -151,7 +138,7 @@ fn piped() -> Result<String, Failure> {
         return Ok(String::new());
     }
     let mut bytes = Vec::new();
-    let failed = |error: io::Error| Failure::unreadable_input(&error);
+    let failed = |source: io::Error| Failure::UnreadableInput { source };
     stdin.lock().take(PIPED_MAX_BYTES).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 == PIPED_MAX_BYTES {
         // Too long for a request, so it is refused later; a character cut at the end does not matter.
@@ -172,7 +159,7 @@ fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Fail
         .max_blocking_threads(WAITING_THREADS)
         .enable_all()
         .build()
-        .map_err(|error| Failure::system(&error))?;
+        .map_err(|source| Failure::System { source })?;
     let exit = runtime.block_on(work);
     // Work that still runs is not awaited: a blocked read must not keep the process alive.
     runtime.shutdown_background();

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use artoo_tools::trust::{self, Distrust};
 use toml::Spanned;
 
-use super::command::{self, CommandProblem};
+use super::command;
 use super::{KEY_FILE_MAX_BYTES, Kind, Setting};
+use crate::failure::ConfigProblem;
 use crate::suggest;
 use crate::variables::Variables;
 
@@ -28,36 +29,6 @@ pub(crate) struct ConfigFile {
 struct Entry {
     value: String,
     line: usize,
-}
-
-/// Error in the configuration file, or in a key that the file refers to. A file with an error is not used at all.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ConfigProblem {
-    #[error(transparent)]
-    Distrust(#[from] Distrust),
-    #[error("{path}:{line}: {problem}", path = path.display())]
-    Line { path: PathBuf, line: usize, problem: String },
-    #[error("{path}:{line}: the variable {variable} that is to hold the key is not set", path = path.display())]
-    KeyVariableUnset { path: PathBuf, line: usize, variable: String },
-    #[error("{path}:{line}: the command that is to give the key {problem}", path = path.display())]
-    KeyCommand { path: PathBuf, line: usize, problem: CommandProblem },
-    #[error("the key file {path} is empty or no text", path = path.display())]
-    NoKey { path: PathBuf },
-}
-
-impl ConfigProblem {
-    /// What the user can do about the error in the configuration.
-    pub(crate) fn remedy(&self) -> &'static str {
-        match self {
-            Self::Distrust(Distrust::OpenToRead { .. }) => "take that away: chmod 600",
-            Self::Distrust(Distrust::NotYours { .. }) => "make a file of your own in its place",
-            Self::KeyVariableUnset { .. } => "set it in your shell, or remove the line",
-            Self::KeyCommand { .. } => "try it in your shell; its first line of output is taken",
-            Self::NoKey { .. } => "put the key into it, alone on its first line",
-            Self::Distrust(Distrust::OpenToOthers { .. } | Distrust::Unreadable { .. } | Distrust::TooLarge { .. })
-            | Self::Line { .. } => "put the file right or move it away; artoo config keys lists what it may hold",
-        }
-    }
 }
 
 /// Reads the configuration file; `None` if it does not exist.

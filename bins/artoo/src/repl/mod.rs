@@ -10,7 +10,6 @@ use std::sync::Arc;
 
 use artoo_proto::{AbandonReason, Ending, MemoryAction, escape};
 use artoo_roles::runtime::{MemoryView, System};
-use rustyline::error::ReadlineError;
 
 use crate::audit;
 use crate::display::Line;
@@ -100,7 +99,7 @@ impl Repl<'_> {
     async fn live(mut self, mut prompt: Prompt, signals: &mut Signals) -> Result<Exit, Failure> {
         loop {
             let typed = tokio::select! {
-                typed = prompt.read() => typed.map_err(|error| unusable(&error))?,
+                typed = prompt.read() => typed.map_err(|source| Failure::Prompt { source })?,
                 () = signals.leave() => return Ok(Exit::Cancelled),
             };
             let was_interrupted = std::mem::take(&mut self.was_interrupted);
@@ -131,8 +130,8 @@ impl Repl<'_> {
         let outcome = match performed {
             Ok(performed) => performed.outcome,
             // A limit that is too low is shown, but does not end the prompt: a shorter request may still be affordable.
-            Err(failure) if failure.exit == Exit::Usage => {
-                self.screen.insist(&[Line::warning(failure.message)]);
+            Err(failure) if failure.exit() == Exit::Usage => {
+                self.screen.insist(&[Line::warning(failure.message())]);
                 return Ok(());
             }
             Err(failure) => return Err(failure),
@@ -160,13 +159,6 @@ impl Repl<'_> {
         }
         Ok(())
     }
-}
-
-/// The error for a line editor that fails.
-fn unusable(error: &ReadlineError) -> Failure {
-    Failure::new(Exit::Internal, "the prompt can't go on")
-        .caused_by(error)
-        .with_remedy("give the request on the command line: artoo \"<what you want done>\"")
 }
 
 fn help() -> Vec<Line> {
