@@ -39,6 +39,7 @@ pub mod subtask;
 pub mod task;
 pub mod timestamp;
 pub mod tool;
+pub mod units;
 pub mod verdict;
 
 pub use audit::{AuditQuery, AuditReport, GapTrend, TaskTrend, ToolHealth, Trigger};
