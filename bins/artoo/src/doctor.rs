@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use artoo_proto::ModelFailure;
+use artoo_proto::units::count;
 use artoo_roles::runtime::{System, tools_in};
 use artoo_tools::Registry;
 use serde::Serialize;
@@ -281,7 +282,10 @@ fn audit_log(data_dir: &Path) -> Finding {
     match damaged.or_else(|| gaps.into_iter().next().map(|gap| gap.problem)) {
         Some(problem) => Finding::fail("audit log", problem, "artoo audit tells all of it, and what to do"),
         None if logs.is_empty() => Finding::ok("audit log", "none yet"),
-        None => Finding::ok("audit log", format!("{} file(s) in {}, the chain holds", logs.len(), data_dir.display())),
+        None => Finding::ok(
+            "audit log",
+            format!("{} in {}, the chain holds", count(logs.len() as u64, "file", "files"), data_dir.display()),
+        ),
     }
 }
 

@@ -48,9 +48,9 @@ macro_rules! failures {
 failures! {
     // The command line.
 
-    /// A single word that is not a request and resembles a command, or a command of other programs.
-    #[error("There is no command “{word}”. Did you mean: artoo {meant}? As a request: artoo run -- {word}")]
-    NoSuchCommand { word: String, meant: String } => (Exit::Usage, None);
+    /// A word that is not a request and resembles a command, or a command of other programs.
+    #[error("There is no command “{word}”. Did you mean: artoo {meant}? As a request: artoo run -- {request}")]
+    NoSuchCommand { word: String, meant: String, request: String } => (Exit::Usage, None);
 
     /// `artoo help` was given a word that is neither a command nor a topic.
     #[error("there is no help on {topic:?}")]
@@ -58,7 +58,7 @@ failures! {
 
     /// The request on the command line or on standard input is empty.
     #[error("no request is given")]
-    EmptyRequest {} => usage("artoo \"<what you want done>\", or artoo alone for a prompt; artoo --help shows more");
+    EmptyRequest {} => usage("Usage: artoo \"<what you want done>\", or artoo alone for a prompt; artoo --help shows more");
 
     /// An option that makes no sense at the prompt was given without a request.
     #[error("{option} needs a request")]

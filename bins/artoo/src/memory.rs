@@ -1,6 +1,7 @@
 //! `artoo memory`: the records of the memory, written for other programs.
 
 use artoo_proto::escape;
+use artoo_proto::units::count;
 use artoo_roles::runtime::export_memory_index;
 use serde_json::json;
 
@@ -19,7 +20,7 @@ pub(crate) fn run(command: &MemoryCommand, settings: &Settings, screen: &Screen)
     let MemoryCommand::Index { folder } = command;
     let records = export_memory_index(&settings.data_dir, folder)?;
     let path = escape::one_line(&folder.display().to_string());
-    let line = Line::plain(format!("{records} record(s) written to {path}"));
+    let line = Line::plain(format!("{} written to {path}", count(records as u64, "record", "records")));
     screen.report(settings.json, SCHEMA, json!({"records": records, "path": folder}), &[line]);
     Ok(Exit::Accepted)
 }

@@ -2,6 +2,8 @@
 
 use std::io::{self, IsTerminal, Read};
 
+use artoo_proto::Now;
+use artoo_roles::runtime::{detect_environment, is_readable};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 use rustix::io::ioctl_fionread;
@@ -15,8 +17,8 @@ use crate::model::Models;
 use crate::settings::Settings;
 use crate::variables::Variables;
 use crate::{
-    audit, check_command, config, doctor, estimate, evidence, logging, memory, model_files, repl, rules, setup,
-    show_config, task, terminal, try_command, undo,
+    audit, check_command, clock, config, doctor, estimate, evidence, help, logging, memory, model_files, repl, rules,
+    setup, shell_files, show_config, task, terminal, try_command, undo,
 };
 
 /// Number of worker threads of the async runtime.
@@ -64,14 +66,22 @@ fn show(failure: &Failure, is_json: bool, screen: &Screen) -> Exit {
 }
 
 /// Runs a subcommand or a request; returns the exit code, which may be that of a command of the user.
-fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<u8, Failure> {
+fn run(mut line: CommandLine, variables: &Variables, screen: &Screen) -> Result<u8, Failure> {
     logging::start(variables, screen)?;
+    // Only a topic makes it a command: "help me find …" is a request.
+    if let Some(Command::Help { words }) = &line.command
+        && help::is_request(words)
+    {
+        line.words = [&["help".to_owned()], words.as_slice()].concat();
+        line.command = None;
+    }
     let with_file;
     let variables = match line.command {
         // These commands read the configuration file themselves, or help to correct it.
-        Some(Command::Doctor { .. } | Command::Config { command: ConfigCommand::Path | ConfigCommand::Keys }) => {
+        Some(Command::Doctor { .. } | Command::Completions { .. } | Command::Man { .. } | Command::Help { .. }) => {
             variables
         }
+        Some(Command::Config { ref command }) if !matches!(command, ConfigCommand::Show { .. }) => variables,
         _ => {
             with_file = config::with_file(variables.clone())?;
             &with_file
@@ -79,6 +89,7 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<u8, 
     };
     let settings = || Settings::resolve(&line.options, variables);
     let words = (!line.words.is_empty()).then(|| line.words.join(" "));
+    let greeting = words.as_deref().filter(|_| !line.options.json).and_then(help::greeting_for);
     let ended = match line.command {
         Some(Command::Try { words }) => return block_on(try_command::run(&words, &settings()?, screen)),
         Some(Command::Doctor { probe }) => block_on(doctor::run(&line.options, probe, variables, screen)),
@@ -91,11 +102,33 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<u8, 
         Some(Command::Rules { command }) => rules::run(&command, &settings()?, screen),
         Some(Command::Memory { command }) => memory::run(&command, &settings()?, screen),
         Some(Command::Evidence { command }) => evidence::run(&command, &settings()?, screen),
+        Some(Command::Completions { shell }) => Ok(shell_files::completions(shell, screen)),
+        Some(Command::Man { folder }) => shell_files::manual(folder.as_deref(), screen),
+        Some(Command::Help { words }) => help::run(&words, screen),
         Some(Command::Run { words }) => request(Some(words.join(" ")), &line.options, variables, screen),
         None if words.is_none() && terminal::is_there() => live(&line.options, variables, screen),
-        None => request(words, &line.options, variables, screen),
+        None if line.words == ["version"] => Ok(help::version(screen)),
+        None if greeting.is_some() => {
+            screen.answer(&greeting.unwrap_or_default());
+            Ok(Exit::Accepted)
+        }
+        None => {
+            refuse_slip(&line.words)?;
+            request(words, &line.options, variables, screen)
+        }
     };
     ended.map(Exit::code)
+}
+
+/// Refuses words that are a mistyped command; words after `--` are a request, whatever they are.
+fn refuse_slip(words: &[String]) -> Result<(), Failure> {
+    if std::env::args_os().any(|word| word == "--") {
+        return Ok(());
+    }
+    let now = Now { wall: clock::now(), uptime_ms: 0 };
+    help::check_command(words, |word| {
+        detect_environment(None).is_ok_and(|environment| is_readable(word, &environment, now))
+    })
 }
 
 /// Runs a request from the command line; `None` reads it from standard input.
@@ -173,8 +206,11 @@ fn usage(error: &clap::Error, screen: &Screen) -> Exit {
         screen.answer(&[Line::plain(text.trim_end())]);
         return Exit::Accepted;
     }
-    screen.insist(&[Line::plain(text.trim_end())]);
     let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    if let (ErrorKind::UnknownArgument, Err(slip)) = (error.kind(), help::check_command(&words, |_| true)) {
+        return show(&slip, false, screen);
+    }
+    screen.insist(&[Line::plain(text.trim_end())]);
     let is_subcommand = words.first().is_some_and(|word| CommandLine::command().find_subcommand(word).is_some());
     if is_subcommand && matches!(error.kind(), ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand) {
         screen.insist(&[Line::plain(format!("\nIf these words are your task: artoo run -- {}", words.join(" ")))]);

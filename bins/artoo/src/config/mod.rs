@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::variables::Variables;
 
 pub(crate) use command::key_from;
-pub(crate) use read::{key_in, load};
+pub(crate) use read::{key_in, key_of, load, parse, text_of};
 
 /// Name of the configuration file in the configuration folder.
 const FILE: &str = "config.toml";

@@ -44,6 +44,8 @@ pub(crate) fn backup_of(path: &Path) -> Option<PathBuf> {
 
 /// Replaces the configuration file atomically with this text, after a backup; creates the folder if needed.
 pub(crate) fn config(path: &Path, text: &str) -> Result<(), Failure> {
+    // A link stays, and what it leads to is replaced.
+    let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let problem = |source| Failure::NotWritten { path: path.to_owned(), source };
     let folder = path.parent().unwrap_or(Path::new("/"));
     make_folder(folder)?;

@@ -80,7 +80,7 @@ fn json_error() -> serde_json::Error {
 }
 
 samples! { failures: Failure;
-    Failure::NoSuchCommand { .. } => Failure::NoSuchCommand { word: text("WORD"), meant: text("COMMAND") };
+    Failure::NoSuchCommand { .. } => Failure::NoSuchCommand { word: text("WORD"), meant: text("COMMAND"), request: text("WORD") };
     Failure::NoSuchTopic { .. } => Failure::NoSuchTopic { topic: text("WORD") };
     Failure::EmptyRequest {} => Failure::EmptyRequest {};
     Failure::NeedsRequest { .. } => Failure::NeedsRequest { option: "OPTION" };
