@@ -5,50 +5,29 @@ use std::str::FromStr;
 
 use artoo_llm::files::{Checksum, ModelName};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 
 use crate::model_choice::ModelKind;
 use crate::money::Dollars;
 
-/// Text at the end of `--help`: environment variables and exit codes.
+/// Text at the end of `-h`.
+const AFTER_SHORT_HELP: &str = "--help shows all options and examples, artoo help the commands and topics.";
+
+/// Text at the end of `--help`: requests that work without a language model, and the topics of `artoo help`.
 const AFTER_HELP: &str = "\
-Without a model set up, artoo answers everyday questions about files by itself (the model called reflex) and declines \
-everything else.
+Examples:
+  artoo \"how many pdf files are in ~/Downloads\"
+  artoo \"the five largest files in ~/Downloads\"
+  artoo \"how much disk space is free\"
+  artoo \"delete the tmp files in ~/Downloads\"    (asks first; artoo undo brings them back)
+  artoo                                          (a prompt, for several requests)
 
-Environment (options win over it):
-  OPENAI_BASE_URL   an OpenAI-compatible endpoint, such as http://localhost:8080/v1
-  OPENAI_API_KEY    its key; never shown, never written down
-  OPENAI_MODEL      the endpoint's name for the model
-  ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY, ANTHROPIC_MODEL; OLLAMA_HOST, OLLAMA_MODEL
-                    the same for --model anthropic and --model ollama
-  ARTOO_MODEL       as --model
-  ARTOO_WORKER      the model that carries out and checks single steps, spelled as --model
-  ARTOO_FALLBACK    who steps in where the model can't answer, several divided by commas
-  ARTOO_MAX_TOKENS, ARTOO_MAX_COST
-                    as --max-tokens and --max-cost
-  ARTOO_PRICES      NAME=IN/OUT, NAME=IN/CACHED/OUT or NAME=IN/CACHED/WRITTEN/OUT in dollars a million tokens
-  ARTOO_DATA_DIR    as --data-dir
-  ARTOO_WORKSPACE   as --workspace
-  ARTOO_VIEWS       false: commands change files directly once approved, not in a view of them first
-  ARTOO_DEADLINE    as --deadline
-  ARTOO_SEARCH      off, or duckduckgo: your own words may go there unasked
-  ARTOO_SEARXNG_URL, ARTOO_BRAVE_KEY, ARTOO_GOOGLE_KEY with ARTOO_GOOGLE_ENGINE: to search with
-  ARTOO_LOG         trace, debug, info, warn or error: a log on standard error
-  NO_COLOR          no colour if not empty
-
-Exit codes:
-  0 accepted on evidence      5 not understood           9 not achieved
-  1 internal failure          6 consent needed         130 cancelled
-  2 usage or configuration    7 model can't be used
-  3 delivered, not all met    8 time limit
-  4 words only, unverified
-artoo try ends as its command does, or with 6 if that was not approved and 9 if it did not run.
-
-The answer goes to standard output, everything else to standard error. Whatever is not verified stands under a heading \
-that says so.";
+Topics of artoo help: questions, undo, memory, models, privacy, scripts, prompt, variables";
 
 /// Carries out a request on your machine, and shows what it verified
 #[derive(Debug, Parser)]
-#[command(name = "artoo", version, about, after_help = AFTER_HELP, disable_help_subcommand = true)]
+#[command(name = "artoo", version, about, disable_help_subcommand = true)]
+#[command(after_help = AFTER_SHORT_HELP, after_long_help = AFTER_HELP)]
 pub(crate) struct CommandLine {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
@@ -76,7 +55,7 @@ pub(crate) enum Command {
         #[arg(long)]
         probe: bool,
     },
-    /// Shows the configuration
+    /// Shows and changes the configuration
     Config {
         #[command(subcommand)]
         command: ConfigCommand,
@@ -94,7 +73,7 @@ pub(crate) enum Command {
         #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true)]
         words: Vec<String>,
     },
-    /// Language models in files on this machine: what there is, fetching one, choosing one
+    /// Language models in files on this machine: lists, downloads and selects them
     Model {
         #[command(subcommand)]
         command: ModelCommand,
@@ -121,6 +100,23 @@ pub(crate) enum Command {
     Evidence {
         #[command(subcommand)]
         command: EvidenceCommand,
+    },
+    /// Prints a completion script: source <(artoo completions bash)
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Writes the manual pages into a folder, or prints them
+    Man {
+        /// The folder
+        #[arg(value_name = "DIR")]
+        folder: Option<PathBuf>,
+    },
+    /// Explains a command or a topic, such as privacy
+    Help {
+        /// The command, or one of: questions, undo, memory, models, privacy, scripts, prompt, variables
+        #[arg(value_name = "TOPIC")]
+        words: Vec<String>,
     },
 }
 
@@ -209,7 +205,7 @@ pub(crate) enum RulesCommand {
 }
 
 /// Subcommands of `artoo config`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Subcommand)]
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum ConfigCommand {
     /// Every setting in effect, as it could stand in the file; a key is never shown
     Show {
@@ -221,6 +217,21 @@ pub(crate) enum ConfigCommand {
     Path,
     /// What the file may hold
     Keys,
+    /// Sets a value in the file; the rest of the file stays as it is
+    Set {
+        /// The setting, as artoo config keys lists it
+        key: String,
+        /// Its value; a key or a password is refused
+        #[arg(allow_hyphen_values = true)]
+        value: String,
+    },
+    /// Removes a setting from the file, so that its default applies
+    Unset {
+        /// The setting, as artoo config keys lists it
+        key: String,
+    },
+    /// Opens the file in VISUAL, EDITOR or vi, and validates it afterwards
+    Edit,
 }
 
 /// Options that every subcommand takes.
@@ -233,7 +244,7 @@ pub(crate) struct Options {
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
     /// Also shows each step, what shows each part of the request, why the task ended, and what it cost by role
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, hide_short_help = true)]
     pub(crate) verbose: bool,
     /// Overwrites no line: what is shown is only added to, for screen readers and logs
     #[arg(long, global = true)]
@@ -248,31 +259,31 @@ pub(crate) struct Options {
     #[arg(long, global = true, value_name = "WHAT")]
     pub(crate) accept: Option<AcceptedBasis>,
     /// A check of your own that must be met too, such as 'ran: make check' (repeatable; see docs/paths-and-exit-codes.md)
-    #[arg(long, global = true, value_name = "CHECK")]
+    #[arg(long, global = true, hide_short_help = true, value_name = "CHECK")]
     pub(crate) require: Vec<String>,
     /// Only the required checks, and nothing being changed that was not asked for, decide the exit code
-    #[arg(long, global = true, requires = "require")]
+    #[arg(long, global = true, hide_short_help = true, requires = "require")]
     pub(crate) exit_by_required: bool,
     /// The model: reflex, file:NAME, file:PATH, cassette:PATH, or openai, responses, anthropic or ollama, alone, with :NAME or :NAME@URL
     #[arg(long, global = true, value_name = "MODEL")]
     pub(crate) model: Option<ModelKind>,
     /// Where memory and the audit log are kept [default: ~/.artoo]
-    #[arg(long, global = true, value_name = "FOLDER")]
+    #[arg(long, global = true, hide_short_help = true, value_name = "FOLDER")]
     pub(crate) data_dir: Option<PathBuf>,
     /// Where new files go, and nowhere else [default: ~/artoo_workspace]
-    #[arg(long, global = true, value_name = "FOLDER")]
+    #[arg(long, global = true, hide_short_help = true, value_name = "FOLDER")]
     pub(crate) workspace: Option<PathBuf>,
     /// Ends the task after this time: 90s, 5m or 1h [default: 30m]
     #[arg(long, global = true, value_name = "TIME")]
     pub(crate) deadline: Option<Deadline>,
     /// No call is made that could take the run above so many tokens
-    #[arg(long, global = true, value_name = "N")]
+    #[arg(long, global = true, hide_short_help = true, value_name = "N")]
     pub(crate) max_tokens: Option<u64>,
     /// Says what the task would take at least, likely and at most, and asks no model
-    #[arg(long, global = true)]
+    #[arg(long, global = true, hide_short_help = true)]
     pub(crate) estimate: bool,
     /// No call is made that could take the run above so many US dollars; needs the model's price (ARTOO_PRICES)
-    #[arg(long, global = true, value_name = "DOLLARS")]
+    #[arg(long, global = true, hide_short_help = true, value_name = "DOLLARS")]
     pub(crate) max_cost: Option<Dollars>,
 }
 

@@ -51,7 +51,7 @@ pub(crate) struct Trail {
 /// asked to.
 pub(crate) fn run(settings: &Settings, accept_gaps: bool, screen: &Screen) -> Result<Exit, Failure> {
     if accept_gaps {
-        accept(&settings.data_dir).map_err(|error| Failure::from_error(Exit::Internal, &error))?;
+        accept(&settings.data_dir).map_err(|source| Failure::AuditGap { source })?;
     }
     let Trail { logs, gaps } = Trail::of(&settings.data_dir);
     let is_sound = gaps.is_empty() && logs.iter().all(|(_, verified)| verified.is_ok());

@@ -65,7 +65,7 @@ impl CallMonitor {
     pub(crate) fn start(variables: &Variables) -> Result<Self, Failure> {
         let open = |path: PathBuf| {
             let opened = OpenOptions::new().create(true).append(true).mode(0o600).open(&path);
-            opened.map(Mutex::new).map_err(|error| Failure::not_written(&path, &error))
+            opened.map(Mutex::new).map_err(|source| Failure::NotWritten { path, source })
         };
         let file = variables.text("ARTOO_EXCHANGES")?.map(PathBuf::from).map(open).transpose()?;
         Ok(Self { seen: Mutex::default(), file })

@@ -19,20 +19,15 @@ pub(crate) fn run(command: &str, settings: &Settings, screen: &Screen) -> Result
         return Ok(Exit::Accepted);
     }
     for (number, line) in (1..).zip(io::stdin().lock().lines()) {
-        let line = line.map_err(|error| Failure::unreadable_input(&error))?;
+        let line = line.map_err(|source| Failure::UnreadableInput { source })?;
         if line.trim().is_empty() {
             continue;
         }
-        let command: String = serde_json::from_str(&line).map_err(|error| not_a_string(number, &error))?;
+        let command: String =
+            serde_json::from_str(&line).map_err(|source| Failure::NotJsonString { line: number, source })?;
         show(&assessor.assess(&command), settings, screen);
     }
     Ok(Exit::Accepted)
-}
-
-fn not_a_string(line: usize, error: &serde_json::Error) -> Failure {
-    Failure::usage(format!("line {line} of standard input is not a JSON string"))
-        .caused_by(error)
-        .with_remedy("write each command as one JSON string on a line of its own")
 }
 
 fn show(assessed: &CommandAssessment, settings: &Settings, screen: &Screen) {

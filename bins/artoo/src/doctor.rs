@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use artoo_proto::ModelFailure;
+use artoo_proto::units::count;
 use artoo_roles::runtime::{System, tools_in};
 use artoo_tools::Registry;
 use serde::Serialize;
@@ -88,8 +89,8 @@ pub(crate) async fn run(
 
 /// The only finding if the configuration or the settings are invalid.
 fn unusable(name: &'static str, failure: &Failure) -> Finding {
-    let remedy = failure.remedy.unwrap_or("put that right first; everything else rests on it");
-    Finding::fail(name, failure.message.as_str(), remedy)
+    let remedy = failure.remedy().unwrap_or("put that right first; everything else rests on it");
+    Finding::fail(name, failure.message(), remedy)
 }
 
 async fn probe(settings: &Settings, with_probe: bool, variables: &Variables) -> Vec<Finding> {
@@ -218,7 +219,7 @@ fn model(settings: &Settings, variables: &Variables) -> Vec<Finding> {
     let choice = &settings.model;
     let chosen = format!("{} ({})", choice.kind, choice.why);
     let built = Models::build(settings, variables);
-    let problem = built.err().map(|failure| (failure.message, failure.remedy.unwrap_or("see artoo --help")));
+    let problem = built.err().map(|failure| (failure.message(), failure.remedy().unwrap_or("see artoo --help")));
     let mut findings = vec![match (&problem, &choice.kind) {
         (Some((problem, remedy)), _) => Finding::fail("model", format!("{chosen}: {problem}"), *remedy),
         (None, ModelKind::Reflex) => Finding::warn(
@@ -281,7 +282,10 @@ fn audit_log(data_dir: &Path) -> Finding {
     match damaged.or_else(|| gaps.into_iter().next().map(|gap| gap.problem)) {
         Some(problem) => Finding::fail("audit log", problem, "artoo audit tells all of it, and what to do"),
         None if logs.is_empty() => Finding::ok("audit log", "none yet"),
-        None => Finding::ok("audit log", format!("{} file(s) in {}, the chain holds", logs.len(), data_dir.display())),
+        None => Finding::ok(
+            "audit log",
+            format!("{} in {}, the chain holds", count(logs.len() as u64, "file", "files"), data_dir.display()),
+        ),
     }
 }
 
@@ -292,7 +296,7 @@ async fn stores(settings: &Settings) -> Vec<Finding> {
     let system = match builder.start() {
         Ok(system) => system,
         Err(error) => {
-            let detail = format!("{shown}: {}", Failure::from(error).message);
+            let detail = format!("{shown}: {}", Failure::from(error).message());
             return vec![Finding::fail("data folder", detail, "see above, or choose another with --data-dir")];
         }
     };

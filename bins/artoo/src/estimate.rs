@@ -102,16 +102,14 @@ impl Estimate {
         let (left_tokens, left_cost) = left(spending);
         if let Some(left) = left_tokens.filter(|left| *left < self.needed_tokens) {
             let tokens = |count| format!("{} tokens", units::number(count));
-            return Err(too_low("--max-tokens", &tokens(left), &tokens(self.needed_tokens)));
+            let needed = tokens(self.needed_tokens);
+            return Err(Failure::LimitTooLow { option: "--max-tokens", left: tokens(left), needed });
         }
         let Some(left) = left_cost else { return Ok(()) };
-        let needed = self.needed_cost.ok_or_else(|| {
-            let model = self.unpriced.first().map_or("", String::as_str);
-            Failure::usage(format!("there is a limit on money, and no price is known for {model}"))
-                .with_remedy("set its price with ARTOO_PRICES, or limit the tokens with --max-tokens")
-        })?;
+        let no_price = || Failure::NoPrice { model: self.unpriced.first().cloned().unwrap_or_default() };
+        let needed = self.needed_cost.ok_or_else(no_price)?;
         if left < needed {
-            return Err(too_low("--max-cost", &dollars(left), &dollars(needed)));
+            return Err(Failure::LimitTooLow { option: "--max-cost", left: dollars(left), needed: dollars(needed) });
         }
         Ok(())
     }
@@ -170,15 +168,6 @@ impl Estimate {
             "unpriced_models": self.unpriced
         })
     }
-}
-
-/// The error for a limit, set by `option`, of which less is left than the task needs.
-fn too_low(option: &str, left: &str, needed: &str) -> Failure {
-    Failure::usage(format!(
-        "{option} leaves {left}, and to get to its end this task needs {needed} free: no call is made whose longest \
-         reply could not be paid for"
-    ))
-    .with_remedy("allow more, or leave the limit out; artoo --estimate \"<what you want done>\" says what it takes")
 }
 
 fn dollars(micro: u64) -> String {

@@ -21,8 +21,7 @@ const PREFIX_MIN_CHARS: usize = 8;
 /// Runs `artoo evidence`: lists the tool calls with stored output, or shows the output of one call.
 pub(crate) fn run(command: &EvidenceCommand, settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
     let store = EvidenceStore::new(&settings.data_dir);
-    let failed = |error| Failure::from_error(Exit::Internal, &error);
-    let calls = store.calls().map_err(failed)?;
+    let calls = store.calls()?;
     let (shown, with_text) = match command {
         EvidenceCommand::List => (calls, false),
         EvidenceCommand::Show { id } => (named(calls, id)?, true),
@@ -35,7 +34,7 @@ pub(crate) fn run(command: &EvidenceCommand, settings: &Settings, screen: &Scree
             screen.answer(&[Line::strong(format!("{} {tool}, {at}, task {}", evidence_id.0, task_id.as_str()))]);
         }
         for kept in &call.kept {
-            let text = if with_text { Some(store.read(&kept.sha256).map_err(failed)?) } else { None };
+            let text = if with_text { Some(store.read(&kept.sha256)?) } else { None };
             let text = text.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
             if settings.json {
                 let mut stream = json!(kept);
@@ -69,8 +68,7 @@ fn named(calls: Vec<KeptCall>, id: &str) -> Result<Vec<KeptCall>, Failure> {
     let is_named = |call: &KeptCall| call.evidence_id.0 == id || (is_prefix && has_item(call));
     let named: Vec<KeptCall> = calls.into_iter().filter(is_named).collect();
     if named.is_empty() {
-        return Err(Failure::usage(format!("no evidence {id:?} is kept"))
-            .with_remedy("artoo evidence list shows what there is; it is kept for 30 days"));
+        return Err(Failure::NoSuchEvidence { id: id.to_owned() });
     }
     Ok(named)
 }

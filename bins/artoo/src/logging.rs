@@ -21,7 +21,7 @@ pub(crate) fn start(variables: &Variables, screen: &Screen) -> Result<(), Failur
         Some("info") => LevelFilter::INFO,
         Some("debug") => LevelFilter::DEBUG,
         Some("trace") => LevelFilter::TRACE,
-        Some(_) => return Err(Failure::variable(VARIABLE, "give trace, debug, info, warn or error")),
+        Some(_) => return Err(variables.invalid(VARIABLE, "give trace, debug, info, warn or error")),
     };
     if level != LevelFilter::OFF {
         let screen = screen.clone();

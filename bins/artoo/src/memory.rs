@@ -1,7 +1,8 @@
 //! `artoo memory`: the records of the memory, written for other programs.
 
 use artoo_proto::escape;
-use artoo_roles::runtime::{MemoryIndexError, export_memory_index};
+use artoo_proto::units::count;
+use artoo_roles::runtime::export_memory_index;
 use serde_json::json;
 
 use crate::args::MemoryCommand;
@@ -17,18 +18,9 @@ const SCHEMA: &str = "artoo.memory_index/0";
 /// Writes all records of the memory as a LevelDB into a new or empty folder.
 pub(crate) fn run(command: &MemoryCommand, settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
     let MemoryCommand::Index { folder } = command;
-    let records = export_memory_index(&settings.data_dir, folder).map_err(|error| {
-        let (exit, remedy) = match &error {
-            MemoryIndexError::Missing { .. } => {
-                (Exit::Usage, Some("memory begins with the first task, or see --data-dir"))
-            }
-            MemoryIndexError::Target(_) => (Exit::Usage, None),
-            MemoryIndexError::Memory(_) => (Exit::Internal, None),
-        };
-        Failure::from_error(exit, &error).with_remedy(remedy)
-    })?;
+    let records = export_memory_index(&settings.data_dir, folder)?;
     let path = escape::one_line(&folder.display().to_string());
-    let line = Line::plain(format!("{records} record(s) written to {path}"));
+    let line = Line::plain(format!("{} written to {path}", count(records as u64, "record", "records")));
     screen.report(settings.json, SCHEMA, json!({"records": records, "path": folder}), &[line]);
     Ok(Exit::Accepted)
 }

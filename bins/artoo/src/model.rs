@@ -12,7 +12,6 @@ use artoo_roles::runtime::Reflex;
 
 use crate::abilities;
 use crate::call_monitor::CallMonitor;
-use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::model_choice::{Place, remote};
 use crate::settings::Settings;
@@ -38,10 +37,7 @@ impl Models {
         let mut models = Vec::new();
         let model: Arc<dyn Model> = match &choice.kind {
             ModelKind::Reflex => Arc::new(Reflex),
-            ModelKind::Cassette { path } => {
-                let player = Player::open(path, masks(&settings.environment));
-                Arc::new(player.map_err(|error| Failure::from_error(Exit::Usage, &error))?)
-            }
+            ModelKind::Cassette { path } => Arc::new(Player::open(path, masks(&settings.environment))?),
             ModelKind::Remote { .. } | ModelKind::File { .. } => {
                 let observer = Arc::clone(&monitor) as Arc<dyn artoo_llm::observe::Observer>;
                 let shared = Shared { ledger: Arc::clone(&ledger), observer: Some(observer), ..Shared::default() };

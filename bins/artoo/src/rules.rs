@@ -18,7 +18,7 @@ const SCHEMA: &str = "artoo.rules/0";
 /// Runs `artoo rules`: lists the rules (standing approvals) in force, or revokes one.
 pub(crate) fn run(command: &RulesCommand, settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
     let book = RuleBook::new(&settings.data_dir);
-    let failed = |error| Failure::usage("the rules can't be used").caused_by(&error);
+    let failed = |source| Failure::Rules { source };
     let now = clock::now();
     match command {
         RulesCommand::List => {
@@ -29,9 +29,8 @@ pub(crate) fn run(command: &RulesCommand, settings: &Settings, screen: &Screen) 
             screen.report(settings.json, SCHEMA, json!({"path": book.path(), "rules": rules}), &lines);
         }
         RulesCommand::Revoke { id } => {
-            let revoked = book.revoke(id, now).map_err(failed)?.ok_or_else(|| {
-                Failure::usage(format!("no rule {id:?} holds")).with_remedy("artoo rules list shows those that do")
-            })?;
+            let revoked = book.revoke(id, now).map_err(failed)?;
+            let revoked = revoked.ok_or_else(|| Failure::NoSuchRule { id: id.clone() })?;
             let head = Line::strong(format!("revoked {}: artoo asks again", escape::one_line(&revoked.id)));
             let lines = [vec![head], covers(&revoked)].concat();
             screen.report(settings.json, SCHEMA, json!({"revoked": value(&revoked)}), &lines);

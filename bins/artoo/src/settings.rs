@@ -50,8 +50,7 @@ impl Settings {
         let environment = detect_environment(workspace.as_deref()).map_err(RuntimeError::Environment)?;
         // If the home folder is /, the default folders would be created in the root folder.
         if Path::new(&environment.home).parent().is_none() && (data_dir.is_none() || workspace.is_none()) {
-            return Err(Failure::usage("HOME is /, so there is no place of your own for artoo's files")
-                .with_remedy("set HOME to your home folder, or give --data-dir and --workspace"));
+            return Err(Failure::HomeIsRoot {});
         }
         let deadline: Option<Deadline> = match options.deadline {
             Some(deadline) => Some(deadline),
@@ -86,6 +85,5 @@ impl Settings {
 }
 
 fn absolute(path: Option<PathBuf>) -> Result<Option<PathBuf>, Failure> {
-    let problem = |path: &Path, cause| Failure::usage(format!("{path:?} can't be used as a path")).caused_by(&cause);
-    path.map(|path| std::path::absolute(&path).map_err(|cause| problem(&path, cause))).transpose()
+    path.map(|path| std::path::absolute(&path).map_err(|source| Failure::NotPath { path, source })).transpose()
 }

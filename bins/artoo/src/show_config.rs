@@ -1,9 +1,10 @@
-//! `artoo config`: shows the settings, their origins, and the available keys.
+//! `artoo config`: shows the settings, their origins, and the available keys; changes are made by `config_edit`.
 
 use crate::args::{ConfigCommand, Options};
 use crate::config::{Kind, Place, Setting, ignored_in};
-use crate::display::Line;
+use crate::config_edit;
 use crate::display::writer::Screen;
+use crate::display::{Line, Style};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::model_choice::ModelKind;
@@ -24,10 +25,14 @@ pub(crate) fn run(
             .map(|key| Line::plain(format!("{:<19} {} (variable {})", key.name(), key.meaning(), key.variable())))
             .collect(),
         ConfigCommand::Show { origin } => shown(options, variables, origin)?,
+        ConfigCommand::Set { key, value } => config_edit::set(&key, &value, options, variables)?,
+        ConfigCommand::Unset { key } => config_edit::unset(&key, variables)?,
+        ConfigCommand::Edit => config_edit::edit(options, variables)?,
     };
+    let (warnings, lines): (Vec<Line>, Vec<Line>) = lines.into_iter().partition(|line| line.style == Style::Warning);
     screen.answer(&lines);
     let here = std::env::current_dir().unwrap_or_default();
-    let mut notes: Vec<Line> = Place::of(variables).ignored.iter().map(Line::warning).collect();
+    let mut notes: Vec<Line> = Place::of(variables).ignored.iter().map(Line::warning).chain(warnings).collect();
     notes.extend(
         ignored_in(&here)
             .iter()

@@ -26,7 +26,7 @@ impl Signals {
                 hang_up: signal(SignalKind::hangup())?,
             })
         };
-        heard().map_err(|error| Failure::system(&error))
+        heard().map_err(|source| Failure::System { source })
     }
 
     /// Waits for SIGINT (Ctrl-C), SIGTERM or SIGHUP.

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use artoo_proto::Now;
+use artoo_roles::runtime::{detect_environment, is_readable};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 use rustix::io::ioctl_fionread;
@@ -20,8 +22,8 @@ use crate::settings::Settings;
 use crate::task::Asked;
 use crate::variables::Variables;
 use crate::{
-    audit, check_command, config, doctor, estimate, evidence, logging, memory, model_files, repl, rules, setup,
-    show_config, task, terminal, texts, try_command, undo,
+    audit, check_command, clock, config, doctor, estimate, evidence, help, logging, memory, model_files, repl, rules,
+    setup, shell_files, show_config, task, terminal, texts, try_command, undo,
 };
 
 /// Number of worker threads of the async runtime.
@@ -36,9 +38,6 @@ const PIPED_MAX_BYTES: u64 = 1_024 * 1_024;
 
 /// Time after which artoo says that it waits for standard input.
 const WAIT_SHOWN_AFTER: Duration = Duration::from_secs(2);
-
-/// Short usage, shown for an empty request.
-const SHORT_USAGE: &str = "Usage: artoo \"<what you want done>\"\n       artoo            (a prompt, on a terminal)\n       artoo doctor\n       artoo --help";
 
 /// Runs the program's command line and returns the exit code.
 pub(crate) fn start() -> u8 {
@@ -59,36 +58,36 @@ pub(crate) fn start() -> u8 {
         }
     };
     let code = ended.unwrap_or_else(|failure| show(&failure, is_json, &screen).code());
-    screen.unwritten().map_or(code, |error| show(&unwritten(&error), false, &screen).code())
-}
-
-fn unwritten(error: &io::Error) -> Failure {
-    Failure::new(Exit::Unwritten, "standard output did not take the answer, so it is incomplete there")
-        .caused_by(error)
-        .with_remedy(
-            "send it where there is room; what was done stays done, and artoo evidence list names what was read",
-        )
+    screen.unwritten().map_or(code, |source| show(&Failure::Unwritten { source }, false, &screen).code())
 }
 
 fn show(failure: &Failure, is_json: bool, screen: &Screen) -> Exit {
     if is_json {
         screen.json(&json::error(failure));
     }
-    let mut lines = vec![Line::warning(format!("artoo: {}", failure.message))];
-    lines.extend(failure.remedy.map(|remedy| Line::plain(format!("  {remedy}"))));
+    let mut lines = vec![Line::warning(format!("artoo: {}", failure.message()))];
+    lines.extend(failure.remedy().map(|remedy| Line::plain(format!("  {remedy}"))));
     screen.insist(&lines);
-    failure.exit
+    failure.exit()
 }
 
 /// Runs a subcommand or a request; returns the exit code, which may be that of a command of the user.
-fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<u8, Failure> {
+fn run(mut line: CommandLine, variables: &Variables, screen: &Screen) -> Result<u8, Failure> {
     logging::start(variables, screen)?;
+    // Only a topic makes it a command: "help me find …" is a request.
+    if let Some(Command::Help { words }) = &line.command
+        && help::is_request(words)
+    {
+        line.words = [&["help".to_owned()], words.as_slice()].concat();
+        line.command = None;
+    }
     let with_file;
     let variables = match line.command {
         // These commands read the configuration file themselves, or help to correct it.
-        Some(Command::Doctor { .. } | Command::Config { command: ConfigCommand::Path | ConfigCommand::Keys }) => {
+        Some(Command::Doctor { .. } | Command::Completions { .. } | Command::Man { .. } | Command::Help { .. }) => {
             variables
         }
+        Some(Command::Config { ref command }) if !matches!(command, ConfigCommand::Show { .. }) => variables,
         _ => {
             with_file = config::with_file(variables.clone())?;
             &with_file
@@ -96,6 +95,7 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<u8, 
     };
     let settings = || Settings::resolve(&line.options, variables);
     let words = (!line.words.is_empty()).then(|| line.words.join(" "));
+    let greeting = words.as_deref().filter(|_| !line.options.json).and_then(help::greeting_for);
     let ended = match line.command {
         Some(Command::Try { words }) => return block_on(try_command::run(&words, &settings()?, screen)),
         Some(Command::Doctor { probe }) => block_on(doctor::run(&line.options, probe, variables, screen)),
@@ -108,11 +108,33 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<u8, 
         Some(Command::Rules { command }) => rules::run(&command, &settings()?, screen),
         Some(Command::Memory { command }) => memory::run(&command, &settings()?, screen),
         Some(Command::Evidence { command }) => evidence::run(&command, &settings()?, screen),
+        Some(Command::Completions { shell }) => Ok(shell_files::completions(shell, screen)),
+        Some(Command::Man { folder }) => shell_files::manual(folder.as_deref(), screen),
+        Some(Command::Help { words }) => help::run(&words, screen),
         Some(Command::Run { words }) => request(Some(words.join(" ")), &line.options, variables, screen),
         None if words.is_none() && terminal::is_there() => live(&line.options, variables, screen),
-        None => request(words, &line.options, variables, screen),
+        None if line.words == ["version"] => Ok(help::version(screen)),
+        None if greeting.is_some() => {
+            screen.answer(&greeting.unwrap_or_default());
+            Ok(Exit::Accepted)
+        }
+        None => {
+            refuse_slip(&line.words)?;
+            request(words, &line.options, variables, screen)
+        }
     };
     ended.map(Exit::code)
+}
+
+/// Refuses words that are a mistyped command; words after `--` are a request, whatever they are.
+fn refuse_slip(words: &[String]) -> Result<(), Failure> {
+    if std::env::args_os().any(|word| word == "--") {
+        return Ok(());
+    }
+    let now = Now { wall: clock::now(), uptime_ms: 0 };
+    help::check_command(words, |word| {
+        detect_environment(None).is_ok_and(|environment| is_readable(word, &environment, now))
+    })
 }
 
 /// Runs a request from the command line; `None` reads it from standard input.
@@ -120,8 +142,7 @@ fn request(words: Option<String>, options: &Options, variables: &Variables, scre
     let is_beside = words.is_some();
     let words = words.map_or_else(piped, Ok)?;
     if words.trim().is_empty() {
-        screen.insist(&[Line::plain(SHORT_USAGE)]);
-        return Ok(Exit::Usage);
+        return Err(Failure::EmptyRequest {});
     }
     if options.json {
         screen.json(&json::schema());
@@ -164,8 +185,7 @@ fn material(screen: &Screen) -> Result<Option<String>, Failure> {
 fn live(options: &Options, variables: &Variables, screen: &Screen) -> Result<Exit, Failure> {
     let needs_request = [("--json", options.json), ("--estimate", options.estimate)];
     if let Some((option, _)) = needs_request.into_iter().find(|(_, is_given)| *is_given) {
-        return Err(Failure::usage(format!("{option} needs a request"))
-            .with_remedy("give it on the command line or through a pipe: artoo --json \"<what you want done>\""));
+        return Err(Failure::NeedsRequest { option });
     }
     let settings = Settings::resolve(options, variables)?;
     let models = Models::build(&settings, variables)?;
@@ -179,7 +199,7 @@ fn piped() -> Result<String, Failure> {
         return Ok(String::new());
     }
     let mut bytes = Vec::new();
-    let failed = |error: io::Error| Failure::unreadable_input(&error);
+    let failed = |source: io::Error| Failure::UnreadableInput { source };
     stdin.lock().take(PIPED_MAX_BYTES).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 == PIPED_MAX_BYTES {
         // Too long for a request, so it is refused later; a character cut at the end does not matter.
@@ -200,7 +220,7 @@ fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Fail
         .max_blocking_threads(WAITING_THREADS)
         .enable_all()
         .build()
-        .map_err(|error| Failure::system(&error))?;
+        .map_err(|source| Failure::System { source })?;
     let exit = runtime.block_on(work);
     // Work that still runs is not awaited: a blocked read must not keep the process alive.
     runtime.shutdown_background();
@@ -214,8 +234,11 @@ fn usage(error: &clap::Error, screen: &Screen) -> Exit {
         screen.answer(&[Line::plain(text.trim_end())]);
         return Exit::Accepted;
     }
-    screen.insist(&[Line::plain(text.trim_end())]);
     let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    if let (ErrorKind::UnknownArgument, Err(slip)) = (error.kind(), help::check_command(&words, |_| true)) {
+        return show(&slip, false, screen);
+    }
+    screen.insist(&[Line::plain(text.trim_end())]);
     let is_subcommand = words.first().is_some_and(|word| CommandLine::command().find_subcommand(word).is_some());
     if is_subcommand && matches!(error.kind(), ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand) {
         screen.insist(&[Line::plain(format!("\nIf these words are your task: artoo run -- {}", words.join(" ")))]);

@@ -98,7 +98,7 @@ mod tests {
                     let found: Vec<String> = config.web.engines.iter().map(artoo_tools::Engine::name).collect();
                     assert_eq!(found, names, "{pairs:?}");
                 }
-                (Err(failure), Err(part)) => assert!(failure.message.contains(part), "{}", failure.message),
+                (Err(failure), Err(part)) => assert!(failure.message().contains(part), "{failure:?}"),
                 (config, expected) => panic!("{pairs:?}: {config:?} instead of {expected:?}"),
             }
         };

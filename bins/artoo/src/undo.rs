@@ -3,7 +3,7 @@
 use artoo_audit::Note;
 use artoo_proto::escape;
 use artoo_roles::runtime::UNDO;
-use artoo_tools::undo::{Entry, Item, ItemOutcome, Report, UndoConfig, UndoError, UndoStore};
+use artoo_tools::undo::{Entry, Item, ItemOutcome, Report, UndoConfig, UndoStore};
 use serde_json::{Value, json};
 
 use crate::args::UndoOptions;
@@ -212,20 +212,4 @@ fn note(entry: &Entry, report: &Report, settings: &Settings, screen: &Screen) ->
         screen.insist(&[Line::warning(format!("the undo is not in the audit log: {error}; {}", audit::MAKE_ROOM))]);
     }
     noted.is_ok()
-}
-
-impl From<UndoError> for Failure {
-    fn from(error: UndoError) -> Self {
-        let (exit, remedy) = match &error {
-            UndoError::Unknown { .. } | UndoError::Ambiguous { .. } => {
-                (Exit::Usage, Some("artoo undo --list names what can be undone"))
-            }
-            UndoError::Busy => (Exit::NotAchieved, Some("try again when it is done")),
-            UndoError::Undone { .. } => {
-                (Exit::NotAchieved, Some("artoo undo --list names the undo, which can itself be undone"))
-            }
-            UndoError::Io(_) => (Exit::Internal, None),
-        };
-        Self::from_error(exit, &error).with_remedy(remedy)
-    }
 }

@@ -65,7 +65,7 @@ impl Variables {
 
     /// The error for an invalid value of a variable; names the line of the file that set the value, or the variable.
     pub(crate) fn invalid(&self, name: &'static str, problem: impl Display) -> Failure {
-        Failure::variable(self.label(name), problem)
+        Failure::Variable { name: self.label(name).to_owned(), problem: problem.to_string() }
     }
 
     /// What a variable is called in messages: the line of the configuration file that set it, or the name it was set

@@ -10,6 +10,7 @@ use super::{Command, CommandLine, Deadline, FORM, RANGE};
 enum Meaning {
     Task(&'static str),
     Forced(&'static str),
+    Help(&'static str),
     Doctor,
     Audit,
     Error(ErrorKind),
@@ -21,6 +22,9 @@ fn check(arguments: &[&str], expected: &Meaning) {
     let is_it = match (&parsed, expected) {
         (Ok(line), Meaning::Task(task)) => line.command.is_none() && words(&line.words, task),
         (Ok(CommandLine { command: Some(Command::Run { words: given }), .. }), Meaning::Forced(task)) => {
+            words(given, task)
+        }
+        (Ok(CommandLine { command: Some(Command::Help { words: given }), .. }), Meaning::Help(task)) => {
             words(given, task)
         }
         (Ok(CommandLine { command: Some(Command::Doctor { .. }), .. }), Meaning::Doctor)
@@ -39,7 +43,7 @@ fn words_are_a_task_unless_they_are_a_subcommand() {
     check(&["doctors"], &Meaning::Task("doctors"));
     check(&["find", "doctor", "audit", "run"], &Meaning::Task("find doctor audit run"));
     check(&["doctor my machine"], &Meaning::Task("doctor my machine"));
-    check(&["help", "me", "find", "it"], &Meaning::Task("help me find it"));
+    check(&["help", "me", "find", "it"], &Meaning::Help("me find it"));
     check(&["--", "doctor"], &Meaning::Task("doctor"));
     check(&["--", "-rf"], &Meaning::Task("-rf"));
     check(&["doctor"], &Meaning::Doctor);

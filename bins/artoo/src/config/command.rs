@@ -7,23 +7,11 @@ use std::thread;
 use std::time::Duration;
 
 use super::KEY_FILE_MAX_BYTES;
+use crate::failure::CommandProblem;
 use crate::terminal;
 
 /// Time limit of a command that prints a key; long enough for a password manager to ask its user for a password.
 const WITHIN: Duration = Duration::from_secs(60);
-
-/// Error of a command that should print a key. The command's output is never included.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum CommandProblem {
-    #[error("can't be run")]
-    NotRun(#[source] std::io::Error),
-    #[error("failed with status {0}")]
-    Failed(i32),
-    #[error("gave nothing within {WITHIN:?}")]
-    TooSlow,
-    #[error("gave no text")]
-    Nothing,
-}
 
 /// Runs `command` in a shell and returns its first line of output, the key. On a terminal its standard error is shown,
 /// since it may ask a question; otherwise it is dropped, since it may hold the key.
@@ -46,7 +34,7 @@ pub(crate) fn key_from(command: &str) -> Result<String, CommandProblem> {
     let Ok(text) = written.recv_timeout(WITHIN) else {
         drop(child.kill());
         drop(child.wait());
-        return Err(CommandProblem::TooSlow);
+        return Err(CommandProblem::TooSlow(WITHIN));
     };
     let status = child.wait().map_err(CommandProblem::NotRun)?;
     if !status.success() {

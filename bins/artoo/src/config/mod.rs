@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::variables::Variables;
 
 pub(crate) use command::key_from;
-pub(crate) use read::{ConfigProblem, key_in, load};
+pub(crate) use read::{key_in, key_of, load, parse, text_of};
 
 /// Name of the configuration file in the configuration folder.
 const FILE: &str = "config.toml";
@@ -170,10 +170,7 @@ pub(crate) fn with_file(mut variables: Variables) -> Result<Variables, Failure> 
         Some(file) => file.variables(&variables),
         None => Ok(Vec::new()),
     };
-    let refused = |problem: ConfigProblem| {
-        Failure::usage("the configuration is refused").caused_by(&problem).with_remedy(problem.remedy())
-    };
-    for (variable, value, origin) in read().map_err(refused)? {
+    for (variable, value, origin) in read().map_err(|source| Failure::Config { source })? {
         variables.set_from_file(variable, value, origin);
     }
     Ok(variables)

@@ -1,13 +1,15 @@
 //! Strict reading of the configuration file; errors name the line.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use artoo_tools::trust::{self, Distrust};
 use toml::Spanned;
 
-use super::command::{self, CommandProblem};
+use super::command;
 use super::{KEY_FILE_MAX_BYTES, Kind, Setting};
+use crate::failure::ConfigProblem;
 use crate::suggest;
 use crate::variables::Variables;
 
@@ -28,45 +30,24 @@ pub(crate) struct ConfigFile {
 struct Entry {
     value: String,
     line: usize,
-}
-
-/// Error in the configuration file, or in a key that the file refers to. A file with an error is not used at all.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ConfigProblem {
-    #[error(transparent)]
-    Distrust(#[from] Distrust),
-    #[error("{path}:{line}: {problem}", path = path.display())]
-    Line { path: PathBuf, line: usize, problem: String },
-    #[error("{path}:{line}: the variable {variable} that is to hold the key is not set", path = path.display())]
-    KeyVariableUnset { path: PathBuf, line: usize, variable: String },
-    #[error("{path}:{line}: the command that is to give the key {problem}", path = path.display())]
-    KeyCommand { path: PathBuf, line: usize, problem: CommandProblem },
-    #[error("the key file {path} is empty or no text", path = path.display())]
-    NoKey { path: PathBuf },
-}
-
-impl ConfigProblem {
-    /// What the user can do about the error in the configuration.
-    pub(crate) fn remedy(&self) -> &'static str {
-        match self {
-            Self::Distrust(Distrust::OpenToRead { .. }) => "take that away: chmod 600",
-            Self::Distrust(Distrust::NotYours { .. }) => "make a file of your own in its place",
-            Self::KeyVariableUnset { .. } => "set it in your shell, or remove the line",
-            Self::KeyCommand { .. } => "try it in your shell; its first line of output is taken",
-            Self::NoKey { .. } => "put the key into it, alone on its first line",
-            Self::Distrust(Distrust::OpenToOthers { .. } | Distrust::Unreadable { .. } | Distrust::TooLarge { .. })
-            | Self::Line { .. } => "put the file right or move it away; artoo config keys lists what it may hold",
-        }
-    }
+    /// The byte at which the setting's name begins in the file.
+    begin: usize,
+    /// The bytes of the value in the file.
+    value_bytes: Range<usize>,
 }
 
 /// Reads the configuration file; `None` if it does not exist.
 pub(crate) fn load(path: &Path, home: &Path) -> Result<Option<ConfigFile>, ConfigProblem> {
-    let Some(text) = trust::text(path, FILE_MAX_BYTES, false)? else { return Ok(None) };
-    parse(path, home, &text).map(Some)
+    text_of(path)?.map(|text| parse(path, home, &text)).transpose()
 }
 
-fn parse(path: &Path, home: &Path, text: &str) -> Result<ConfigFile, ConfigProblem> {
+/// The text of the configuration file; `None` if it does not exist.
+pub(crate) fn text_of(path: &Path) -> Result<Option<String>, ConfigProblem> {
+    Ok(trust::text(path, FILE_MAX_BYTES, false)?)
+}
+
+/// Reads the text of the configuration file at `path`.
+pub(crate) fn parse(path: &Path, home: &Path, text: &str) -> Result<ConfigFile, ConfigProblem> {
     let line_at = |byte: usize| text.bytes().take(byte).filter(|byte| *byte == b'\n').count() + 1;
     let wrong =
         |byte: usize, problem: String| ConfigProblem::Line { path: path.to_path_buf(), line: line_at(byte), problem };
@@ -78,6 +59,7 @@ fn parse(path: &Path, home: &Path, text: &str) -> Result<ConfigFile, ConfigProbl
     for (name, value) in table {
         let at = name.span().start;
         let key = key_of(name.get_ref()).map_err(|problem| wrong(at, problem))?;
+        let value_bytes = value.span();
         let (value, is_flag) = (value.get_ref(), key.kind() == Kind::Flag);
         let flag = value.as_bool().filter(|_| is_flag).map(|flag| if flag { "true" } else { "false" });
         let Some(text) = value.as_str().or(flag) else {
@@ -91,7 +73,7 @@ fn parse(path: &Path, home: &Path, text: &str) -> Result<ConfigFile, ConfigProbl
             Kind::Path | Kind::KeyFile => whole_path(home, text, key).map_err(|problem| wrong(at, problem))?,
             Kind::Text | Kind::Flag | Kind::KeyVariable | Kind::KeyCommand => text.to_owned(),
         };
-        if entries.insert(key, Entry { value, line: line_at(at) }).is_some() {
+        if entries.insert(key, Entry { value, line: line_at(at), begin: at, value_bytes }).is_some() {
             return Err(wrong(at, format!("{} is set twice, the other time by its earlier name", key.name())));
         }
     }
@@ -116,7 +98,8 @@ fn one_key_each(path: &Path, entries: &BTreeMap<Setting, Entry>) -> Result<(), C
     Ok(())
 }
 
-fn key_of(name: &str) -> Result<Setting, String> {
+/// The setting with this name; an error that suggests a similar name.
+pub(crate) fn key_of(name: &str) -> Result<Setting, String> {
     if let Some(key) = Setting::named(name) {
         return Ok(key);
     }
@@ -153,6 +136,32 @@ fn whole_path(home: &Path, value: &str, key: Setting) -> Result<String, String> 
 impl ConfigFile {
     pub(crate) fn get(&self, key: Setting) -> Option<&str> {
         self.entries.get(&key).map(|entry| entry.value.as_str())
+    }
+
+    /// The file's text with a setting changed, added, or with `None` removed; everything else stays, comments included.
+    pub(crate) fn edited(&self, text: &str, key: Setting, value: Option<&str>) -> String {
+        let value = value.map(|value| match key.kind() {
+            Kind::Flag => value.to_owned(),
+            Kind::Text | Kind::Path | Kind::KeyVariable | Kind::KeyFile | Kind::KeyCommand => {
+                toml::Value::String(value.to_owned()).to_string()
+            }
+        });
+        let Some(entry) = self.entries.get(&key) else {
+            let line = value.map(|value| format!("{} = {value}\n", key.name())).unwrap_or_default();
+            let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+            return format!("{text}{end}{line}");
+        };
+        let (before, after) = (
+            text.get(..entry.value_bytes.start).unwrap_or(text),
+            text.get(entry.value_bytes.end..).unwrap_or_default(),
+        );
+        match value {
+            Some(value) => format!("{before}{value}{after}"),
+            None => {
+                let before = text.get(..entry.begin).unwrap_or(text);
+                format!("{before}{}", after.split_once('\n').map_or("", |(_, rest)| rest))
+            }
+        }
     }
 
     /// For each setting of the file whose variable is not in `set`: the variable, its value, and its origin (setting,

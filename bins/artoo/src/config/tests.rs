@@ -8,7 +8,8 @@ use artoo_tools::trust::Distrust;
 use tempfile::TempDir;
 
 use super::read::ConfigFile;
-use super::{ConfigProblem, Place, Setting, load};
+use super::{Place, Setting, load};
+use crate::failure::ConfigProblem;
 use crate::variables::Variables;
 
 struct Folder(TempDir);

@@ -44,7 +44,9 @@ pub(crate) fn backup_of(path: &Path) -> Option<PathBuf> {
 
 /// Replaces the configuration file atomically with this text, after a backup; creates the folder if needed.
 pub(crate) fn config(path: &Path, text: &str) -> Result<(), Failure> {
-    let problem = |error| Failure::not_written(path, &error);
+    // A link stays, and what it leads to is replaced.
+    let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let problem = |source| Failure::NotWritten { path: path.to_owned(), source };
     let folder = path.parent().unwrap_or(Path::new("/"));
     make_folder(folder)?;
     if let Some(backup) = backup_of(path) {
@@ -63,7 +65,7 @@ pub(crate) fn key_file(folder: &Path, key: &str) -> Result<PathBuf, Failure> {
 
 fn make_folder(folder: &Path) -> Result<(), Failure> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    made.map_err(|error| Failure::not_written(folder, &error))
+    made.map_err(|source| Failure::NotWritten { path: folder.to_owned(), source })
 }
 
 fn replace(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
@@ -77,10 +79,10 @@ fn replace(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
         .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
         .and_then(|()| fs::rename(&new, path))
         .and_then(|()| File::open(path.parent().unwrap_or(Path::new("/")))?.sync_all());
-    written.map_err(|error| {
+    written.map_err(|source| {
         // A partly written temporary file is of no use.
         let _ = fs::remove_file(&new);
-        Failure::not_written(path, &error)
+        Failure::NotWritten { path: path.to_owned(), source }
     })
 }
 

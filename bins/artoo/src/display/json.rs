@@ -146,7 +146,7 @@ pub(crate) fn result(performed: &EndedTask, exit: Exit, close: &CloseReport) -> 
 /// The last JSON line of a run without a result: the error.
 pub(crate) fn error(failure: &Failure) -> Value {
     json!({
-        "event": "error", "exit_code": failure.exit.code(), "message": failure.message, "remedy": failure.remedy
+        "event": "error", "exit_code": failure.exit().code(), "message": failure.message(), "remedy": failure.remedy()
     })
 }
 

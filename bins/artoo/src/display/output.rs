@@ -27,11 +27,11 @@ pub(crate) fn write(path: &Path, answers: &[Answer], evidence: &EvidenceStore) -
         }
         Ok(bytes)
     };
-    attempt().map_err(|error| {
+    attempt().map_err(|error: io::Error| {
         if !is_special {
             // A partly written file is of no use.
             drop(fs::remove_file(&beside));
         }
-        Failure::output(path, &error)
+        Failure::Output { path: path.to_owned(), source: error }
     })
 }

@@ -20,8 +20,8 @@ fn of_file(given: &str, settings: &Settings) -> Finding {
         Err(failure) => {
             return Finding::fail(
                 NAME,
-                failure.message,
-                failure.remedy.unwrap_or("artoo model list shows what is here"),
+                failure.message(),
+                failure.remedy().unwrap_or("artoo model list shows what is here"),
             );
         }
     };

@@ -33,8 +33,7 @@ pub(crate) fn find(given: &str, settings: &Settings) -> Result<Chosen, Failure> 
     if files::is_path(given) {
         let path = crate::config::expanded(Path::new(&settings.environment.home), given);
         if path.is_relative() {
-            return Err(Failure::usage(format!("{given:?} is not a model file that can be chosen"))
-                .with_remedy("give a name that artoo model list shows, or a path that begins with / or ~/"));
+            return Err(Failure::NotModelPath { given: given.to_owned() });
         }
         let model = folder.list()?.into_iter().find_map(|found| match found {
             Found::Model(model) if model.path == path => Some(*model),
@@ -69,18 +68,10 @@ fn engine(given: &str, path: &Path, variables: &Variables, shared: &Shared) -> R
     config.context_tokens = variables.parsed("ARTOO_CONTEXT_TOKENS")?;
     config.threads = variables.parsed("ARTOO_THREADS")?;
     let local = artoo_local::Local::new(config, shared);
-    let failed = |error| Failure::usage(format!("the model file {given} can't be run")).caused_by(&error);
-    Ok(Arc::new(local.map_err(failed)?))
+    Ok(Arc::new(local.map_err(|error| Failure::ModelFile { given: given.to_owned(), source: error.into() })?))
 }
 
 #[cfg(not(feature = "local-llm"))]
 fn engine(given: &str, _path: &Path, _variables: &Variables, _shared: &Shared) -> Result<Arc<dyn Model>, Failure> {
-    Err(no_engine(given))
-}
-
-/// The error for a model file in a build that can't run model files.
-pub(crate) fn no_engine(model: &str) -> Failure {
-    Failure::usage(format!("this build of artoo can't run model files, so {model} can't answer")).with_remedy(
-        "build it with them (cargo build --release --features local-llm), or serve the file, with llama.cpp's server say, and give its address",
-    )
+    Err(Failure::NoEngine { model: given.to_owned() })
 }

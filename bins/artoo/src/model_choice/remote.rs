@@ -81,7 +81,7 @@ fn headers(variables: &Variables, place: Place) -> Result<Vec<(String, Secret)>,
     let Some(text) = variables.text("ARTOO_HEADERS")?.filter(|_| place == Place::First) else {
         return Ok(Vec::new());
     };
-    let wrong = || Failure::variable("ARTOO_HEADERS", "give Name: value, several divided by semicolons");
+    let wrong = || variables.invalid("ARTOO_HEADERS", "give Name: value, several divided by semicolons");
     let lines = text.split(';').map(str::trim).filter(|line| !line.is_empty());
     lines
         .map(|line| {
@@ -89,18 +89,4 @@ fn headers(variables: &Variables, place: Place) -> Result<Vec<(String, Secret)>,
             Ok((name.trim().to_owned(), Secret::new(value)))
         })
         .collect()
-}
-
-impl From<ConfigError> for Failure {
-    fn from(error: ConfigError) -> Self {
-        let missing = if let ConfigError::Missing { name } = &error { *name } else { "" };
-        let remedy = match missing {
-            "OPENAI_MODEL" => "name the model with --model openai:NAME or OPENAI_MODEL, or use --model reflex",
-            "OPENAI_API_KEY" => {
-                "set OPENAI_API_KEY, or OPENAI_BASE_URL for an endpoint of your own, or use --model reflex"
-            }
-            _ => "put OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL right; see artoo doctor",
-        };
-        Self::usage("the model can't be used").caused_by(&error).with_remedy(remedy)
-    }
 }

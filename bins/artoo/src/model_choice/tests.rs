@@ -56,7 +56,7 @@ fn the_nearest_wish_wins() {
 #[test]
 fn an_endpoint_without_what_it_needs_is_refused_before_anything_runs() {
     let check = |set: &[(&str, &str)], named: Option<&str>, expected: Option<&str>| {
-        let problem = remote(&openai(named), Place::First, &Variables::of(set)).err().map(|failure| failure.message);
+        let problem = remote(&openai(named), Place::First, &Variables::of(set)).err().map(|failure| failure.message());
         assert_eq!(problem.as_deref(), expected, "{set:?} {named:?}");
     };
     check(&[], None, Some("the model can't be used: OPENAI_API_KEY is not set"));
@@ -121,7 +121,7 @@ fn secrets_stay_here_with_reflex_and_where_the_person_trusts_local_models() {
     let unclear = Variables::of(&[("ARTOO_TRUST_LOCAL", "maybe")]);
     let told =
         ModelChoice::resolve(Some("file:m".parse().unwrap()), &unclear).unwrap().is_trusted_with_secrets(&unclear);
-    assert!(told.unwrap_err().message.contains("give yes or no"));
+    assert!(told.unwrap_err().message().contains("give yes or no"));
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn names_of_earlier_versions_are_read() {
     );
     check(&[("ARTOO_HANDS", "ollama:b"), ("ARTOO_WORKER", "")], Some("ollama:b"), Some("variable ARTOO_HANDS"));
     let wrong = ModelChoice::resolve(None, &Variables::of(&[("ARTOO_HANDS", "x")])).unwrap_err();
-    assert!(wrong.message.starts_with("ARTOO_HANDS can't be used"), "{}", wrong.message);
+    assert!(wrong.message().starts_with("ARTOO_HANDS can't be used"), "{}", wrong.message());
     let key = remote(
         &"openai:m@https://b.example".parse().unwrap(),
         Place::Worker,

@@ -24,7 +24,7 @@ pub(super) async fn run(
     screen: &Screen,
 ) -> Result<Exit, Failure> {
     if !HAS_ENGINE {
-        return Err(file::no_engine(given));
+        return Err(Failure::NoEngine { model: given.to_owned() });
     }
     let model = if files::is_path(given) {
         let wanted = Wanted::parse(given, None, None, &PathBuf::from(&settings.environment.cwd))?;

@@ -6,9 +6,7 @@ pub(crate) mod memory;
 mod progress;
 pub(crate) mod pull;
 
-use std::io;
-
-use artoo_llm::files::{FilesError, Gguf};
+use artoo_llm::files::Gguf;
 use artoo_proto::escape;
 
 use crate::args::ModelCommand;
@@ -34,43 +32,6 @@ pub(crate) async fn run(
         ModelCommand::List { verify } => list::run(verify, settings, screen),
         ModelCommand::Pull(options) => pull::run(&options, settings, variables, screen).await,
         ModelCommand::Use { chosen } => choose::run(&chosen, settings, variables, screen).await,
-    }
-}
-
-impl From<FilesError> for Failure {
-    fn from(error: FilesError) -> Self {
-        let (exit, remedy) = match &error {
-            FilesError::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
-                (Exit::NotAchieved, Some("make room; the same command resumes the download"))
-            }
-            FilesError::Unknown { .. } => {
-                (Exit::Usage, Some("artoo model list shows the names; a URL or the path of a file works too"))
-            }
-            FilesError::NotInstalled { .. } => (Exit::Usage, Some("fetch it: artoo model pull with that name")),
-            FilesError::Changed { .. } => {
-                (Exit::Usage, Some("fetch or record it again: artoo model pull with its name, URL or path"))
-            }
-            FilesError::Unnamed { .. } | FilesError::Taken { .. } => {
-                (Exit::Usage, Some("give it another name: artoo model pull with --name"))
-            }
-            FilesError::Record { .. } => (Exit::Usage, Some("move that folder away, and fetch the model again")),
-            FilesError::Checksum { .. } => (Exit::Usage, Some("one of the two is wrong: look both up again")),
-            FilesError::Io { .. }
-            | FilesError::NotPrivate { .. }
-            | FilesError::NotModel { .. }
-            | FilesError::Url { .. }
-            | FilesError::Client(_) => (Exit::Usage, None),
-            FilesError::Busy { .. } => (Exit::NotAchieved, Some("try again when that is done")),
-            FilesError::Connection { .. } => (Exit::NotAchieved, Some("the same command resumes the download")),
-            FilesError::Corrupt { .. } => {
-                (Exit::NotAchieved, Some("try once more; if it fails again, the host has another file than expected"))
-            }
-            FilesError::NoSpace { .. } => {
-                (Exit::NotAchieved, Some("make room, choose a smaller model (artoo model list) or another --data-dir"))
-            }
-            FilesError::Response { .. } => (Exit::NotAchieved, None),
-        };
-        Self::from_error(exit, &error).with_remedy(remedy)
     }
 }
 
@@ -113,10 +74,10 @@ mod tests {
         let failure = |kind: io::ErrorKind| Failure::from(FilesError::Io { path: "/d".into(), source: kind.into() });
         let full = failure(io::ErrorKind::StorageFull);
         assert_eq!(
-            (full.exit, full.remedy.is_some_and(|remedy| remedy.contains("make room"))),
+            (full.exit(), full.remedy().is_some_and(|remedy| remedy.contains("make room"))),
             (Exit::NotAchieved, true)
         );
-        assert_eq!(failure(io::ErrorKind::PermissionDenied).exit, Exit::Usage);
+        assert_eq!(failure(io::ErrorKind::PermissionDenied).exit(), Exit::Usage);
     }
 
     #[test]

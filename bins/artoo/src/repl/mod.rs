@@ -12,7 +12,6 @@ use std::sync::Arc;
 
 use artoo_proto::{AbandonReason, Ending, MemoryAction, escape};
 use artoo_roles::runtime::{MemoryView, System};
-use rustyline::error::ReadlineError;
 
 use crate::args::UndoOptions;
 use crate::display::Line;
@@ -131,7 +130,7 @@ impl Repl<'_> {
     async fn live(mut self, prompt: &mut Prompt, signals: &mut Signals) -> Result<Left, Failure> {
         loop {
             let typed = tokio::select! {
-                typed = prompt.read() => typed.map_err(|error| unusable(&error))?,
+                typed = prompt.read() => typed.map_err(|source| Failure::Prompt { source })?,
                 () = signals.leave() => return Ok(Left::With(Exit::Cancelled)),
             };
             let was_interrupted = std::mem::take(&mut self.was_interrupted);
@@ -172,8 +171,8 @@ impl Repl<'_> {
         let ended = match performed {
             Ok(ended) => ended,
             // A limit that is too low is shown, but does not end the prompt: a shorter request may still be affordable.
-            Err(failure) if matches!(failure.exit, Exit::Usage | Exit::Unwritten) => {
-                self.screen.insist(&[Line::warning(failure.message)]);
+            Err(failure) if matches!(failure.exit(), Exit::Usage | Exit::Unwritten) => {
+                self.screen.insist(&[Line::warning(failure.message())]);
                 return Ok(());
             }
             Err(failure) => return Err(failure),
@@ -209,7 +208,7 @@ impl Repl<'_> {
                 let undone =
                     undo::run(&UndoOptions { task: None, list: false, yes: false }, self.settings, self.screen);
                 drop(echo);
-                undone.map_or_else(|failure| self.screen.insist(&[Line::warning(failure.message)]), drop);
+                undone.map_or_else(|failure| self.screen.insist(&[Line::warning(failure.message())]), drop);
             }
             Command::Model => {
                 self.screen.answer(&[Line::plain(texts::model_in_use(&self.system.model_name()))]);
@@ -231,20 +230,16 @@ impl Repl<'_> {
     /// The model with this name, if it can be used; otherwise the reason is shown.
     fn chosen(&self, name: &str) -> Option<ModelChoice> {
         let read = || -> Result<ModelChoice, Failure> {
-            let kind = name.parse().map_err(|problem| Failure::usage(format!("the model {name:?}: {problem}")))?;
+            let kind = name.parse().map_err(|problem: &str| Failure::Variable {
+                name: format!("the model {name:?}"),
+                problem: problem.to_owned(),
+            })?;
             let choice = ModelChoice::resolve(Some(kind), self.variables)?;
             Models::build(&Settings { model: choice.clone(), ..self.settings.clone() }, self.variables)?;
             Ok(choice)
         };
-        read().map_err(|failure| self.screen.insist(&[Line::warning(failure.message)])).ok()
+        read().map_err(|failure| self.screen.insist(&[Line::warning(failure.message())])).ok()
     }
-}
-
-/// The error for a line editor that fails.
-fn unusable(error: &ReadlineError) -> Failure {
-    Failure::new(Exit::Internal, "the prompt can't go on")
-        .caused_by(error)
-        .with_remedy("give the request on the command line: artoo \"<what you want done>\"")
 }
 
 fn help() -> Vec<Line> {

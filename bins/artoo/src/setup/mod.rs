@@ -56,8 +56,7 @@ pub(crate) async fn run(
     screen: &Screen,
 ) -> Result<Exit, Failure> {
     if !terminal::is_there() {
-        return Err(Failure::usage("setup asks questions, and there is no terminal")
-            .with_remedy("write the file by hand: artoo config path says where, artoo config keys what"));
+        return Err(Failure::NoTerminal {});
     }
     let person = Person { screen };
     screen.insist(&[Line::strong("Looking for models: keys in your environment, servers on this machine …")]);

@@ -12,6 +12,7 @@ mod answers;
 mod audit_log;
 mod canary;
 mod check_command;
+mod commands;
 mod costs;
 mod dead_endpoint;
 mod events;

@@ -20,7 +20,7 @@ pub use builder::{Builder, CloseReport, OUTPUT_CHARS, RuntimeError, System, UNDO
 pub use environment::{EnvironmentError, detect_environment, utc_offset_s};
 pub use handle::{Progress, TaskHandle, TaskOutcome, TaskRequest};
 pub use operator::{Consent, Operator, Unattended};
-pub use reflex::Reflex;
+pub use reflex::{Reflex, is_readable};
 pub use single::{SingleCall, call_once};
 pub use store::{MemoryIndexError, export_memory_index};
 

@@ -21,6 +21,7 @@ use artoo_proto::{
 
 use crate::machine::{Completion, Context, Machine, adapters};
 use ending::{Account, Delivered};
+pub use wording::explain;
 
 /// An input of the Solver (R7).
 #[derive(Debug)]

@@ -139,3 +139,11 @@ fn provider_step(failure: &ModelFailure) -> &'static str {
         ModelFailure::NotRecorded { .. } => "record the cassette again",
     }
 }
+
+/// Why a task was abandoned and what the user can do next, as text for the user; the text of the first next step.
+#[must_use]
+pub fn explain(reason: &AbandonReason) -> (String, String) {
+    let ending = Ending::Abandon { reason: reason.clone(), unmet: Vec::new() };
+    let next = next_steps(&ending, &Account::default(), None).into_iter().next();
+    (reason_words(reason), next.unwrap_or_default())
+}

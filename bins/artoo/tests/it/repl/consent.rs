@@ -26,7 +26,12 @@ fn check(keys: &str, runs: bool) {
     pty.ended_tasks(1);
     pty.prompt("");
     assert_eq!(is_there(), !runs, "{keys:?}: {}", pty.screen());
-    assert_eq!(pty.screen().contains("✗ You said no. Nothing was changed."), !runs && keys != CTRL_C, "{}", pty.screen());
+    assert_eq!(
+        pty.screen().contains("✗ You said no. Nothing was changed."),
+        !runs && keys != CTRL_C,
+        "{}",
+        pty.screen()
+    );
     // What else was to be said waited for the end of the question.
     let question = pty.screen().lines().find(|row| row.starts_with(QUESTION)).unwrap().to_owned();
     let echoed = match keys {

@@ -1,0 +1,116 @@
+//! `artoo help`: a page for each command and topic; the answer to a greeting; the command meant by a mistyped word.
+
+mod greeting;
+mod slip;
+
+use clap::CommandFactory;
+
+use crate::args::CommandLine;
+use crate::display::Line;
+use crate::display::writer::Screen;
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+pub(crate) use greeting::greeting_for;
+pub(crate) use slip::check_command;
+
+/// The topics: name and page. Each page fits on a screen of 24 lines.
+const TOPICS: [(&str, &str); 8] = [
+    ("questions", include_str!("questions.txt")),
+    ("undo", include_str!("undo.txt")),
+    ("memory", include_str!("memory.txt")),
+    ("models", include_str!("models.txt")),
+    ("privacy", include_str!("privacy.txt")),
+    ("scripts", include_str!("scripts.txt")),
+    ("prompt", include_str!("prompt.txt")),
+    ("variables", include_str!("variables.txt")),
+];
+
+/// Shows the page of `artoo help` on these words.
+pub(crate) fn run(words: &[String], screen: &Screen) -> Result<Exit, Failure> {
+    let page = page(words).ok_or_else(|| Failure::NoSuchTopic { topic: words.join(" ") })?;
+    screen.answer(&[Line::plain(page.trim_end())]);
+    Ok(Exit::Accepted)
+}
+
+/// The page on a topic or a command, or the overview without words; `None` for other words.
+pub(crate) fn page(words: &[String]) -> Option<String> {
+    if let [word] = words
+        && let Some((_, page)) = TOPICS.iter().find(|(topic, _)| *topic == word.to_lowercase())
+    {
+        return Some((*page).to_owned());
+    }
+    let mut command = CommandLine::command();
+    command.build();
+    for word in words {
+        command = command.find_subcommand(word)?.clone();
+    }
+    Some(command.render_long_help().to_string())
+}
+
+/// Whether the words after `artoo help` make it a request, such as "help me find it", or a greeting.
+pub(crate) fn is_request(words: &[String]) -> bool {
+    page(words).is_none() && (words.len() > 1 || greeting_for(&format!("help {}", words.join(" "))).is_some())
+}
+
+/// Shows the version.
+pub(crate) fn version(screen: &Screen) -> Exit {
+    screen.answer(&[Line::plain(CommandLine::command().render_version().trim_end())]);
+    Exit::Accepted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CommandFactory, CommandLine, TOPICS, page};
+
+    /// Height and width of a usual terminal, with a line left for the prompt.
+    const SCREEN: (usize, usize) = (23, 81);
+
+    #[test]
+    fn topics_fit_on_one_screen() {
+        for (topic, page) in TOPICS {
+            let widest = page.lines().map(|line| line.chars().count()).max().unwrap_or_default();
+            assert!(page.lines().count() <= SCREEN.0 && widest <= SCREEN.1, "{topic}: {widest}");
+        }
+    }
+
+    #[test]
+    fn topics_name_only_options_that_exist() {
+        let mut command = CommandLine::command();
+        command.build();
+        let mut options = Vec::new();
+        let mut open = vec![command];
+        while let Some(command) = open.pop() {
+            options.extend(command.get_arguments().filter_map(|option| option.get_long().map(str::to_owned)));
+            open.extend(command.get_subcommands().cloned());
+        }
+        let is_of_option = |c: char| c.is_ascii_alphabetic() || c == '-';
+        let mut named = 0;
+        for (topic, page) in TOPICS {
+            for option in page.split(|c| !is_of_option(c)).filter_map(|word| word.strip_prefix("--")) {
+                assert!(option.is_empty() || options.iter().any(|known| known == option), "{topic}: --{option}");
+                named += usize::from(!option.is_empty());
+            }
+        }
+        assert!(named > 8, "only {named} options are named");
+    }
+
+    #[test]
+    fn every_command_and_topic_has_a_page() {
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let mut overview = CommandLine::command();
+        let overview = overview.render_long_help().to_string();
+        for (topic, text) in TOPICS {
+            assert_eq!(page(&words(topic)).as_deref(), Some(text));
+            assert!(overview.contains(topic), "--help does not name {topic}");
+        }
+        for (given, part) in
+            [("", "Topics of artoo help"), ("doctor", "--probe"), ("model list", "--verify"), ("SCRIPTS", "Exit")]
+        {
+            assert!(page(&words(given)).is_some_and(|page| page.contains(part)), "{given}");
+        }
+        for unknown in ["me find it", "model lisst", "nonsense"] {
+            assert_eq!(page(&words(unknown)), None, "{unknown}");
+        }
+    }
+}
