@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use artoo_bus::TapEvent;
-use artoo_proto::{SessionTurn, TaskId};
+use artoo_proto::{AbandonReason, Ending, FinalResult, PerceptionFailure, SessionTurn, TaskId};
 use artoo_roles::runtime::{CloseReport, Progress, System, TaskHandle, TaskOutcome, TaskRequest};
 use artoo_tools::EvidenceStore;
 use tokio::time::{MissedTickBehavior, interval};
@@ -41,7 +41,11 @@ pub(crate) async fn run(settings: &Settings, models: Models, asked: Asked, scree
     let mut signals = Signals::listen()?;
     let spending = Arc::clone(&models.spending);
     let system = system(settings, models, screen)?;
-    let performed = perform(&system, settings, asked, &mut signals, screen, &spending).await?;
+    let mut performed = perform(&system, settings, asked, &mut signals, screen, &spending).await?;
+    if let Some(words) = offered(&performed.outcome.result, settings, screen).await {
+        let asked = Asked { words, ..Asked::default() };
+        performed = perform(&system, settings, asked, &mut signals, screen, &spending).await?;
+    }
     let notes = system.notes().to_vec();
     let close = tokio::select! {
         close = system.close() => close,
@@ -58,6 +62,20 @@ pub(crate) async fn run(settings: &Settings, models: Models, asked: Asked, scree
         screen.tell(&closing(&close, settings.verbose));
     }
     Ok(exit)
+}
+
+/// The request that the embedded parser offers in place of a declined one, if the user at the terminal wants it.
+pub(crate) async fn offered(result: &FinalResult, settings: &Settings, screen: &Screen) -> Option<String> {
+    let Ending::Abandon { reason: AbandonReason::NotUnderstood { failure }, .. } = &result.ending else { return None };
+    let PerceptionFailure::Abstained { abstention } = failure else { return None };
+    let offer = abstention.offer.as_ref().filter(|_| !settings.json)?;
+    let people = People::of(&settings.environment, settings.exact);
+    let lines = [
+        Line::plain(format!("  {}", texts::offer(&offer.request))),
+        Line::faint(format!("  {}", texts::offer_reading(&people.sentence(&offer.reading), &offer.change))),
+    ];
+    let person = Terminal::detect(screen)?;
+    person.wants(&lines).await.then(|| offer.request.clone())
 }
 
 /// Starts the runtime that runs tasks; questions go to the terminal if there is one, otherwise they are denied.
@@ -230,7 +248,9 @@ impl Watcher<'_> {
         }
         self.screen.live(&waits.iter().map(|line| Line::faint(format!("  {line}"))).collect::<Vec<_>>());
         let tokens = self.spending.tokens(task_id).saturating_add(monitor.receiving());
-        if let Some(status) = self.live.status(Instant::now(), tokens, None, self.screen.is_redrawn()) {
+        let now = Instant::now();
+        let tool = live::tool_line(&self.system.activity(), now);
+        if let Some(status) = self.live.status(now, tokens, tool, self.screen.is_redrawn()) {
             self.screen.status(&status);
         }
     }

@@ -75,6 +75,18 @@ pub(crate) fn read_and_assumed(reading: &str, assumed: &str) -> String {
     format!("Read as: {reading} (assumed: {assumed})")
 }
 
+// A declined request.
+
+/// The request that is offered in place of a declined one.
+pub(crate) fn offer(request: &str) -> String {
+    format!("Did you mean: {request}")
+}
+
+/// How the offered request would be read, and what was changed in the user's words.
+pub(crate) fn offer_reading(reading: &str, change: &str) -> String {
+    format!("Read as: {reading} ({change})")
+}
+
 // The third line.
 
 pub(crate) fn undo(changes: u64) -> String {

@@ -7,7 +7,9 @@ use artoo_bus::TapEvent;
 use artoo_proto::{
     ConsentAnswer, EffectId, EffectKind, Envelope, Message, OutcomeStatus, Plan, Role, SubTaskId, escape, units,
 };
+use artoo_tools::{Activity, Unit};
 
+use super::bar::Work;
 use super::{Line, result};
 use crate::texts;
 
@@ -19,6 +21,9 @@ const INTENT_CHARS: usize = 48;
 
 /// Time after the start of a task before which a screen without moving lines shows no stage.
 const STILL_AFTER: Duration = Duration::from_secs(1);
+
+/// Time after which the moving line says how far the work of a tool is.
+const BAR_AFTER: Duration = Duration::from_secs(1);
 
 /// The pictures of the moving line, one for each update.
 const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
@@ -110,6 +115,15 @@ impl Live {
         let stage = tool.unwrap_or_else(|| format!("{stage}{more} · {seconds} s"));
         Some(format!("{spinner}{stage}{tokens}"))
     }
+}
+
+/// How far a tool's work is that lasts longer than a second: the longest of them.
+pub(crate) fn tool_line(activity: &[Activity], now: Instant) -> Option<String> {
+    let oldest = activity.iter().min_by_key(|work| work.started)?;
+    let elapsed = now.saturating_duration_since(oldest.started);
+    let is_in_bytes = matches!(oldest.unit, Unit::Bytes);
+    let work = Work { done: oldest.done, total: oldest.total, new: oldest.done, elapsed, is_in_bytes };
+    (elapsed >= BAR_AFTER).then(|| format!("{} {}", oldest.verb, work.line()))
 }
 
 /// The stage that an effect stands for, in words; `None` for effects that take no time to speak of.

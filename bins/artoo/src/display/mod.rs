@@ -1,5 +1,6 @@
 //! Output for people and programs: pure rendering, and one writer for both streams.
 
+pub(crate) mod bar;
 pub(crate) mod coverage;
 pub(crate) mod json;
 pub(crate) mod live;

@@ -27,7 +27,7 @@ use crate::spending::Spending;
 use crate::task::Asked;
 use crate::terminal::modes::{EchoOff, EchoOn};
 use crate::variables::Variables;
-use crate::{audit, task, texts, undo};
+use crate::{audit, help, task, texts, undo};
 use command::{Command, Said, Slip};
 use editor::{Prompt, Typed};
 use history::HistoryFile;
@@ -136,6 +136,7 @@ impl Repl<'_> {
             let was_interrupted = std::mem::take(&mut self.was_interrupted);
             match typed {
                 Typed::Input(text) => match command::read(&text) {
+                    Said::Task(words) if let Some(lines) = help::greeting_for(&words) => self.screen.answer(&lines),
                     Said::Task(words) => self.task(&names::expanded(&words, self.cwd()), prompt).await?,
                     Said::Command(Command::Exit) => return Ok(Left::With(Exit::Accepted)),
                     Said::Command(Command::Retry) => self.retry(prompt).await?,
@@ -162,7 +163,17 @@ impl Repl<'_> {
         Path::new(&self.settings.environment.cwd)
     }
 
+    /// Runs a request, and then the request that is offered in its place if the user wants it.
     async fn task(&mut self, words: &str, prompt: &mut Prompt) -> Result<(), Failure> {
+        self.perform(words, prompt).await?;
+        let Some((_, declined)) = self.session.last().filter(|(last, _)| last == words) else { return Ok(()) };
+        match task::offered(&declined.outcome.result, self.settings, self.screen).await {
+            Some(offered) => self.perform(&offered, prompt).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn perform(&mut self, words: &str, prompt: &mut Prompt) -> Result<(), Failure> {
         // Only signals from here on are meant for this task.
         let mut signals = Signals::listen()?;
         let asked = Asked { words: words.to_owned(), session: self.session.turns(), material: None };

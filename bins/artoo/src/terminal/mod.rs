@@ -46,6 +46,12 @@ impl Terminal {
         is_there().then(|| Self { screen: screen.clone(), waiting: Mutex::default() })
     }
 
+    /// Asks whether an offered request is to be run.
+    pub(crate) async fn wants(&self, lines: &[Line]) -> bool {
+        let answer = self.begin().await.ask(lines, "Run it? [y/N] ").await;
+        answer.is_some_and(|answer| is_yes(&answer))
+    }
+
     fn waiting(&self) -> MutexGuard<'_, Vec<Waiting>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -78,6 +84,10 @@ impl Conversation<'_> {
         self.is_open = answer.is_none();
         answer
     }
+}
+
+fn is_yes(answer: &str) -> bool {
+    matches!(answer.to_ascii_lowercase().as_str(), "y" | "yes")
 }
 
 /// Whether standard input and standard error are both a terminal, so that the user can be asked.
@@ -140,7 +150,7 @@ impl Operator for Terminal {
         let mut lines = vec![Line::strong("\nEverything else is shown; only you know whether this is what you meant:")];
         lines.extend(readings(&request.readings));
         let answer = self.begin().await.ask(&lines, "Is it? [y/N] ").await;
-        let is_so = answer.is_some_and(|answer| matches!(answer.to_ascii_lowercase().as_str(), "y" | "yes"));
+        let is_so = answer.is_some_and(|answer| is_yes(&answer));
         self.screen.count_question(!is_so);
         is_so
     }

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::json;
 
 use crate::server::{Asked, Reply, Server, call, pass, prose, said, understood};
-use crate::world::{KEY, World};
+use crate::world::{KEY, Ran, World};
 
 const REQUEST: &str = "count the text files in ~/things, then write a report with the number into report.txt";
 
