@@ -45,7 +45,7 @@ pub(crate) fn partly(unmet: usize, named: &[String]) -> String {
 
 /// The verdict on an abandoned task; `summary` says why.
 pub(crate) fn failed(summary: &str) -> String {
-    let full_stop = if summary.ends_with(['.', '!', '?', '”', ')']) { "" } else { "." };
+    let full_stop = if summary.ends_with(['.', '!', '?']) { "" } else { "." };
     format!("✗ {summary}{full_stop}")
 }
 

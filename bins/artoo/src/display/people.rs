@@ -39,7 +39,9 @@ impl People {
             match rows.as_mut_slice() {
                 [] if is_one => lines.push(Line::answer("none")),
                 [] => lines.push(Line::answer(format!("{}: none", self.sentence(&answer.label)))),
-                [only] if !is_one => only.text.insert_str(0, &format!("{}: ", self.sentence(&answer.label))),
+                [only] if !is_one && !only.text.contains('\n') => {
+                    only.text.insert_str(0, &format!("{}: ", self.sentence(&answer.label)))
+                }
                 _ if !is_one => lines.push(Line::faint(format!("{}:", self.sentence(&answer.label)))),
                 _ => {}
             }

@@ -253,9 +253,9 @@ fn a_missing_file_is_said_to_be_missing_and_what_is_near_is_named() {
         let ran = world.run(&[request]);
         assert!(matches!(ran.code, Some(5 | 9)), "{request}: {ran:?}");
         for part in ["here is no ", "Documents/contract.txt", "there is ", "Documents/Work/contract.txt"] {
-            assert!(ran.stdout.contains(part), "{request}: {part} in {ran:?}");
+            assert!(ran.stderr.contains(part), "{request}: {part} in {ran:?}");
         }
-        assert!(!ran.stdout.contains("os error") && !ran.stdout.contains("second computation"), "{ran:?}");
+        assert!(!ran.stderr.contains("os error") && !ran.stderr.contains("second computation"), "{ran:?}");
     }
     let ran = world.run(&["show Documents/Work/contract.txt"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "one two\n"), "{ran:?}");

@@ -101,7 +101,7 @@ fn commands_answer_and_slips_are_no_tasks() {
     for (typed, answer) in [
         ("/help", "/memory  what memory holds"),
         ("--help", "Ctrl-C stops a task"),
-        ("/cost", "tasks: 0"),
+        ("/cost", "0 tasks; no model calls"),
         ("/audit", "the chain holds"),
         ("/memory", "records: 0"),
         ("/csot", "did you mean /cost?"),
