@@ -99,6 +99,7 @@ impl Repl<'_> {
     /// Reads and handles lines until the user leaves or a signal other than Ctrl-C arrives.
     async fn live(mut self, mut prompt: Prompt, signals: &mut Signals) -> Result<Exit, Failure> {
         loop {
+            self.screen.tell(&self.system.take_audit_reports().iter().filter_map(audit::noted).collect::<Vec<_>>());
             let typed = tokio::select! {
                 typed = prompt.read() => typed.map_err(|error| unusable(&error))?,
                 () = signals.leave() => return Ok(Exit::Cancelled),
@@ -147,7 +148,13 @@ impl Repl<'_> {
     async fn command(&self, command: Command) -> Result<(), Failure> {
         match command {
             Command::Help => self.screen.answer(&help()),
-            Command::Audit => drop(audit::run(self.settings, false, self.screen)?),
+            Command::Audit => {
+                // A report of this session's tasks, for the log that is read next.
+                if let Err(error) = self.system.audit_report() {
+                    self.screen.insist(&[Line::warning(error.to_string())]);
+                }
+                audit::run(self.settings, false, self.screen)?;
+            }
             Command::Memory => {
                 let view = self.system.memory(INTENTS_SHOWN).await?;
                 self.screen.answer(&of_memory(view.as_ref()));
