@@ -41,7 +41,7 @@ pub mod timestamp;
 pub mod tool;
 pub mod verdict;
 
-pub use audit::{AuditQuery, AuditReport, GapTrend, TaskTrend, ToolHealth, Trigger};
+pub use audit::{AuditReport, GapTrend, TaskTrend, ToolHealth, Trigger};
 pub use check::{Check, CheckOutcome, Criterion, Mode};
 pub use coverage::{
     Clause, Coverage, CoverageState, Covered, Obligation, OfferedReading, ProposedReading, Reading, Unasked, Unread,
