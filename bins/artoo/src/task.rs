@@ -261,11 +261,13 @@ pub(crate) fn noted(notes: &[String]) -> Vec<Line> {
     notes.iter().map(|note| Line::plain(format!("note: {note}"))).collect()
 }
 
-/// Lines about problems while closing the runtime, and with `verbose` the audit report.
+/// Lines about problems while closing the runtime, and what the auditor found: in one line, or the whole report with
+/// `verbose`.
 pub(crate) fn closing(close: &CloseReport, verbose: bool) -> Vec<Line> {
     let mut lines: Vec<Line> =
         close.problems.iter().map(|problem| Line::warning(format!("problem: {problem}"))).collect();
     lines.extend(close.audit.is_none().then(|| Line::warning(format!("  {}", audit::MAKE_ROOM))));
+    lines.extend(close.report.iter().filter(|_| !verbose).filter_map(audit::noted));
     lines.extend(close.report.iter().filter(|_| verbose).flat_map(result::audit));
     lines
 }

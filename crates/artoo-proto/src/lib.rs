@@ -42,7 +42,7 @@ pub mod tool;
 pub mod units;
 pub mod verdict;
 
-pub use audit::{AuditQuery, AuditReport, GapTrend, TaskTrend, ToolHealth, Trigger};
+pub use audit::{AuditReport, GapTrend, TaskTrend, ToolHealth, Trigger};
 pub use check::{Check, CheckOutcome, Criterion, Mode};
 pub use coverage::{
     Answer, Clause, Column, Coverage, CoverageState, Covered, Obligation, OfferedReading, ProposedReading, Reading,

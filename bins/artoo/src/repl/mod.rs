@@ -129,6 +129,7 @@ impl Repl<'_> {
     /// Reads and handles lines until the user leaves or a signal other than Ctrl-C arrives.
     async fn live(mut self, prompt: &mut Prompt, signals: &mut Signals) -> Result<Left, Failure> {
         loop {
+            self.screen.tell(&self.system.take_audit_reports().iter().filter_map(audit::noted).collect::<Vec<_>>());
             let typed = tokio::select! {
                 typed = prompt.read() => typed.map_err(|source| Failure::Prompt { source })?,
                 () = signals.leave() => return Ok(Left::With(Exit::Cancelled)),
@@ -224,7 +225,13 @@ impl Repl<'_> {
             Command::Model => {
                 self.screen.answer(&[Line::plain(texts::model_in_use(&self.system.model_name()))]);
             }
-            Command::Audit => drop(audit::run(self.settings, false, self.screen)?),
+            Command::Audit => {
+                // A report of this session's tasks, for the log that is read next.
+                if let Err(error) = self.system.audit_report() {
+                    self.screen.insist(&[Line::warning(error.to_string())]);
+                }
+                audit::run(self.settings, false, self.screen)?;
+            }
             Command::Memory => {
                 let view = self.system.memory(INTENTS_SHOWN).await?;
                 self.screen.answer(&of_memory(view.as_ref()));

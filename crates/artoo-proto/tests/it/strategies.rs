@@ -57,7 +57,6 @@ pub(crate) fn message(kind: MessageKind) -> BoxedStrategy<Message> {
         M::Abort => control::abort().prop_map(Message::from).boxed(),
         M::MemoryFeedback => control::memory_feedback().prop_map(Message::from).boxed(),
         M::RoleFailed => control::role_failed().prop_map(Message::from).boxed(),
-        M::AuditQuery => Just(Message::from(artoo_proto::AuditQuery {})).boxed(),
     }
 }
 
