@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use artoo_bus::TapEvent;
 use artoo_llm::{Protocol, Remote, RemoteConfig};
 use artoo_proto::{Ending, Environment};
-use artoo_roles::runtime::{Progress, System};
+use artoo_roles::runtime::{Progress, System, TaskRequest};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
