@@ -236,6 +236,12 @@ impl Coverage {
         self.unasked.is_empty() && self.deciding().all(is_met) && self.deciding().any(is_shown)
     }
 
+    /// The texts of the answers that code composed; `None` if there is none.
+    #[must_use]
+    pub fn answer(&self) -> Option<String> {
+        (!self.answers.is_empty()).then(|| Answer::join(&self.answers))
+    }
+
     /// The parts of the request that are shown not to be done as asked.
     pub fn refuted(&self) -> impl Iterator<Item = &Covered> {
         self.deciding().filter(|row| row.state == CoverageState::Refuted)
