@@ -83,10 +83,12 @@ fn a_run_is_told_from_the_schema_to_the_result() {
     assert_eq!(
         names(result),
         [
+            "answers",
             "assumptions",
             "basis",
             "coverage",
             "criteria",
+            "decision",
             "delivered_round",
             "denied",
             "directive",

@@ -83,9 +83,11 @@ fn trace(dir: &Path, traces: &[PathBuf]) -> Option<String> {
     if names.any(|name| name.to_str().is_some_and(is_log)) {
         return None;
     }
+    // A store that was only opened has empty files.
+    let is_filled = |path: &Path| fs::metadata(path).is_ok_and(|file| file.is_dir() || file.len() > 0);
     let has_content = |path: &&PathBuf| match fs::read_dir(path) {
-        Ok(mut entries) => entries.next().is_some(),
-        Err(_) => fs::metadata(path).is_ok_and(|file| file.len() > 0),
+        Ok(entries) => entries.flatten().any(|entry| is_filled(&entry.path())),
+        Err(_) => is_filled(path),
     };
     Some(traces.iter().find(has_content)?.file_name()?.to_string_lossy().into_owned())
 }

@@ -97,7 +97,7 @@ fn repl_20_24_99_what_others_do_meanwhile_does_not_touch_the_question() {
     assert_eq!(pty.row().trim_end(), QUESTION);
     pty.send("n\r");
     pty.see("→ shell {\"command\":\"ls things\"}");
-    pty.see("Not allowed, so not done:");
+    pty.see("✗ You said no. Nothing was changed.");
     pty.prompt("");
     pty.send(CTRL_D);
     assert_eq!(pty.ended().0, 0);
@@ -123,7 +123,7 @@ fn a_yes_typed_ahead_answers_nothing() {
     release.send(()).unwrap();
     pty.wait("the question", |pty| pty.row().starts_with(QUESTION));
     pty.send("\r");
-    pty.see("Not allowed, so not done:");
+    pty.see("✗ You said no. Nothing was changed.");
     pty.prompt("");
     assert!(world.home().join("things/empty.md").exists(), "{}", pty.screen());
     pty.send(CTRL_D);
@@ -146,7 +146,7 @@ fn a_command_can_not_imitate_the_question() {
     let screen = pty.screen();
     assert!(screen.contains(&format!("\n  : {QUESTION} y\n")), "the long command goes on marked: {screen}");
     pty.send("\r");
-    pty.see("Not allowed, so not done:");
+    pty.see("✗ You said no. Nothing was changed.");
     pty.prompt("");
     pty.send(CTRL_D);
     assert_eq!(pty.ended().0, 0);
