@@ -142,19 +142,6 @@ pub enum Approval {
     },
 }
 
-/// A stream of a program's output in the evidence store.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KeptOutput {
-    /// Which stream: `output`, `stdout` or `stderr`.
-    pub stream: String,
-    /// SHA-256 of the stored bytes, in hex; the key in the store.
-    pub sha256: String,
-    /// Number of bytes stored.
-    pub bytes: u64,
-    /// Number of bytes not stored, between the stored beginning and end.
-    pub left_out: u64,
-}
-
 /// The record of one call, with its evidence. Its `Display` is the string form of the specification.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {

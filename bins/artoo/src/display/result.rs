@@ -12,7 +12,7 @@ use artoo_tools::undo::Entry;
 
 use super::people::People;
 use super::{Line, QUOTE, Style, coverage, quoted_briefly};
-use crate::{texts, undo};
+use crate::texts;
 
 /// Maximum length of the evidence shown with a criterion, in characters.
 const EVIDENCE_CHARS: usize = 240;
@@ -196,7 +196,7 @@ impl Shown<'_> {
         if result.suspect {
             lines.push(Line::warning(format!("  {}", texts::SUSPECT)));
         }
-        let of_undo = self.undo.into_iter().flat_map(undo::undoable).filter(|line| line.style == Style::Warning);
+        let of_undo = self.undo.into_iter().flat_map(undoable).filter(|line| line.style == Style::Warning);
         lines.extend(of_undo.map(|line| Line::warning(format!("  {}", line.text))));
         if let Ending::Abandon { .. } | Ending::Success { .. } = &result.ending {
             lines.extend(self.unverified());
@@ -309,6 +309,18 @@ pub(crate) fn calls(usage: &Usage) -> String {
     let tokens = usage.prompt_tokens.saturating_add(usage.completion_tokens);
     let calls = units::count(usage.model_calls.into(), "model call", "model calls");
     format!("{calls}, {}", units::count(tokens, "token", "tokens"))
+}
+
+/// Lines that say whether and how a task's changes can be undone.
+pub(crate) fn undoable(entry: &Entry) -> Vec<Line> {
+    let reasons = entry.not_undoable.iter().map(|reason| texts::not_undoable(&escape::one_line(reason)));
+    let mut lines: Vec<Line> = reasons.map(Line::warning).collect();
+    if entry.interrupted {
+        lines.push(Line::warning(texts::INTERRUPTED));
+    } else if entry.changes > 0 {
+        lines.push(Line::plain(texts::undo(entry.changes as u64)));
+    }
+    lines
 }
 
 /// Lines that name the changes of a call that were not kept.

@@ -71,7 +71,7 @@ fn the_session_reaches_the_request() {
             assert_eq!(is_known, earlier <= before && earlier + 5 > before, "{before} {earlier}: {words}");
         }
     }
-    assert!(asked[6].contains("ended: not achieved"), "{}", asked[6]);
+    assert!(asked[6].contains("ended: The model rejected the request (400)"), "{}", asked[6]);
     pty.enter("/exit");
     assert_eq!(pty.ended().0, 0);
 }

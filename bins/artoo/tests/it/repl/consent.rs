@@ -87,7 +87,8 @@ fn repl_20_24_99_what_others_do_meanwhile_does_not_touch_the_question() {
         "execution" => said("completed", "done"),
         _ => pass(asked, &asked.evidence()),
     });
-    let mut pty = open_with(&world, &server);
+    let mut pty = Pty::start(&world.with_model(&server, &["-v"]), 100);
+    pty.prompt("");
     pty.enter(REQUEST);
     pty.wait("the question", |pty| pty.row().starts_with(QUESTION));
     release.send(()).unwrap();
