@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{ConsentHash, ConsentOffers, ConsentScope, EvidenceId, TaskId, pipeline};
+use crate::{ConsentHash, ConsentOffers, ConsentScope, EvidenceId, KeptOutput, TaskId, pipeline};
 
 /// A family of tools; the directive `break_symmetry` asks for another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
