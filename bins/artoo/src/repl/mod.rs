@@ -84,7 +84,7 @@ pub(crate) async fn run(
             }
             Ok(Left::With(exit)) => {
                 drop(silent);
-                screen.tell(&spending.total());
+                screen.tell(&spending.total().map(Line::plain).into_iter().collect::<Vec<_>>());
                 screen.tell(&problems);
                 return Ok(exit.after(&close));
             }
@@ -237,8 +237,8 @@ impl Repl<'_> {
                 self.screen.answer(&of_memory(view.as_ref()));
             }
             Command::Cost => {
-                self.screen.answer(&self.session.costs());
-                self.screen.answer(&self.spending.total());
+                let total = self.spending.total().unwrap_or_else(|| texts::NO_MODEL_CALLS.to_owned());
+                self.screen.answer(&[Line::plain(format!("{}; {total}", self.session.count_tasks()))]);
             }
             Command::Exit | Command::Retry => {}
         }

@@ -136,7 +136,7 @@ fn costs_and_memory_are_those_of_the_tasks() {
     pty.prompt("");
     let asked = server.asked().len();
     pty.enter("/cost");
-    pty.see(&format!("1 task; {asked} model calls, {} tokens: ", 120 * asked));
+    pty.see(&format!("1 task; {asked} model calls, {} tokens", 120 * asked));
     pty.prompt("");
     pty.enter("/memory");
     pty.see("run_the_command (via:shell)");

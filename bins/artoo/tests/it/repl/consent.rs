@@ -5,7 +5,7 @@ use std::sync::{Mutex, mpsc};
 use serde_json::json;
 
 use super::{open_with, running};
-use crate::pty::{Pty, CTRL_C, CTRL_D};
+use crate::pty::{CTRL_C, CTRL_D, Pty};
 use crate::server::{Reply, Server, call, pass, prose, said, understood};
 use crate::world::World;
 
