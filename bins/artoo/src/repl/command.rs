@@ -16,7 +16,7 @@ impl Command {
     /// All commands: the word to type, the command, and the description that `/help` shows.
     pub(crate) const ALL: [(&'static str, Self, &'static str); 5] = [
         ("/help", Self::Help, "this list"),
-        ("/audit", Self::Audit, "verifies the audit log and shows what it counts, as artoo audit does"),
+        ("/audit", Self::Audit, "verifies the audit log and tells what it notes since you last looked"),
         ("/memory", Self::Memory, "what memory holds about the newest intents"),
         ("/cost", Self::Cost, "model calls and tokens of this session"),
         ("/exit", Self::Exit, "leaves; so does Ctrl-D, and Ctrl-C twice"),
