@@ -30,7 +30,7 @@ pub fn summary(report: &AuditReport) -> Option<String> {
     let end = match lines.len() {
         0 => return None,
         1 => " (artoo audit)",
-        _ => "; artoo audit tells more",
+        _ => "; artoo audit tells more.",
     };
     let lines = shorten(&lines.join(", "), SUMMARY_CHARS);
     Some(format!("The log notes {}: {lines}{end}", counts.join(" and ")))

@@ -57,7 +57,7 @@ fn a_report_is_told_in_one_line() {
         &["tool_failed: glob failed (×2)"],
         Some(
             "The log notes 1 broken rule and 2 oddities: the message bus refused a message: Plan from R3, \
-             more retries: 9, glob failed (×2); artoo audit tells more",
+             more retries: 9, glob failed (×2); artoo audit tells more.",
         ),
     );
     let long = "x".repeat(10_000);
