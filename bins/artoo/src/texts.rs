@@ -89,9 +89,7 @@ pub(crate) fn offer_reading(reading: &str, change: &str) -> String {
 
 // The third line.
 
-pub(crate) fn undo(changes: u64) -> String {
-    format!("{} changed: artoo undo reverts this", units::count(changes, "path", "paths"))
-}
+pub(crate) const UNDO: &str = "artoo undo reverts this";
 
 pub(crate) fn questions(asked: u64, denied: u64) -> String {
     let asked = units::count(asked, "question", "questions");

@@ -16,6 +16,8 @@ pub enum Column {
     Time,
     /// A whole number.
     Count,
+    /// A sentence that code wrote, with paths in it.
+    Sentence,
 }
 
 /// The answer to one part of the request.

@@ -102,7 +102,7 @@ fn acted(act: &Act) -> Result<Vec<RecipeSubtask>, Unsupported> {
     }
     let act = serde_json::to_value(act).map_err(|_| Unsupported::Arrangement("this act"))?;
     let done = Criterion::checked(Check::Performed { act, reading: reading.clone() });
-    pieces.push(subtask(reading, steps, done, Some(Vec::new()))?);
+    pieces.push(subtask(reading, steps, done, Some(vec![Column::Sentence]))?);
     Ok(pieces)
 }
 

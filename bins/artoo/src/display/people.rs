@@ -87,6 +87,7 @@ impl People {
     fn cell(&self, cell: &str, column: Column) -> String {
         match column {
             Column::Text => cell.to_owned(),
+            Column::Sentence => self.sentence(cell),
             Column::Path => self.path(cell),
             Column::Bytes => cell.parse().map_or_else(|_| cell.to_owned(), units::bytes),
             Column::Count => cell.parse().map_or_else(|_| cell.to_owned(), units::number),
@@ -133,7 +134,7 @@ impl People {
 /// The heading of a column.
 fn heading(column: Column) -> &'static str {
     match column {
-        Column::Text => "value",
+        Column::Text | Column::Sentence => "value",
         Column::Path => "name",
         Column::Bytes => "size",
         Column::Time => "changed",

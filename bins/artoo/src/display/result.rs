@@ -178,7 +178,7 @@ impl Shown<'_> {
     fn footer(&self) -> Option<Line> {
         let mut items: Vec<String> = self.saved.iter().cloned().collect();
         let entry = self.undo.filter(|entry| entry.changes > 0 && !entry.interrupted);
-        items.extend(entry.map(|entry| texts::undo(entry.changes as u64)));
+        items.extend(entry.map(|_| texts::UNDO.to_owned()));
         let Questions { asked, denied } = self.questions;
         items.extend((asked > 0).then(|| texts::questions(asked, denied)));
         items.extend(self.cost.clone());
@@ -303,7 +303,7 @@ pub(crate) fn undoable(entry: &Entry) -> Vec<Line> {
     if entry.interrupted {
         lines.push(Line::warning(texts::INTERRUPTED));
     } else if entry.changes > 0 {
-        lines.push(Line::plain(texts::undo(entry.changes as u64)));
+        lines.push(Line::plain(texts::UNDO));
     }
     lines
 }

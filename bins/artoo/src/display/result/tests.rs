@@ -126,10 +126,7 @@ fn an_ordinary_result_has_at_most_three_lines() {
         let shown = Shown { result: &result, usage: &usage(), undo, questions, cost, saved: None, people: &people };
         let lines = shown.support();
         assert_eq!(lines.len(), 3, "{ending:?}: {lines:?}");
-        assert_eq!(
-            lines[2].text,
-            "  1 path changed: artoo undo reverts this · 2 questions asked, approved · 5 model calls"
-        );
+        assert_eq!(lines[2].text, "  artoo undo reverts this · 2 questions asked, approved · 5 model calls");
     }
 }
 
