@@ -41,7 +41,7 @@ fn restate(context: &PerceiveContext, fs: &dyn FileSystem) -> Result<ReplyBody, 
     let parsed = parse(raw_input, session, environment, *now, fs).and_then(|parsed| planned(&parsed).map(|()| parsed));
     let parsed = parsed.map_err(|declined| {
         let accepts = |parsed: &Parsed| planned(parsed).is_ok();
-        Abstention { offer: offer(raw_input, session, environment, *now, fs, &accepts), ..declined }
+        Abstention { offer: offer(raw_input, session, environment, *now, fs, &accepts).map(Box::new), ..declined }
     })?;
     let value = json!({
         "task_id": label(&parsed.steps),

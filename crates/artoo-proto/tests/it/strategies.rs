@@ -180,7 +180,7 @@ pub(crate) fn denied() -> BoxedStrategy<DeniedAction> {
 }
 
 pub(crate) fn abstention() -> BoxedStrategy<Abstention> {
-    let offer = record!(Offer { request: text(), reading: text(), change: text() });
+    let offer = record!(Offer { request: text(), reading: text(), change: text() }).prop_map(Box::new);
     record!(Abstention { understood: text(), not_understood: texts(), remedy: text(), offer: option(offer) })
 }
 

@@ -86,7 +86,7 @@ fn decline_states_its_reason_and_the_offer() {
     let missing = Abstention {
         not_understood: Vec::new(),
         remedy: format!("There is no contract.txt. {}", Abstention::SETUP),
-        offer: Some(offer),
+        offer: Some(Box::new(offer)),
         ..abstention()
     };
     let ended =
