@@ -103,6 +103,23 @@ pub(crate) fn saved(path: &str, bytes: u64) -> String {
     format!("saved to {path} ({})", units::bytes(bytes))
 }
 
+// Undo.
+
+pub(crate) fn reverting(at: &str) -> String {
+    format!("Reverting what was done on {at}:")
+}
+
+/// What an undo did, by number of paths.
+pub(crate) fn reverted(back: u64, already: u64, left: u64) -> String {
+    let mut text = format!("Reverted: {}", units::count(back, "path is back", "paths are back"));
+    for (number, what) in [(already, "as before already"), (left, "left as they are")] {
+        if number > 0 {
+            text.push_str(&format!(", {} {what}", units::number(number)));
+        }
+    }
+    text
+}
+
 // Warnings.
 
 pub(crate) fn not_allowed(action: &str) -> String {

@@ -13,12 +13,14 @@ use serde_json::{Value, json};
 use crate::args::UndoOptions;
 use crate::audit;
 use crate::display::json::undo_entry;
+use crate::display::people::{self, People};
 use crate::display::writer::Screen;
 use crate::display::{Line, live};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::settings::Settings;
 use crate::terminal::person::approves;
+use crate::texts;
 
 /// Name of the schema of `artoo undo`'s JSON output, which is not stable yet.
 const SCHEMA: &str = "artoo.undo/0";
@@ -58,7 +60,7 @@ pub(crate) fn run(asked: &UndoOptions, settings: &Settings, screen: &Screen) -> 
     let preview = store.preview(&entry.id)?;
     let is_anything = preview.items.iter().any(|item| item.outcome == ItemOutcome::Done);
     if !settings.json {
-        screen.tell(&before(&entry, &preview));
+        screen.tell(&before(&entry, &preview, &People::of(&settings.environment, settings.exact)));
     }
     if is_anything && !asked.yes && !approves("Bring this back?", UNATTENDED, settings.json, screen) {
         show_outcome(&entry, &preview, false, settings, screen);
@@ -109,15 +111,16 @@ fn is_whole(report: &Report) -> bool {
 }
 
 /// Lines that preview an undo: the task's actions, the paths to revert, and those that can't be reverted.
-fn before(entry: &Entry, preview: &Report) -> Vec<Line> {
-    let mut lines = vec![Line::strong(format!("Undoing {} (last act {}):", entry.id, entry.at))];
+fn before(entry: &Entry, preview: &Report, people: &People) -> Vec<Line> {
+    let mut lines = vec![Line::strong(texts::reverting(&people::when(entry.at)))];
     lines.extend(acts(entry));
     if entry.interrupted {
         let text = "artoo ended in the middle of it; what was changed in its places since counts as its doing";
         lines.push(Line::warning(text));
     }
     let ready = preview.items.iter().filter(|item| item.outcome == ItemOutcome::Done);
-    lines.extend(capped(ready.map(|item| Line::plain(format!("  would be {}: {}", item.action, item.path))).collect()));
+    let row = |item: &Item| Line::plain(format!("  would be {}: {}", item.action, people.path(&item.path)));
+    lines.extend(capped(ready.map(row).collect()));
     lines.extend(left(preview));
     lines
 }
@@ -168,10 +171,9 @@ fn show_outcome(entry: &Entry, report: &Report, is_done: bool, settings: &Settin
         let text = if back > 0 { "nothing was undone" } else { "nothing to bring back" };
         return screen.report(settings.json, SCHEMA, value, &[Line::plain(text)]);
     }
-    let mut lines =
-        vec![Line::strong(format!("undone: {back} brought back, {already} were so already, {} left", count(is_left)))];
+    let mut lines = vec![Line::strong(texts::reverted(back as u64, already as u64, count(is_left) as u64))];
     lines.extend(left(report));
-    lines.extend(report.redo.iter().map(|redo| Line::plain(format!("the other way round: artoo undo {redo}"))));
+    lines.extend(report.redo.iter().map(|redo| Line::plain(format!("To redo it: artoo undo {redo}"))));
     screen.report(settings.json, SCHEMA, value, &lines);
 }
 
