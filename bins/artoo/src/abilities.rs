@@ -66,6 +66,7 @@ pub(crate) fn question(words: &str, system: &str) -> Option<ModelRequest> {
         context: RoleContext::Perceive(PerceiveContext {
             raw_input: words.to_owned(),
             session: Vec::new(),
+            material: None,
             clarifications: Vec::new(),
             may_ask: false,
             environment,

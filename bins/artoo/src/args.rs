@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use artoo_llm::files::{Checksum, ModelName};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::model_choice::ModelKind;
@@ -78,7 +78,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: ModelCommand,
     },
-    /// Verifies the audit log and shows what it counts
+    /// Verifies the audit log and tells what it notes since you last looked
     Audit {
         /// Stops reporting the lines that are missing now; the log records that
         #[arg(long)]
@@ -243,9 +243,21 @@ pub(crate) struct Options {
     /// Nothing on standard error but warnings and questions
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
-    /// Also names the changes that were not kept because programs make them for their own use, such as caches
+    /// Also shows each step, what shows each part of the request, why the task ended, and what it cost by role
     #[arg(short, long, global = true, hide_short_help = true)]
     pub(crate) verbose: bool,
+    /// Overwrites no line: what is shown is only added to, for screen readers and logs
+    #[arg(long, global = true)]
+    pub(crate) plain: bool,
+    /// Shows exact values on a terminal too: bytes, full paths, times in UTC
+    #[arg(long, global = true)]
+    pub(crate) exact: bool,
+    /// Writes the answer to this file instead of standard output
+    #[arg(short, long, global = true, value_name = "FILE", conflicts_with = "json")]
+    pub(crate) output: Option<PathBuf>,
+    /// Exit code 0 for a text that a model wrote and judged too, if the request asks for a text alone
+    #[arg(long, global = true, value_name = "WHAT")]
+    pub(crate) accept: Option<AcceptedBasis>,
     /// A check of your own that must be met too, such as 'ran: make check' (repeatable; see docs/paths-and-exit-codes.md)
     #[arg(long, global = true, hide_short_help = true, value_name = "CHECK")]
     pub(crate) require: Vec<String>,
@@ -273,6 +285,21 @@ pub(crate) struct Options {
     /// No call is made that could take the run above so many US dollars; needs the model's price (ARTOO_PRICES)
     #[arg(long, global = true, hide_short_help = true, value_name = "DOLLARS")]
     pub(crate) max_cost: Option<Dollars>,
+}
+
+/// What counts as accepted besides what code verified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AcceptedBasis {
+    /// A text that a model wrote and judged, if the request asks for a text alone
+    Judged,
+}
+
+impl FromStr for AcceptedBasis {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text == "judged" { Ok(Self::Judged) } else { Err("the only value is judged") }
+    }
 }
 
 /// A task's time limit.

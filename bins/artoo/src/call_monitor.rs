@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use artoo_llm::observe::{Caller, Exchange, Observer, Step};
+use artoo_llm::usage::tokens_of;
 use artoo_proto::{Role, TaskId};
 use serde::Serialize;
 
@@ -46,6 +47,8 @@ struct Seen {
     remarks: VecDeque<String>,
     fell_back: VecDeque<(TaskId, Fallback)>,
     waits: BTreeMap<Call, Wait>,
+    /// Length of the replies that are being received, in bytes.
+    received: BTreeMap<Call, usize>,
 }
 
 struct Wait {
@@ -80,6 +83,12 @@ impl CallMonitor {
         of_task.map(|(_, fell_back)| fell_back.clone()).collect()
     }
 
+    /// Estimated number of tokens of the replies that are being received.
+    pub(crate) fn receiving(&self) -> u64 {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        tokens_of(seen.received.values().sum())
+    }
+
     /// Progress lines about waits before a retry that were not shown yet, or not for five seconds.
     pub(crate) fn waits(&self, now: Instant) -> Vec<String> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -103,7 +112,9 @@ impl Observer for CallMonitor {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let call = (caller.task_id.clone(), caller.role);
         match step {
-            Step::Writing { .. } => {}
+            Step::Writing { chars, reasoning_chars } => {
+                seen.received.insert(call, chars.saturating_add(*reasoning_chars));
+            }
             Step::Waiting { wait, tries, tries_max, why } => {
                 let wait = Wait {
                     until: Instant::now() + *wait,
@@ -125,7 +136,10 @@ impl Observer for CallMonitor {
                 let (from, to, why) = (from.clone(), to.clone(), why.clone());
                 seen.fell_back.push_back((call.0, Fallback { role: caller.role, from, to, why }));
             }
-            Step::Done => drop(seen.waits.remove(&call)),
+            Step::Done => {
+                seen.waits.remove(&call);
+                seen.received.remove(&call);
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 
 use artoo_llm::ledger::{Cache, DollarsShown, Price};
 use artoo_llm::usage::{least_tokens, tokens_of};
-use artoo_proto::{SessionTurn, ToolSpec, Usage};
+use artoo_proto::{SessionTurn, ToolSpec, Usage, units};
 use artoo_roles::estimate::{CallSize, Course, TaskInput, calls, calls_max};
 use artoo_tools::Registry;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use crate::display::{Line, json as events};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::settings::Settings;
-use crate::spending::{CURRENCY, Spending, exact, grouped};
+use crate::spending::{CURRENCY, Spending, exact};
 
 /// Total calls, tokens and cost of a task or of some of its calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,7 +101,7 @@ impl Estimate {
     pub(crate) fn check(&self, spending: &Spending) -> Result<(), Failure> {
         let (left_tokens, left_cost) = left(spending);
         if let Some(left) = left_tokens.filter(|left| *left < self.needed_tokens) {
-            let tokens = |count| format!("{} tokens", grouped(count));
+            let tokens = |count| format!("{} tokens", units::number(count));
             let needed = tokens(self.needed_tokens);
             return Err(Failure::LimitTooLow { option: "--max-tokens", left: tokens(left), needed });
         }
@@ -144,8 +144,8 @@ impl Estimate {
             Line::plain(format!("likely:   {} ({basis})", self.likely.long())),
             Line::plain(format!(
                 "at most:  {} calls by artoo's own limits; tokens: {}; money: {}",
-                grouped(self.max_calls),
-                bound(self.max_tokens.map(grouped), "--max-tokens"),
+                units::number(self.max_calls),
+                bound(self.max_tokens.map(units::number), "--max-tokens"),
                 bound(self.max_cost.map(dollars), "--max-cost"),
             )),
         ];
@@ -198,15 +198,17 @@ impl Totals {
 
     fn short(self) -> String {
         match self.cost {
-            Some(cost) => format!("{} for {} calls", dollars(cost), grouped(self.calls)),
-            None => format!("{} tokens in {} calls", grouped(self.sent + self.received), grouped(self.calls)),
+            Some(cost) => format!("{} for {} calls", dollars(cost), units::number(self.calls)),
+            None => {
+                format!("{} tokens in {} calls", units::number(self.sent + self.received), units::number(self.calls))
+            }
         }
     }
 
     fn long(self) -> String {
         let money = self.cost.map(|cost| format!(", {}", dollars(cost))).unwrap_or_default();
-        let (sent, received) = (grouped(self.sent), grouped(self.received));
-        format!("{} calls, {sent} tokens sent and {received} received{money}", grouped(self.calls))
+        let (sent, received) = (units::number(self.sent), units::number(self.received));
+        format!("{} calls, {sent} tokens sent and {received} received{money}", units::number(self.calls))
     }
 
     fn json(self) -> Value {

@@ -1,6 +1,6 @@
 //! The program's exit codes.
 
-use artoo_proto::{AbandonReason, Basis, Ending, FinalResult, ModelFailure, PerceptionFailure};
+use artoo_proto::{AbandonReason, Basis, CoverageState, Covered, Ending, FinalResult, ModelFailure, PerceptionFailure};
 use artoo_roles::runtime::CloseReport;
 
 /// An exit code. The numbers are documented and stable.
@@ -39,10 +39,12 @@ impl Exit {
         self as u8
     }
 
-    /// The exit code for a task's result.
-    pub(crate) fn of(result: &FinalResult) -> Self {
+    /// The exit code for a task's result. With `accept_judged`, a text that a model wrote and judged counts as accepted if
+    /// the request asks for nothing else.
+    pub(crate) fn of(result: &FinalResult, accept_judged: bool) -> Self {
         match &result.ending {
             Ending::Accept { basis: Basis::Checked } => Self::Accepted,
+            Ending::Accept { .. } if accept_judged && is_text_alone(result) => Self::Accepted,
             Ending::Accept { basis: Basis::Mixed | Basis::Judged | Basis::WordsOnly } => Self::Unchecked,
             Ending::Success { .. } => Self::Partial,
             Ending::Abandon { reason, .. } => Self::of_reason(reason),
@@ -77,6 +79,16 @@ impl Exit {
     fn of_model(failure: &ModelFailure) -> Self {
         if *failure == ModelFailure::Cancelled { Self::Cancelled } else { Self::Model }
     }
+}
+
+/// Whether a request asks for a text alone, beside what facts show, and a text was delivered without changing anything.
+pub(crate) fn is_text_alone(result: &FinalResult) -> bool {
+    let Some(coverage) = &result.coverage else { return false };
+    let is_met =
+        |row: &Covered| matches!(row.state, CoverageState::Words | CoverageState::Shown | CoverageState::Courtesy);
+    let asks_for_text = coverage.deciding().any(|row| row.state == CoverageState::Words);
+    let is_clean = coverage.unasked.is_empty() && coverage.run_by_others.is_empty() && result.denied.is_empty();
+    asks_for_text && is_clean && coverage.deciding().all(is_met) && !result.output.trim().is_empty() && !result.suspect
 }
 
 #[cfg(test)]

@@ -197,6 +197,11 @@ failures! {
     #[error("the prompt can't go on")]
     Prompt { source: ReadlineError } => internal("give the request on the command line: artoo \"<what you want done>\"");
 
+    /// The answer could not be written to the file of `--output`.
+    #[error("the answer can't be written to {path}", path = path.display())]
+    Output { path: PathBuf, source: io::Error } =>
+        (Exit::Unwritten, Some("name a file in a folder that you can write to; what was done stays done"));
+
     /// Standard output could not be written.
     #[error("standard output did not take the answer, so it is incomplete there")]
     Unwritten { source: io::Error } => (

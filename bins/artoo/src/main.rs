@@ -35,6 +35,7 @@ mod start;
 mod suggest;
 mod task;
 mod terminal;
+mod texts;
 mod tool_config;
 mod try_command;
 mod undo;

@@ -6,7 +6,7 @@ use artoo_proto::Environment;
 use artoo_roles::runtime::{RuntimeError, detect_environment};
 use artoo_tools::ToolConfig;
 
-use crate::args::{Deadline, Options};
+use crate::args::{AcceptedBasis, Deadline, Options};
 use crate::failure::Failure;
 use crate::model_choice::ModelChoice;
 use crate::money::Dollars;
@@ -15,7 +15,7 @@ use crate::tool_config;
 pub(crate) use crate::variables::Variables;
 
 /// Validated settings of a run.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Settings {
     pub(crate) environment: Environment,
     pub(crate) data_dir: PathBuf,
@@ -23,8 +23,14 @@ pub(crate) struct Settings {
     /// Time limit of a task in milliseconds; `None` for the default.
     pub(crate) limit_ms: Option<u64>,
     pub(crate) json: bool,
-    /// Whether changes that were not kept are named.
+    /// Whether everything that is known of a task is shown.
     pub(crate) verbose: bool,
+    /// Whether a terminal shows exact values.
+    pub(crate) exact: bool,
+    /// The file that the answer is written to; `None` for standard output.
+    pub(crate) output: Option<PathBuf>,
+    /// Whether a text that a model wrote and judged is accepted, if the request asks for nothing else.
+    pub(crate) accept_judged: bool,
     /// Checks that a script requires.
     pub(crate) required: Vec<String>,
     /// Whether only the required checks decide the exit code.
@@ -50,6 +56,10 @@ impl Settings {
             Some(deadline) => Some(deadline),
             None => variables.parsed("ARTOO_DEADLINE")?,
         };
+        let accepted: Option<AcceptedBasis> = match options.accept {
+            Some(accepted) => Some(accepted),
+            None => variables.parsed("ARTOO_ACCEPT")?,
+        };
         let model = ModelChoice::resolve(options.model.clone(), variables)?;
         let mut tools = tool_config::tools(&environment, variables)?;
         tools.trusts_model = model.is_trusted_with_secrets(variables)?;
@@ -61,6 +71,9 @@ impl Settings {
             limit_ms: deadline.map(|deadline| deadline.limit_ms),
             json: options.json,
             verbose: options.verbose,
+            exact: options.exact,
+            output: absolute(options.output.clone())?,
+            accept_judged: accepted.is_some(),
             required: options.require.clone(),
             by_required: options.exit_by_required,
             max_tokens: options

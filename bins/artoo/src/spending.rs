@@ -6,12 +6,12 @@ use std::sync::Arc;
 use artoo_llm::ledger::{Account, DollarsShown, Ledger, Price, Spender};
 use artoo_llm::spending::{SpendingBook, Taken};
 use artoo_llm::{RemoteConfig, Tiers};
-use artoo_proto::{Ending, FinalResult, Role, TaskId, escape};
+use artoo_proto::{Ending, FinalResult, Role, TaskId, escape, units};
 use serde_json::{Value, json};
 
 use crate::abilities;
 use crate::call_monitor::CallMonitor;
-use crate::display::{Line, json};
+use crate::display::{Line, json, result};
 
 /// Name of the file in the data folder that stores what earlier tasks took.
 const FILE: &str = "spending.json";
@@ -151,16 +151,25 @@ impl Spending {
         }
     }
 
-    /// Lines about a task's costs by role and model; the total is followed by the estimate, `expected`.
-    pub(crate) fn lines(&self, task_id: &TaskId, expected: Option<String>) -> Vec<Line> {
-        let rows = self.of_task(task_id);
-        let mut lines: Vec<Line> = rows.iter().map(|(spender, account)| self.line(spender, account)).collect();
-        let total = sum(&rows);
-        if total.usage.model_calls > 0 {
-            let expected = expected.map(|expected| format!(" ({expected})")).unwrap_or_default();
-            lines.push(Line::plain(format!("cost: {}{expected}", money(&total))));
-        }
-        lines
+    /// Lines about a task's costs by role and model.
+    pub(crate) fn lines(&self, task_id: &TaskId) -> Vec<Line> {
+        self.of_task(task_id).iter().map(|(spender, account)| self.line(spender, account)).collect()
+    }
+
+    /// A task's model calls, tokens and cost in one line, followed by the estimate, `expected`; `None` without a call.
+    pub(crate) fn cost(&self, task_id: &TaskId, expected: Option<String>) -> Option<String> {
+        in_one_line(&sum(&self.of_task(task_id)), expected)
+    }
+
+    /// The model calls, tokens and cost of the run so far; `None` without a call.
+    pub(crate) fn total(&self) -> Option<String> {
+        in_one_line(&self.ledger.total(), None)
+    }
+
+    /// Tokens of a task's model calls so far.
+    pub(crate) fn tokens(&self, task_id: &TaskId) -> u64 {
+        let usage = sum(&self.of_task(task_id)).usage;
+        usage.prompt_tokens.saturating_add(usage.completion_tokens)
     }
 
     fn line(&self, spender: &Spender, account: &Account) -> Line {
@@ -168,7 +177,7 @@ impl Spending {
         let calls = if usage.model_calls == 1 { "call" } else { "calls" };
         let cached = match account.cached_tokens {
             0 => String::new(),
-            cached => format!(" ({} from the cache)", grouped(cached)),
+            cached => format!(" ({} from the cache)", units::number(cached)),
         };
         let names = self.ledger.answered_as();
         let as_named = names.get(&spender.model).into_iter().flatten().filter(|name| **name != spender.model);
@@ -180,19 +189,12 @@ impl Spending {
             escape::one_line(&spender.model),
             escape::one_line(&as_named),
             usage.model_calls,
-            grouped(usage.prompt_tokens),
-            grouped(usage.completion_tokens),
+            units::number(usage.prompt_tokens),
+            units::number(usage.completion_tokens),
             money(account),
             account.time_ms / 1000,
             account.time_ms % 1000 / 100,
         ))
-    }
-
-    /// A line about the run's cost so far; none if no model was called.
-    pub(crate) fn total(&self) -> Vec<Line> {
-        let total = self.ledger.total();
-        let told = || Line::plain(format!("cost: {}", money(&total)));
-        (total.usage.model_calls > 0).then(told).into_iter().collect()
     }
 
     /// A task's costs, fallbacks and estimate as JSON; null if no language model is used.
@@ -222,6 +224,14 @@ impl Spending {
         let accounts = self.ledger.accounts().into_iter();
         accounts.filter(|(spender, account)| spender.task_id == *task_id && account.usage.model_calls > 0).collect()
     }
+}
+
+/// The calls, tokens and cost of an account, followed by the estimate; `None` without a call.
+fn in_one_line(total: &Account, expected: Option<String>) -> Option<String> {
+    let has_price = total.unpriced_calls < u64::from(total.usage.model_calls);
+    let expected = expected.filter(|_| has_price).map(|expected| format!(" ({expected})")).unwrap_or_default();
+    let money = if has_price { format!(", {}{expected}", money(total)) } else { String::new() };
+    (total.usage.model_calls > 0).then(|| format!("{}{money}", result::calls(&total.usage)))
 }
 
 fn sum(rows: &[(Spender, Account)]) -> Account {
@@ -255,17 +265,4 @@ fn of_account(account: &Account) -> Value {
 /// Formats millionths of a dollar as dollars with six decimals.
 pub(crate) fn exact(micro: u64) -> String {
     format!("{}.{:06}", micro / 1_000_000, micro % 1_000_000)
-}
-
-/// Formats a number with commas between thousands.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }

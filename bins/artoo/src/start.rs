@@ -15,10 +15,11 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::model::Models;
 use crate::settings::Settings;
+use crate::task::Asked;
 use crate::variables::Variables;
 use crate::{
     audit, check_command, clock, config, doctor, estimate, evidence, help, logging, memory, model_files, repl, rules,
-    setup, shell_files, show_config, task, terminal, try_command, undo,
+    setup, shell_files, show_config, task, terminal, texts, try_command, undo,
 };
 
 /// Number of worker threads of the async runtime.
@@ -31,9 +32,6 @@ const WAITING_THREADS: usize = 32;
 #[doc(alias = "limit")]
 const PIPED_MAX_BYTES: u64 = 1_024 * 1_024;
 
-/// Warning that standard input was not read, since the request was on the command line.
-const UNREAD: &str = "standard input was not read: a request on the command line is all there is; name a file instead";
-
 /// Runs the program's command line and returns the exit code.
 pub(crate) fn start() -> u8 {
     let variables = Variables::of_process();
@@ -41,12 +39,13 @@ pub(crate) fn start() -> u8 {
     let has_colour = !is_dumb && variables.raw("NO_COLOR").is_none();
     let (screen, is_json, ended) = match CommandLine::try_parse() {
         Ok(line) => {
-            let (screen, is_json) = (Screen::new(has_colour, line.options.quiet), line.options.json);
+            let is_plain = is_dumb || line.options.plain;
+            let (screen, is_json) = (Screen::new(has_colour, line.options.quiet, is_plain), line.options.json);
             let ended = run(line, &variables, &screen);
             (screen, is_json, ended)
         }
         Err(error) => {
-            let screen = Screen::new(has_colour, false);
+            let screen = Screen::new(has_colour, false, is_dumb);
             let exit = usage(&error, &screen);
             (screen, false, Ok(exit.code()))
         }
@@ -146,11 +145,26 @@ fn request(words: Option<String>, options: &Options, variables: &Variables, scre
     if options.estimate {
         return estimate::run(&settings, &models.spending, &words, screen);
     }
-    let ended = block_on(task::run(&settings, models, &words, screen));
-    if is_beside && is_unread() {
-        screen.tell(&[Line::warning(UNREAD)]);
+    // The embedded parser takes no material; standard input is then left to whoever reads it next.
+    let is_material = is_beside && !models.spending.models.is_empty();
+    let material = if is_material { material(screen)? } else { None };
+    let ended = block_on(task::run(&settings, models, Asked { words, material, ..Asked::default() }, screen));
+    if is_beside && !is_material && is_unread() {
+        screen.tell(&[Line::warning(texts::UNREAD_INPUT)]);
     }
     ended
+}
+
+/// Reads standard input as material beside a request on the command line; `None` if it is a
+/// terminal, closed or empty.
+fn material(screen: &Screen) -> Result<Option<String>, Failure> {
+    if io::stdin().is_terminal() {
+        return Ok(None);
+    }
+    screen.status(texts::READS_INPUT);
+    let text = piped();
+    screen.status("");
+    Ok(Some(text?).filter(|text| !text.trim().is_empty()))
 }
 
 /// Runs the interactive prompt; options that need a request are refused.
@@ -161,7 +175,7 @@ fn live(options: &Options, variables: &Variables, screen: &Screen) -> Result<Exi
     }
     let settings = Settings::resolve(options, variables)?;
     let models = Models::build(&settings, variables)?;
-    block_on(repl::run(&settings, models, variables, screen))
+    block_on(repl::run(settings, models, variables, screen))
 }
 
 /// Reads standard input as one request; empty if it is a terminal.

@@ -3,7 +3,7 @@
 use std::os::unix::fs::FileTypeExt;
 use std::time::Duration;
 
-use artoo_proto::{CallStatus, EffectClass, FileChange, ToolCall, ToolRequest, escape};
+use artoo_proto::{Answer, CallStatus, EffectClass, FileChange, KeptOutput, ToolCall, ToolRequest, escape};
 use artoo_roles::runtime::{Operator, SingleCall, Unattended, call_once};
 use artoo_tools::EvidenceStore;
 use serde_json::json;
@@ -70,10 +70,8 @@ pub(crate) async fn run(words: &[String], settings: &Settings, screen: &Screen) 
         let value = json!({"ran": has_run, "exit_code": exit, "task_id": task_id, "call": call});
         screen.report(true, SCHEMA, value, &[]);
     } else if has_run {
-        let whole = if call.truncated { call.kept.as_slice() } else { &[] };
-        let output = call.output.strip_suffix('\n').unwrap_or(&call.output);
-        let lines: Vec<Line> = (!call.output.is_empty()).then(|| Line::answer(output)).into_iter().collect();
-        screen.answer_with(&lines, whole, &EvidenceStore::new(&settings.data_dir));
+        let evidence = EvidenceStore::new(&settings.data_dir);
+        screen.deliver(&shown(&call), &answers(&call), &evidence);
         screen.tell(&changes(&call));
         screen.tell(&undo::capped(result::incidental(&call)));
         let entry = undo::store(settings).find(task_id.as_str()).ok();
@@ -82,6 +80,20 @@ pub(crate) async fn run(words: &[String], settings: &Settings, screen: &Screen) 
         screen.insist(&[Line::warning(format!("It did not run: {}", call.output))]);
     }
     Ok(exit)
+}
+
+/// What the command put out: each stream whole from the evidence store, if the record of the call is cut.
+fn answers(call: &ToolCall) -> Vec<Answer> {
+    if call.truncated && !call.kept.is_empty() {
+        let whole = |kept: &KeptOutput| Answer { whole: Some(kept.clone()), ..Answer::default() };
+        return call.kept.iter().map(whole).collect();
+    }
+    (!call.output.is_empty()).then(|| Answer::text("", call.output.as_str())).into_iter().collect()
+}
+
+fn shown(call: &ToolCall) -> Vec<Line> {
+    let output = call.output.strip_suffix('\n').unwrap_or(&call.output);
+    (!output.is_empty()).then(|| Line::answer(output)).into_iter().collect()
 }
 
 /// Whether standard input is a pipe or a file, from which a command without artoo would read.

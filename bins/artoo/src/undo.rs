@@ -1,5 +1,9 @@
 //! `artoo undo`: shows a task's changes, asks, reverts them, and lists those that can't be reverted.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
 use artoo_audit::Note;
 use artoo_proto::escape;
 use artoo_roles::runtime::UNDO;
@@ -8,9 +12,9 @@ use serde_json::{Value, json};
 
 use crate::args::UndoOptions;
 use crate::audit;
-use crate::display::Line;
 use crate::display::json::undo_entry;
 use crate::display::writer::Screen;
+use crate::display::{Line, live};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::settings::Settings;
@@ -21,6 +25,9 @@ const SCHEMA: &str = "artoo.undo/0";
 
 /// Why nothing was undone if nobody was asked.
 const UNATTENDED: &str = "nothing was undone: there is nobody to ask; artoo undo --yes does it unasked";
+
+/// Interval between two updates of the moving line.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Maximum number of paths listed in the preview of an undo.
 const SHOWN_MAX: usize = 40;
@@ -61,7 +68,7 @@ pub(crate) fn run(asked: &UndoOptions, settings: &Settings, screen: &Screen) -> 
         show_outcome(&entry, &preview, false, settings, screen);
         return Ok(if is_whole(&preview) { Exit::Accepted } else { Exit::NotAchieved });
     }
-    let report = store.undo(&entry.id)?;
+    let report = with_progress(&store, screen, || store.undo(&entry.id))?;
     let is_noted = note(&entry, &report, settings, screen);
     show_outcome(&entry, &report, true, settings, screen);
     let is_done = report.items.iter().any(|item| item.outcome == ItemOutcome::Done);
@@ -70,6 +77,24 @@ pub(crate) fn run(asked: &UndoOptions, settings: &Settings, screen: &Screen) -> 
         (true, _) => Exit::Accepted,
         (false, true) => Exit::Partial,
         (false, false) => Exit::NotAchieved,
+    })
+}
+
+/// Does the work of an undo while another thread shows how far it is.
+fn with_progress<T>(store: &UndoStore, screen: &Screen, work: impl FnOnce() -> T) -> T {
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                thread::sleep(LOOK_EVERY);
+                let activity: Vec<_> = store.activity().into_iter().collect();
+                screen.status(&live::tool_line(&activity, Instant::now()).unwrap_or_default());
+            }
+            screen.status("");
+        });
+        let done = work();
+        is_over.store(true, Ordering::Relaxed);
+        done
     })
 }
 

@@ -7,8 +7,8 @@ use artoo_bus::{Observed, TapEvent};
 use artoo_proto::{
     AbandonReason, Address, Basis, CallStatus, Constraints, CorrectionSignal, EffectClass, Ending, Envelope,
     EvidenceId, ExecutionResult, ExecutionStatus, FailureClass, FailureMix, FinalResult, Loss, Message, MessageId,
-    OutcomeStatus, PlanDirective, PrevDirective, Reading, ReplanDirective, SubTaskId, SubTaskOutcome, TaskId, TaskSpec,
-    Timestamp, ToolCall, Urgency, UserRequest, route,
+    OutcomeStatus, PlanDirective, PrevDirective, Reading, ReplanDirective, SubTask, SubTaskId, SubTaskOutcome, TaskId,
+    TaskSpec, Timestamp, ToolCall, Urgency, UserRequest, route,
 };
 use serde_json::Value;
 use uuid::Uuid;
@@ -89,6 +89,7 @@ pub(crate) fn request(n: u128) -> UserRequest {
         task_id: task(n),
         raw_input: "how many files are here?".to_owned(),
         session: vec![],
+        material: None,
         interactive: false,
         hard_limit_ms: 60_000,
         required: Vec::new(),
@@ -105,6 +106,7 @@ pub(crate) fn spec(n: u128) -> TaskSpec {
         constraints: Constraints::default(),
         raw_input: "how many files are here?".to_owned(),
         session: Vec::new(),
+        material: None,
         reading: Reading::default(),
     }
 }
@@ -170,6 +172,24 @@ pub(crate) fn call(tool: &str, status: CallStatus, output: &str) -> ToolCall {
     }
 }
 
+/// A subtask of task `n` in `round`, as the dispatcher sends it.
+pub(crate) fn sent(n: u128, round: u32, subtask_id: SubTaskId) -> SubTask {
+    SubTask {
+        subtask_id,
+        parent_task_id: task(n),
+        round,
+        intent: "count the files".to_owned(),
+        context: String::new(),
+        success_criteria: vec![],
+        sequence: 0,
+        tools: vec![],
+        blocked_tools: vec![],
+        blocked_targets: vec![],
+        confirm: false,
+        recipe: None,
+    }
+}
+
 /// An executor's report in task `n`.
 pub(crate) fn execution(n: u128, status: ExecutionStatus, tool_calls: Vec<ToolCall>) -> ExecutionResult {
     ExecutionResult {
@@ -221,12 +241,13 @@ pub(crate) fn result(n: u128, delivered_round: u32, d: f64, ending: Ending) -> F
         task_id: task(n),
         summary: "41 files".to_owned(),
         output: "41".to_owned(),
-        whole: vec![],
+        answers: vec![],
         unverified: vec![],
         loss: Loss { d, p: 0.0, omega: 0.0, l: d },
         grad_l: 0.0,
         replans: delivered_round,
         prev_directive: PrevDirective::Init,
+        decision: String::new(),
         ending,
         delivered_round,
         suspect: false,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::EvidenceId;
+use crate::{Answer, EvidenceId};
 
 /// One thing that the user's words ask for, and that code can compare with what was done.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -103,6 +103,9 @@ pub enum CoverageState {
     NotRead,
     /// Only a model or a person can judge it, as a summary.
     Judged,
+    /// It asks for a text alone, such as a poem or a summary, which only a model or a person can judge; it asks neither
+    /// for a change nor for a fact about the machine.
+    Words,
     /// It asks for nothing, as "please".
     Courtesy,
 }
@@ -152,9 +155,9 @@ pub struct Coverage {
     /// Changed files that other programs run by themselves, as paths escaped for display.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub run_by_others: Vec<String>,
-    /// The answers to the questions of the request, composed by code alone; `null` if there is none.
-    #[serde(default)]
-    pub answer: Option<String>,
+    /// The answers to the questions of the request, composed by code alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<Answer>,
     /// Whether only the required checks and [`Coverage::unasked`] decide (`--exit-by-required`).
     #[serde(default)]
     pub by_required: bool,
@@ -175,6 +178,12 @@ impl Coverage {
         let is_met = |row: &Covered| matches!(row.state, CoverageState::Shown | CoverageState::Courtesy);
         let is_shown = |row: &Covered| row.state == CoverageState::Shown;
         self.unasked.is_empty() && self.deciding().all(is_met) && self.deciding().any(is_shown)
+    }
+
+    /// The texts of the answers that code composed; `None` if there is none.
+    #[must_use]
+    pub fn answer(&self) -> Option<String> {
+        (!self.answers.is_empty()).then(|| Answer::join(&self.answers))
     }
 
     /// The parts of the request that are shown not to be done as asked.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Coverage, DeniedAction, KeptOutput, ModelFailure, PerceptionFailure, TaskId, UnverifiedOutput};
+use crate::{Answer, Coverage, DeniedAction, ModelFailure, PerceptionFailure, TaskId, UnverifiedOutput};
 
 /// How far a round is from the goal: the loss L and its parts, of which D, P and Omega are between 0 and 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -263,9 +263,9 @@ pub struct FinalResult {
     pub summary: String,
     /// The answer: verified for `accept`, otherwise only as far as the ending says.
     pub output: String,
-    /// If `output` is cut: the items of the evidence store that hold all of it, in order.
+    /// The parts of `output`, each with what it answers; empty unless the ending is `accept`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub whole: Vec<KeptOutput>,
+    pub answers: Vec<Answer>,
     /// Outputs that were not verified.
     pub unverified: Vec<UnverifiedOutput>,
     /// The loss of the delivered round.
@@ -276,6 +276,9 @@ pub struct FinalResult {
     pub replans: u32,
     /// The last directive before the end.
     pub prev_directive: PrevDirective,
+    /// Why the solver ended the task: the state, and how far the loss was from each limit; empty without a round.
+    #[serde(default)]
+    pub decision: String,
     /// How the task ended: `directive` and its details.
     #[serde(flatten)]
     pub ending: Ending,

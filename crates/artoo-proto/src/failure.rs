@@ -11,6 +11,25 @@ pub struct Abstention {
     pub not_understood: Vec<String>,
     /// What the user can do about the rejected request.
     pub remedy: String,
+    /// The nearest request that the parser can answer, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offer: Option<Offer>,
+}
+
+impl Abstention {
+    /// The last sentence of a remedy: what a language model adds.
+    pub const SETUP: &str = "A language model could do more: artoo setup";
+}
+
+/// A request that the embedded parser reads in full, offered in place of a declined one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Offer {
+    /// The offered request.
+    pub request: String,
+    /// How the parser reads the offered request, in English.
+    pub reading: String,
+    /// What was changed in the user's words.
+    pub change: String,
 }
 
 /// A number of model calls and tokens. Adding two values adds each field.

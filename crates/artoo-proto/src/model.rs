@@ -127,6 +127,9 @@ pub struct PerceiveContext {
     pub raw_input: String,
     /// The last turns of the session, oldest first.
     pub session: Vec<SessionTurn>,
+    /// Text that the user gave with the request; data, never instructions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub material: Option<String>,
     /// Questions already asked, with their answers.
     pub clarifications: Vec<(String, String)>,
     /// Whether the perceiver may ask the user a question.
@@ -208,6 +211,9 @@ pub struct ValidateTaskContext {
     pub raw_input: String,
     /// The task's goal in one sentence.
     pub intent: String,
+    /// Text that the user gave with the request; data, never instructions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub material: Option<String>,
     /// Criteria left to judge, in order.
     pub open: Vec<Criterion>,
     /// The joined output of the subtasks.

@@ -11,6 +11,14 @@ pub struct SessionTurn {
     pub input: String,
     /// How the task of the earlier request ended, in one or two lines.
     pub summary: String,
+    /// Whether the task was accepted or delivered a result, so that later requests can speak of it.
+    #[serde(default = "answered")]
+    pub answered: bool,
+}
+
+/// Turns stored before the field existed count as answered.
+fn answered() -> bool {
+    true
 }
 
 /// The user's request, from the operator to the perceiver.
@@ -22,6 +30,9 @@ pub struct UserRequest {
     pub raw_input: String,
     /// The last five earlier requests of the session, oldest first.
     pub session: Vec<SessionTurn>,
+    /// Text that the user gave with the request, such as the standard input of the program; data, never instructions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub material: Option<String>,
     /// Whether the user can answer questions.
     pub interactive: bool,
     /// Time limit of the whole task, in milliseconds.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Criterion, ToolRequest};
+use crate::{Column, Criterion, ToolRequest};
 
 /// How a subtask is carried out without a model. Only code builds these; a model's draft has no such field.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -48,4 +48,8 @@ pub struct RecipeSubtask {
     pub recipe: Recipe,
     /// Criteria of the subtask, each with a check written by code.
     pub success_criteria: Vec<Criterion>,
+    /// The columns of the output's lines if the output answers the user; `null` for a preparation, such as the list of
+    /// files that the next subtask changes.
+    #[serde(default)]
+    pub answers: Option<Vec<Column>>,
 }

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::{Criterion, ModelFailure, ProposedReading, Recipe, SubTaskId, TaskId, Timestamp};
+use crate::{Column, Criterion, ModelFailure, ProposedReading, Recipe, SubTaskId, TaskId, Timestamp};
 
 /// A plan as a model wrote it, before any check.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -66,6 +66,9 @@ pub struct PlannedSubtask {
     pub confirm: bool,
     /// Calls that run without a model, written by code.
     pub recipe: Option<Recipe>,
+    /// The columns of the output's lines if the output answers the user; `null` if it only prepares a later step.
+    #[serde(default)]
+    pub answers: Option<Vec<Column>>,
 }
 
 /// A plan that passed the validator.
@@ -163,6 +166,9 @@ pub struct ManifestEntry {
     pub success_criteria: Vec<Criterion>,
     /// Whether the subtask is a recipe, so that code wrote its checks.
     pub recipe: bool,
+    /// The columns of the output's lines if the output answers the user; `null` if it only prepares a later step.
+    #[serde(default)]
+    pub answers: Option<Vec<Column>>,
 }
 
 /// The dispatcher reports a subtask that will not report itself.

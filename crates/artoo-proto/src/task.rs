@@ -20,6 +20,9 @@ pub struct TaskSpec {
     /// The last turns of the session, oldest first: they explain words like "those" and "again".
     #[serde(default)]
     pub session: Vec<SessionTurn>,
+    /// Text that the user gave with the request; data, never instructions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub material: Option<String>,
     /// The clauses of the request and the steps that code read in them.
     #[serde(default)]
     pub reading: Reading,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Coverage, Criterion, DeniedAction, EvidenceId, ModelFailure, SubTaskId, TaskId, ToolCall};
+use crate::{Answer, Coverage, Criterion, DeniedAction, EvidenceId, ModelFailure, SubTaskId, TaskId, ToolCall};
 
 /// The cause of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -225,6 +225,9 @@ pub struct OutcomeSummary {
     pub round: u32,
     /// The joined output itself, not a summary of it.
     pub merged_output: String,
+    /// The outputs that answer the request, in order.
+    #[serde(default)]
+    pub answers: Vec<Answer>,
     /// One line on what was done.
     pub summary: String,
     /// The outcome of every subtask.

@@ -1,6 +1,7 @@
 //! The query algebra: the meaning of a request, independent of its wording.
 
 mod act;
+mod columns;
 mod fact;
 mod normal;
 mod pred;

@@ -215,6 +215,8 @@ pub(crate) enum Concept {
         /// Whether the pronoun is plural ("ones").
         plural: bool,
     },
+    /// A phrase such as "what about", before the folder or file for which the previous request is repeated.
+    WhatAbout,
     /// A word such as "again", which repeats the previous request.
     Again,
     /// A word such as "to" or "into", before the destination of a copy or a move.

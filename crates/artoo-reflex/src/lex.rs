@@ -111,9 +111,26 @@ pub(crate) fn lex(text: &str) -> Vec<Token> {
     tokens
 }
 
+/// Short forms of words, each with the word it is looked up as.
+const SHORT_FORMS: [(&str, &str); 11] = [
+    ("u", "you"),
+    ("im", "i'm"),
+    ("whats", "what's"),
+    ("hows", "how's"),
+    ("wheres", "where's"),
+    ("thats", "that's"),
+    ("dont", "don't"),
+    ("doesnt", "doesn't"),
+    ("cant", "can't"),
+    ("plz", "please"),
+    ("thx", "thanks"),
+];
+
 /// Appends a token of this class to the list.
 fn push(tokens: &mut Vec<Token>, raw: &str, class: Class, span: std::ops::Range<usize>) {
     let folded = raw.nfkc().collect::<String>().to_lowercase().replace('’', "'");
+    let short = SHORT_FORMS.iter().find(|(short, _)| class == Class::Word && folded == *short);
+    let folded = short.map_or(folded, |(_, word)| (*word).to_owned());
     tokens.push(Token { raw: raw.to_owned(), folded, class, span });
 }
 

@@ -136,18 +136,26 @@ impl Lexicon {
         }
         let known =
             |flag| WORDS.lines().filter_map(move |line| line.split_once('\t').filter(|(_, is)| is.contains(flag)));
-        if known('a').any(|(act, _)| differ_by_one_edit(word, act)) {
+        if known('a').any(|(act, _)| slips(word, act) == Some(1)) {
             return None;
         }
         let mut near = known('k').map(|(known, _)| known).filter(|known| {
             known.chars().count() >= MIN_CHARS_FOR_A_TYPO
                 && known.chars().next() == word.chars().next()
-                && differ_by_one_edit(word, known)
+                && slips(word, known) == Some(1)
         });
         match (near.next(), near.next()) {
             (Some(only), None) => Some(only),
             _ => None,
         }
+    }
+
+    /// The known words that a word may be a slip of, with the number of slips, the fewest first.
+    pub(crate) fn near(&self, word: &str) -> Vec<(usize, &'static str)> {
+        let known = WORDS.lines().filter_map(|line| line.split_once('\t').filter(|(_, is)| is.contains('k')));
+        let mut near: Vec<_> = known.filter_map(|(known, _)| Some((slips(word, known)?, known))).collect();
+        near.sort_by_key(|(slips, known)| (*slips, known.chars().next() != word.chars().next()));
+        near
     }
 
     /// Every phrase with its meanings, for tests that check the whole lexicon.
@@ -160,18 +168,14 @@ impl Lexicon {
     }
 }
 
-/// Whether two words differ by one letter inserted, removed or changed, or by two neighbouring letters swapped.
-pub(crate) fn differ_by_one_edit(a: &str, b: &str) -> bool {
-    if a.is_ascii() && b.is_ascii() && a.len().abs_diff(b.len()) > 1 {
-        return false;
+/// Maximum number of slips between a word and what was meant.
+const MAX_SLIPS: usize = 2;
+
+/// The number of letters added, lost, changed or swapped between a word and a known one; `None` if they are not near.
+pub(crate) fn slips(word: &str, known: &str) -> Option<usize> {
+    if word.is_ascii() && word.len().abs_diff(known.len()) > MAX_SLIPS && known.is_ascii() {
+        return None;
     }
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let head = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
-    let tail = a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count();
-    let tail = tail.min(a.len() - head).min(b.len() - head);
-    match (a.get(head..a.len() - tail), b.get(head..b.len() - tail)) {
-        (Some([] | [_]), Some([_])) | (Some([_]), Some([])) => true,
-        (Some([x, y]), Some([p, q])) => x == q && y == p,
-        _ => false,
-    }
+    let slips = strsim::osa_distance(word, known);
+    (slips <= MAX_SLIPS && slips * 2 < word.chars().count()).then_some(slips)
 }

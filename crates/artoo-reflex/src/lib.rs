@@ -46,6 +46,7 @@ mod respond;
 mod suggest;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+mod texts;
 
 pub use coverage::Ledger;
 pub use english::{english, english_act, english_steps};

@@ -10,13 +10,14 @@ mod features;
 mod forms;
 mod item;
 mod lexical;
+mod offer;
 mod pattern;
 mod refuse;
 mod rules;
 mod steps;
 mod unsaid;
 
-use artoo_proto::{Abstention, Environment, Now, SessionTurn, Unread};
+use artoo_proto::{Abstention, Environment, Now, Offer, SessionTurn, Unread};
 
 use self::antecedent::Antecedent;
 pub(crate) use self::background::{Background, background_of};
@@ -31,6 +32,7 @@ use crate::english::english_steps;
 use crate::eval::FileSystem;
 use crate::lex::{Token, lex};
 use crate::suggest;
+use crate::texts::{self, decline};
 
 /// Maximum length of a request, in bytes.
 #[doc(alias = "limit")]
@@ -77,9 +79,23 @@ pub fn parse(
     now: Now,
     fs: &dyn FileSystem,
 ) -> Result<Parsed, Abstention> {
+    read(&Context::new(environment, now, fs), request, &recent(session))
+}
+
+/// The nearest request to a declined one that is read in full and that `accepts` takes, if there is one.
+pub(crate) fn offer(
+    request: &str,
+    session: &[SessionTurn],
+    environment: &Environment,
+    now: Now,
+    fs: &dyn FileSystem,
+    accepts: &dyn Fn(&Parsed) -> bool,
+) -> Option<Offer> {
     let context = Context::new(environment, now, fs);
-    let recent = session.get(session.len().saturating_sub(MAX_TURNS)..).unwrap_or_default();
-    read(&context, request, recent)
+    let recent = recent(session);
+    let before = before(&context, &recent);
+    let context = Context { is_lost: before.is_none() && !recent.is_empty(), ..context };
+    offer::nearest(&context, request, before.as_ref(), accepts)
 }
 
 /// A part of a request: the bytes it covers, and the steps it asks for or why it was not read.
@@ -101,22 +117,35 @@ pub fn clauses(
     fs: &dyn FileSystem,
 ) -> Vec<ReadClause> {
     let context = Context::new(environment, now, fs);
-    let recent = session.get(session.len().saturating_sub(MAX_TURNS)..).unwrap_or_default();
-    let before = before(&context, recent);
+    let recent = recent(session);
+    let before = before(&context, &recent);
     let context = Context { is_lost: before.is_none() && !recent.is_empty(), ..context };
     clauses::clauses(&context, request, before)
 }
 
+/// The last turns of a session. Turns that were not answered have no result to speak of; if all are such, one is left.
+fn recent(session: &[SessionTurn]) -> Vec<&SessionTurn> {
+    let answered: Vec<&SessionTurn> = session.iter().filter(|turn| turn.answered).collect();
+    let all = if answered.is_empty() { session.last().into_iter().collect() } else { answered };
+    all.iter().skip(all.len().saturating_sub(MAX_TURNS)).copied().collect()
+}
+
 /// Parses a request in the context of the earlier requests of the session.
-fn read(context: &Context<'_>, text: &str, session: &[SessionTurn]) -> Result<Parsed, Abstention> {
-    let tokens = Some(text).filter(|text| text.len() <= MAX_BYTES).map(lex);
-    let tokens = tokens.filter(|tokens| tokens.len() <= MAX_TOKENS).ok_or_else(refuse::too_long)?;
-    if tokens.is_empty() {
-        return Err(refuse::empty());
-    }
+fn read(context: &Context<'_>, text: &str, session: &[&SessionTurn]) -> Result<Parsed, Abstention> {
     let before = before(context, session);
-    let context = &Context { is_lost: before.is_none() && !session.is_empty(), ..*context };
-    match attempt(context, text, &tokens, before.as_ref()) {
+    let context = Context { is_lost: before.is_none() && !session.is_empty(), ..*context };
+    read_after(&context, text, before.as_ref())
+}
+
+/// Parses a request that follows an earlier result.
+fn read_after(context: &Context<'_>, text: &str, before: Option<&Antecedent>) -> Result<Parsed, Abstention> {
+    let tokens = Some(text).filter(|text| text.len() <= MAX_BYTES).map(lex);
+    let tokens =
+        tokens.filter(|tokens| tokens.len() <= MAX_TOKENS).ok_or_else(|| decline("", Vec::new(), texts::TOO_LONG))?;
+    if tokens.is_empty() {
+        return Err(decline("", Vec::new(), ""));
+    }
+    match attempt(context, text, &tokens, before) {
         Ok(built) => finished(&built, &tokens),
         Err(Failure::Refused(refusal)) => Err(refusal),
         Err(Failure::Unexplained(errors)) => Err(refuse::unexplained(context, text, &tokens, &errors)),
@@ -147,7 +176,7 @@ fn attempt(
         let mut chart = Chart::fill(context, tokens, phrases, &boundaries.ends);
         chart.has_forms = phrases == Phrases::Longest;
         if chart.overflown {
-            return Err(Failure::Refused(refuse::too_many_readings()));
+            return Err(Failure::Refused(decline("", Vec::new(), texts::TOO_MANY_READINGS)));
         }
         let readings = existing(context, steps::readings(context, &chart, &boundaries, before, &mut errors));
         match readings.as_slice() {
@@ -170,14 +199,10 @@ fn existing(context: &Context<'_>, readings: Vec<Vec<Built>>) -> Vec<Vec<Built>>
     if existing.is_empty() { readings } else { existing }
 }
 
-/// The result that "those" refers to: of the previous request, if that was understood.
-fn before(context: &Context<'_>, session: &[SessionTurn]) -> Option<Antecedent> {
-    let (last, earlier) = session.split_last()?;
-    match read(context, &last.input, earlier) {
-        Ok(parsed) => Antecedent::of_request(&parsed.steps),
-        Err(_) if refuse::refers_back(&lex(&last.input)) => before(context, earlier),
-        Err(_) => None,
-    }
+/// The result that "those" refers to: of the last answered request, if this crate can read that.
+fn before(context: &Context<'_>, session: &[&SessionTurn]) -> Option<Antecedent> {
+    let (last, earlier) = session.split_last().filter(|(last, _)| last.answered)?;
+    Antecedent::of_request(&read(context, &last.input, earlier).ok()?.steps)
 }
 
 /// The steps of a reading, without their assumptions.
@@ -200,7 +225,7 @@ fn finished(built: &[Built], tokens: &[Token]) -> Result<Parsed, Abstention> {
     if changes_something(built)
         && let Some((token, meant)) = typos.first()
     {
-        return Err(refuse::typo_in_change(&token.raw, meant));
+        return Err(decline("", vec![token.raw.clone()], &texts::typo(meant)));
     }
     let typos = typos.iter().map(|(token, meant)| format!("“{}” is read as “{meant}”", token.raw));
     let mut assumptions: Vec<String> = Vec::new();

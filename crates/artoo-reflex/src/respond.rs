@@ -1,7 +1,7 @@
 //! Answers the roles (perceiver, planner) that ask this crate instead of a language model.
 
 use artoo_proto::{
-    Abstention, Check, Criterion, PerceiveContext, PlanContext, Recipe, RecipePlan, RecipeStep, RecipeSubtask,
+    Abstention, Check, Column, Criterion, PerceiveContext, PlanContext, Recipe, RecipePlan, RecipeStep, RecipeSubtask,
     ReplyBody, RoleContext, ToolRequest,
 };
 use serde_json::json;
@@ -10,8 +10,9 @@ use crate::algebra::{Act, Function, Key, Order, Query, SortKey, Step, Ty};
 use crate::english::{english, english_act};
 use crate::eval::FileSystem;
 use crate::lower::{Unsupported, lower, perform};
-use crate::parse::{Parsed, parse};
+use crate::parse::{Parsed, offer, parse};
 use crate::suggest;
+use crate::texts::{self, decline};
 
 /// The tool that lists the files an act is about to change.
 const LISTING_TOOL: &str = "glob";
@@ -26,26 +27,22 @@ pub fn respond(context: &RoleContext, fs: &dyn FileSystem) -> ReplyBody {
         RoleContext::Perceive(perceive) => restate(perceive, fs),
         RoleContext::Plan(plan) => recipes(plan, fs),
         RoleContext::Execute(_) | RoleContext::ValidateSubtask(_) | RoleContext::ValidateTask(_) => {
-            Err(abstain("", format!("The built-in reader plans recipes and judges nothing. For judgement {MODEL}")))
+            Err(decline("", Vec::new(), texts::JUDGES_NOTHING))
         }
     };
     answer.unwrap_or_else(|abstention| ReplyBody::Abstain { abstention })
 }
 
-/// Advice on configuring a language model, as the end of a sentence.
-const MODEL: &str =
-    "artoo needs a language model: set OPENAI_BASE_URL and OPENAI_API_KEY, and name the model with --model.";
-
-/// An abstention: what was understood of the request, and advice on what to do.
-fn abstain(understood: &str, remedy: String) -> Abstention {
-    Abstention { understood: understood.to_owned(), not_understood: Vec::new(), remedy }
-}
-
 /// The perceiver's answer: the task restated as one English sentence per step.
 fn restate(context: &PerceiveContext, fs: &dyn FileSystem) -> Result<ReplyBody, Abstention> {
-    let parsed = parse(&context.raw_input, &context.session, &context.environment, context.now, fs)?;
+    let PerceiveContext { raw_input, session, environment, now, .. } = context;
     // Refuse here what can't be carried out, before anything is planned.
-    plan(&parsed, &context.environment.os, fs)?;
+    let planned = |parsed: &Parsed| plan(parsed, &environment.os, fs).map(|_| ());
+    let parsed = parse(raw_input, session, environment, *now, fs).and_then(|parsed| planned(&parsed).map(|()| parsed));
+    let parsed = parsed.map_err(|declined| {
+        let accepts = |parsed: &Parsed| planned(parsed).is_ok();
+        Abstention { offer: offer(raw_input, session, environment, *now, fs, &accepts), ..declined }
+    })?;
     let value = json!({
         "task_id": label(&parsed.steps),
         "intent": parsed.reading,
@@ -58,9 +55,7 @@ fn restate(context: &PerceiveContext, fs: &dyn FileSystem) -> Result<ReplyBody, 
 fn recipes(context: &PlanContext, fs: &dyn FileSystem) -> Result<ReplyBody, Abstention> {
     // This crate has only recipes: if one failed, or memory forbids it, there is no alternative.
     if context.directive.is_some() {
-        let remedy =
-            format!("The built-in reader knows one way to answer a request, and it failed. For another way {MODEL}");
-        return Err(abstain("", remedy));
+        return Err(decline("", Vec::new(), texts::ONE_WAY));
     }
     let parsed = parse(&context.spec.raw_input, &context.spec.session, &context.environment, context.now, fs)?;
     plan(&parsed, &context.environment.os, fs).map(|plan| ReplyBody::Recipes { plan })
@@ -69,7 +64,7 @@ fn recipes(context: &PlanContext, fs: &dyn FileSystem) -> Result<ReplyBody, Abst
 /// The plan for a parsed request: its steps in order, each with a check.
 fn plan(parsed: &Parsed, os: &str, fs: &dyn FileSystem) -> Result<RecipePlan, Abstention> {
     if let Some(path) = suggest::missing(&parsed.steps, fs) {
-        return Err(abstain(&parsed.reading, suggest::advice(&path, fs)));
+        return Err(decline(&parsed.reading, Vec::new(), &suggest::advice(&path, fs)));
     }
     let mut subtasks = Vec::new();
     for step in &parsed.steps {
@@ -77,9 +72,9 @@ fn plan(parsed: &Parsed, os: &str, fs: &dyn FileSystem) -> Result<RecipePlan, Ab
             Step::Ask(query) => lower(query, os).and_then(|call| answered(query, call)).map(|piece| vec![piece]),
             Step::Do(act) => acted(act),
         };
-        subtasks.extend(pieces.map_err(|reason| {
-            abstain(&parsed.reading, format!("This is understood, but {reason}. For everything else {MODEL}"))
-        })?);
+        subtasks.extend(
+            pieces.map_err(|reason| decline(&parsed.reading, Vec::new(), &texts::unsupported(&reason.to_string())))?,
+        );
     }
     for (sequence, subtask) in (1..).zip(&mut subtasks) {
         subtask.sequence = sequence;
@@ -90,7 +85,8 @@ fn plan(parsed: &Parsed, os: &str, fs: &dyn FileSystem) -> Result<RecipePlan, Ab
 
 /// The subtask for a question: one tool call, and a check that evaluates the query again.
 fn answered(query: &Query, call: ToolRequest) -> Result<RecipeSubtask, Unsupported> {
-    subtask(english(query), vec![RecipeStep { call, answers: true, paths_from: None }], recompute(query)?)
+    let steps = vec![RecipeStep { call, answers: true, paths_from: None }];
+    subtask(english(query), steps, recompute(query)?, Some(query.columns()))
 }
 
 /// The subtasks for an act: its files are listed and checked; then they are listed again and changed.
@@ -102,11 +98,11 @@ fn acted(act: &Act) -> Result<Vec<RecipeSubtask>, Unsupported> {
         // Files in several folders are listed by one call per folder.
         let listings = steps.iter().filter(|step| step.call.tool == LISTING_TOOL);
         let listed = listings.map(|listing| RecipeStep { answers: true, ..listing.clone() }).collect();
-        pieces.push(subtask(english(selection), listed, recompute(selection)?)?);
+        pieces.push(subtask(english(selection), listed, recompute(selection)?, None)?);
     }
     let act = serde_json::to_value(act).map_err(|_| Unsupported::Arrangement("this act"))?;
     let done = Criterion::checked(Check::Performed { act, reading: reading.clone() });
-    pieces.push(subtask(reading, steps, done)?);
+    pieces.push(subtask(reading, steps, done, Some(Vec::new()))?);
     Ok(pieces)
 }
 
@@ -116,8 +112,14 @@ fn recompute(query: &Query) -> Result<Criterion, Unsupported> {
     Ok(Criterion::checked(Check::Recompute { query: value, reading: english(query) }))
 }
 
-/// A plan's subtask from its English description, its calls and its check.
-fn subtask(reading: String, steps: Vec<RecipeStep>, criterion: Criterion) -> Result<RecipeSubtask, Unsupported> {
+/// A plan's subtask from its English description, its calls, its check, and the columns of its answer; `None` if it only
+/// prepares the next subtask.
+fn subtask(
+    reading: String,
+    steps: Vec<RecipeStep>,
+    criterion: Criterion,
+    answers: Option<Vec<Column>>,
+) -> Result<RecipeSubtask, Unsupported> {
     if steps.is_empty() {
         return Err(Unsupported::Arrangement("a step without a call"));
     }
@@ -126,6 +128,7 @@ fn subtask(reading: String, steps: Vec<RecipeStep>, criterion: Criterion) -> Res
         sequence: 1,
         recipe: Recipe { steps, reading },
         success_criteria: vec![criterion],
+        answers,
     })
 }
 

@@ -1,10 +1,10 @@
 //! Finds missing files and folders that a request names, and suggests existing ones.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::algebra::{Act, Depth, NameTest, Pred, Query, Step};
 use crate::eval::{EntryKind, FileSystem, FileSystemError};
-use crate::lexicon::differ_by_one_edit;
+use crate::lexicon::slips;
 
 /// Maximum number of entries searched for a similar name.
 const ENTRIES_MAX: usize = 5_000;
@@ -53,32 +53,34 @@ pub(crate) fn advice(path: &str, fs: &dyn FileSystem) -> String {
     let absent = Path::new(path).ancestors().take_while(|above| fs.metadata(above).is_err()).last();
     let absent = absent.unwrap_or(Path::new(path));
     let said = format!("There is no {}", absent.display());
-    match near(absent, fs).as_slice() {
-        [] => format!("{said}."),
-        found => format!("{said}; there is {}.", found.join(" and ")),
-    }
+    let found: Vec<String> = near(absent, fs).iter().map(|path| path.display().to_string()).collect();
+    if found.is_empty() { format!("{said}.") } else { format!("{said}; there is {}.", found.join(" and ")) }
 }
 
 /// Suggestions for a missing path: existing paths of a similar name beside it, or of the same name below its folder.
-fn near(absent: &Path, fs: &dyn FileSystem) -> Vec<String> {
+pub(crate) fn near(absent: &Path, fs: &dyn FileSystem) -> Vec<PathBuf> {
     let (Some(folder), Some(name)) = (absent.parent(), absent.file_name().and_then(|name| name.to_str())) else {
         return Vec::new();
     };
     let wanted = name.to_lowercase();
     let mut open = std::collections::VecDeque::from([folder.to_owned()]);
-    let (mut seen, mut found) = (0, Vec::new());
-    while let Some(at) = open.pop_front().filter(|_| seen < ENTRIES_MAX && found.len() < 2) {
+    let (mut seen, mut beside, mut below) = (0, None, None);
+    while let Some(at) = open.pop_front().filter(|_| seen < ENTRIES_MAX && below.is_none()) {
         for entry in fs.list(&at).unwrap_or_default() {
             seen += 1;
             let known = String::from_utf8_lossy(entry.name_bytes()).to_lowercase();
-            if known == wanted || (at == folder && differ_by_one_edit(&known, &wanted)) {
-                found.push(entry.shown());
+            if at == folder
+                && let Some(slips) = slips(&wanted, &known)
+                && beside.as_ref().is_none_or(|(fewest, _)| slips < *fewest)
+            {
+                beside = Some((slips, entry.path.clone()));
+            } else if known == wanted && below.is_none() {
+                below = Some(entry.path.clone());
             }
             if entry.kind == EntryKind::Folder && !known.starts_with('.') {
                 open.push_back(entry.path);
             }
         }
     }
-    found.truncate(2);
-    found
+    beside.map(|(_, path)| path).into_iter().chain(below).collect()
 }

@@ -3,6 +3,13 @@
 /// Maximum length of a user's request, in bytes: enough for a long letter with attachments pasted in.
 #[doc(alias = "limit")]
 pub const REQUEST_MAX_BYTES: usize = 64 * 1024;
+/// Maximum length of the text that a user gives with a request (its material), in bytes: a large diff or log.
+#[doc(alias = "limit")]
+pub const MATERIAL_MAX_BYTES: usize = 1024 * 1024;
+/// Maximum length of the material shown to a model, in characters; the middle of a longer one is left out. With the
+/// outputs of earlier steps it fits into one fenced block.
+#[doc(alias = "limit")]
+pub const MATERIAL_CHARS: usize = 16_000;
 /// Number of earlier session turns that a request can refer to: the newest ones, as in the specification.
 pub const SESSION_TURNS: usize = 5;
 /// Maximum number of questions that R1 (the Perceiver) asks the user about one request (decision D11).

@@ -2,7 +2,7 @@
 
 use artoo_proto::escape;
 
-use crate::limits::{ENTRY_CHARS, FENCE_CHARS};
+use crate::limits::{ENTRY_CHARS, FENCE_CHARS, MATERIAL_CHARS};
 
 /// Untrusted text (from files, tools or the user), escaped, shortened and put between markers, so that a model doesn't
 /// take it for instructions and it can't contain the closing marker.
@@ -102,6 +102,13 @@ pub fn bullets<T: AsRef<str>>(lines: &[T]) -> String {
     }
     let line = |text: &str| format!("- {}", escape::shorten(&escape::one_line(text), ENTRY_CHARS));
     lines.iter().map(|text| line(text.as_ref())).collect::<Vec<_>>().join("\n")
+}
+
+/// Text that the user gave with the request, fenced and cut to the limit of material; empty if there is none.
+#[must_use]
+pub fn material(text: Option<&str>) -> String {
+    let cut = |text| Fenced::new(&escape::head_tail(text, MATERIAL_CHARS).0).as_str().to_owned();
+    text.map(cut).unwrap_or_default()
 }
 
 /// A bulleted list of untrusted text (file names, memory, a tool's remarks) inside a fence; `(none)` without one if the

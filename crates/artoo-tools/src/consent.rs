@@ -13,7 +13,7 @@ use artoo_proto::{ConsentHash, ConsentScope};
 
 use crate::digest;
 use crate::limit::Limit;
-use crate::open;
+use crate::{open, texts};
 
 /// How long an approval is valid: long enough to start the call.
 #[doc(alias = "limit")]
@@ -46,9 +46,7 @@ impl Grant {
     /// Uses up the approval for a call with this digest, and returns its scope. `Err` says why it is not valid.
     pub(crate) fn redeem(self, hash: &ConsentHash) -> Result<ConsentScope, String> {
         if self.hash != *hash {
-            let reason =
-                "the call or a file that it names has changed since it was approved, so the approval is not valid";
-            return Err(reason.to_owned());
+            return Err(texts::CHANGED_SINCE_APPROVED.to_owned());
         }
         if self.issued.elapsed() > GRANT_LIFETIME {
             return Err(format!("the approval is older than {} s", GRANT_LIFETIME.as_secs()));

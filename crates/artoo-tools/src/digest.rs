@@ -22,7 +22,10 @@ pub(crate) fn of_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String 
 
 /// Hex digest of the rest of an open file; `None` if the limit was reached first.
 pub(crate) fn of_file(file: &mut File, limit: &Limit) -> io::Result<Option<String>> {
-    of_rest(file, || limit.reached())
+    of_rest(file, |read| {
+        limit.meter.add_bytes(read);
+        limit.reached()
+    })
 }
 
 /// Hex digest of an open file from its start; fails with `TimedOut` if the limit was reached first.
@@ -33,17 +36,19 @@ pub(crate) fn of_whole(file: &mut File, limit: &Limit) -> io::Result<String> {
 
 /// Hex digest of all bytes of a reader.
 pub(crate) fn of_reader(reader: impl Read) -> io::Result<String> {
-    Ok(of_rest(reader, || false)?.unwrap_or_default())
+    Ok(of_rest(reader, |_| false)?.unwrap_or_default())
 }
 
-fn of_rest(mut reader: impl Read, is_over: impl Fn() -> bool) -> io::Result<Option<String>> {
+fn of_rest(mut reader: impl Read, is_over: impl Fn(usize) -> bool) -> io::Result<Option<String>> {
     let mut hasher = Sha256::new();
     let mut chunk = [0; CHUNK_BYTES];
-    while !is_over() {
-        match reader.read(&mut chunk)? {
-            0 => return Ok(Some(hex(&hasher.finalize()))),
-            read => hasher.update(chunk.get(..read).unwrap_or_default()),
+    let mut read = 0;
+    while !is_over(read) {
+        read = reader.read(&mut chunk)?;
+        if read == 0 {
+            return Ok(Some(hex(&hasher.finalize())));
         }
+        hasher.update(chunk.get(..read).unwrap_or_default());
     }
     Ok(None)
 }

@@ -48,6 +48,7 @@
 //!
 //! Dropping the future of a call ends every process that it started.
 
+mod activity;
 mod approved;
 mod builtin;
 mod call;
@@ -83,6 +84,7 @@ mod session;
 mod shell;
 mod suggest;
 mod text;
+mod texts;
 mod tool;
 mod transaction;
 mod trash;
@@ -96,6 +98,7 @@ mod write_file;
 #[cfg(test)]
 mod tests;
 
+pub use activity::{Activity, Unit};
 pub use call::Registry;
 pub use config::ToolConfig;
 pub use consent::{GRANT_LIFETIME, Grant};

@@ -4,20 +4,28 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::activity::Meter;
+
 /// How long the caller waits after the deadline, since the work may be in a slow system call.
 const STOP_GRACE: Duration = Duration::from_secs(1);
 
-/// A deadline that is also reached when the caller is dropped.
+/// A deadline that is also reached when the caller is dropped, and the meter that the work advances.
 #[derive(Debug, Clone)]
 pub(crate) struct Limit {
     deadline: Instant,
     abandoned: Arc<AtomicBool>,
+    pub(crate) meter: Arc<Meter>,
 }
 
 impl Limit {
     /// A deadline this long from now.
     pub(crate) fn after(timeout: Duration) -> Self {
-        Self { deadline: Instant::now() + timeout, abandoned: Arc::new(AtomicBool::new(false)) }
+        Self { deadline: Instant::now() + timeout, abandoned: Arc::default(), meter: Arc::default() }
+    }
+
+    /// The same for work that advances this meter.
+    pub(crate) fn metered(timeout: Duration, meter: &Arc<Meter>) -> Self {
+        Self { meter: Arc::clone(meter), ..Self::after(timeout) }
     }
 
     /// Whether the work must stop.
@@ -46,9 +54,10 @@ impl Drop for AbandonOnDrop {
 /// Runs `work` on a blocking thread; its limit is reached after `timeout`, or when this future is dropped.
 pub(crate) async fn blocking<T: Send + 'static>(
     timeout: Duration,
+    meter: &Arc<Meter>,
     work: impl FnOnce(&Limit) -> T + Send + 'static,
 ) -> Result<T, Stopped> {
-    let limit = Limit::after(timeout);
+    let limit = Limit::metered(timeout, meter);
     let _abandon = AbandonOnDrop(Arc::clone(&limit.abandoned));
     let task = tokio::task::spawn_blocking(move || work(&limit));
     match tokio::time::timeout(timeout + STOP_GRACE, task).await {

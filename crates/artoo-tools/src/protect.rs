@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 
 use artoo_proto::Environment;
 
-use crate::{paths, secret};
+use crate::{paths, secret, texts};
 pub(crate) use search::FoundSecrets;
 
 /// Protected places, grouped by kind; `~/` is the home folder and `+` a space.
@@ -60,9 +60,6 @@ const HANDED_OVER: [&str; 1] = ["/run/secrets /var/run/secrets"];
 
 /// artoo's own data, besides the configured folders.
 const OWN_PLACES: [&str; 1] = ["~/.artoo ~/.config/artoo"];
-
-/// Why a command is asked about whose folders were not searched whole.
-pub(crate) const NOT_SEARCHED: &str = "not all files here could be looked through for secrets";
 
 /// Start-up files of shells. A tool may read them; a command may read one only if it names it.
 const START_UP: [&str; 1] =
@@ -137,7 +134,7 @@ impl Protected {
     /// Why reading this file needs approval; `None` if it needs none.
     pub(crate) fn secret(&self, path: &Path) -> Option<String> {
         let is_kept = !self.trusts_model && secret::is_secret(path);
-        is_kept.then(|| format!("{} may hold secrets, and its content would be sent to the model", paths::line(path)))
+        is_kept.then(|| texts::may_hold_secrets(paths::line(path)))
     }
 
     /// The real path to approve for a command that reads this path or pattern, if it is in a protected place other than

@@ -9,6 +9,7 @@ mod table;
 use serde::Serialize;
 
 use crate::command_line::{CommandLine, Redirect, SHELLS, SUBSTITUTION, Simple};
+use crate::texts;
 use patterns::{is_device, matches, operands};
 use table::{
     ALL_PROCESSES, CONNECTS, DEVICE, FETCHERS, FOREIGN_CODE, INTERPRETERS, NETWORK, OTHER_USER, OVERWRITES, REFUSED,
@@ -42,9 +43,7 @@ pub struct CommandAssessment {
 
 /// Assesses a command line.
 pub(crate) fn assess(command: &str, line: &CommandLine) -> CommandAssessment {
-    let refused = refused(line).map(|(program, does)| {
-        format!("{program} {does}, which artoo never does; if you want it, run it yourself in a terminal")
-    });
+    let refused = refused(line).map(|(program, does)| texts::never_run(program, does));
     let fetches = line.simple.iter().any(|simple| matches(simple, FETCHERS, ""));
     let mut risks: Vec<Risk> = Vec::new();
     for risk in line.simple.iter().flat_map(|simple| risks_of(simple, fetches)) {

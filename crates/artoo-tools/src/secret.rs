@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use artoo_proto::redact::{redact, redact_keys};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-use crate::{open, paths};
+use crate::{open, paths, texts};
 
 /// Bytes of a file that are searched for keys; the first line of a key file identifies it.
 const HEAD_BYTES: u64 = 4096;
@@ -147,10 +147,9 @@ pub(crate) fn begins_so(path: &Path) -> bool {
 
 /// The message about files that were left out of a search; `None` if there are none.
 pub(crate) fn left_out(files: &[PathBuf]) -> Option<String> {
-    let (count, noun) = (files.len(), if files.len() == 1 { "file" } else { "files" });
-    let named: Vec<String> = files.iter().take(NAMED_MAX).map(|path| paths::line(path)).collect();
-    let more = if count > NAMED_MAX { format!(" and {} more", count - NAMED_MAX) } else { String::new() };
-    (count > 0).then(|| format!("left out {count} {noun} that may hold secrets: {}{more}", named.join(", ")))
+    let named = texts::first(files.iter().map(|path| paths::line(path)), NAMED_MAX);
+    let counted = texts::exactly(files.len() as u64, "file", "files");
+    (!files.is_empty()).then(|| format!("left out {counted} that may hold secrets: {named}"))
 }
 
 /// An output with its keys removed, and a note if there were any.

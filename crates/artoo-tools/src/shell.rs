@@ -18,15 +18,15 @@ use crate::command_line::{self, CommandLine};
 use crate::config::ToolConfig;
 use crate::effects::{CallEffects, NetworkUse, UndoMethod};
 use crate::fence::Reach;
-use crate::input;
 use crate::limit::Limit;
 use crate::paths::PATH_MAX_BYTES;
 use crate::process::{self, Ended, Invocation};
-use crate::protect::{FoundSecrets, NOT_SEARCHED, Protected};
+use crate::protect::{FoundSecrets, Protected};
 use crate::record::Record;
 use crate::risk;
 use crate::tool::{Machine, Question, Request, Tool, UserContext, spec};
 use crate::transaction::{Names, Program};
+use crate::{input, texts};
 
 pub use check::Assessor;
 
@@ -116,7 +116,7 @@ fn read(machine: &Machine, input: &Value) -> Result<Request, Box<Record>> {
         found.files.append(&mut found.git_settings);
     }
     let reason = git::shown(&line, protected).or_else(|| not_searched(&line, &found));
-    let reason = reason.or_else(|| asks_network.then(|| "it asks for the network (any host)".to_owned()));
+    let reason = reason.or_else(|| asks_network.then(|| texts::ASKS_NETWORK.to_owned()));
     let names = Names { secrets: secrets(protected, &line.names, found.named), hosts: line.hosts, paths: line.names };
     let left_out = found.files;
     let effects = CallEffects {
@@ -182,7 +182,7 @@ fn not_searched(line: &CommandLine, found: &FoundSecrets) -> Option<String> {
     let is_reader =
         |words: &Vec<String>| !words.first().is_some_and(|program| READING_NO_FILES.contains(&program.as_str()));
     let is_missed = found.misses_named || (reads_cwd && found.misses_cwd);
-    (is_missed && line.commands.iter().any(is_reader)).then(|| NOT_SEARCHED.to_owned())
+    (is_missed && line.commands.iter().any(is_reader)).then(|| texts::NOT_SEARCHED.to_owned())
 }
 
 /// The schema for models.

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use artoo_proto::{TaskId, ToolClass, ToolSpec, escape};
 use serde_json::Value;
 
+use crate::activity::{Calls, Meter};
 use crate::approved::ApprovedPlace;
 use crate::config::ToolConfig;
 use crate::effects::CallEffects;
@@ -23,9 +24,6 @@ use crate::record::Record;
 use crate::rules::RuleBook;
 use crate::undo::{Act, Journal, Subject};
 use crate::view::View;
-
-/// Why a call that only creates files needs approval under [`artoo_proto::ToolOrder::confirm`].
-pub(crate) const CAUTION: &str = "caution is advised for this step, and the call is not read-only";
 
 /// Longest text of a file shown in a question, in characters. A command is shown whole.
 const SHOWN_MAX_CHARS: usize = 2000;
@@ -159,6 +157,7 @@ pub(crate) struct Machine {
     pub(crate) rules: Option<RuleBook>,
     /// Bytes of evidence stored since the store was last swept.
     pub(crate) unswept: AtomicU64,
+    pub(crate) calls: Calls,
 }
 
 impl Machine {
@@ -171,7 +170,8 @@ impl Machine {
         // It takes some milliseconds, during which the first request to a model can be sent.
         fence::try_early();
         let read_allowlist = Arc::new(ReadAllowlist::new(&protected));
-        Self { config, protected, read_allowlist, child_environment, journal, rules, unswept: AtomicU64::default() }
+        let (unswept, calls) = Default::default();
+        Self { config, protected, read_allowlist, child_environment, journal, rules, unswept, calls }
     }
 
     /// A program on this machine, held like this.
@@ -269,17 +269,18 @@ pub(crate) enum Held {
     InView(Arc<View>),
 }
 
-/// The time limit of a call.
-#[derive(Debug, Clone, Copy)]
+/// The time limit of a call, and the meter of its work.
+#[derive(Debug, Clone)]
 pub(crate) struct Deadline {
     started: Instant,
     time: Duration,
+    pub(crate) meter: Arc<Meter>,
 }
 
 impl Deadline {
     /// A deadline this long from now.
     pub(crate) fn after(time: Duration) -> Self {
-        Self { started: Instant::now(), time }
+        Self { started: Instant::now(), time, meter: Arc::default() }
     }
 
     pub(crate) fn elapsed(&self) -> Duration {
@@ -295,7 +296,7 @@ impl Deadline {
         &self,
         work: impl FnOnce(&Limit) -> T + Send + 'static,
     ) -> Result<T, Stopped> {
-        blocking(self.left(), work).await
+        blocking(self.left(), &self.meter, work).await
     }
 }
 

@@ -26,7 +26,8 @@ use crate::limit::{Limit, Stopped};
 use crate::process::{Ended, Invocation};
 use crate::protect::Protected;
 use crate::record::Record;
-use crate::tool::{Allowed, CAUTION, Call, Held, Look, Machine, Outcome};
+use crate::texts;
+use crate::tool::{Allowed, Call, Held, Look, Machine, Outcome};
 use crate::undo::RecordedChanges;
 use crate::view::{NoView, View};
 use artoo_proto::EffectClass;
@@ -91,7 +92,7 @@ impl Call {
         }
         self.allowed.reach.add(&program.reach);
         if self.confirm {
-            program.caution.get_or_insert_with(|| CAUTION.to_owned());
+            program.caution.get_or_insert_with(|| texts::CAUTION.to_owned());
         }
         let mut denied = Vec::new();
         // What a program does to others is not done twice.

@@ -18,7 +18,7 @@ use crate::paths::{self, PATH_MAX_BYTES};
 use crate::protect::Protected;
 use crate::record::Record;
 use crate::undo::Act;
-use crate::{digest, open};
+use crate::{digest, open, texts};
 
 pub(crate) use tool::WriteFile;
 
@@ -92,9 +92,9 @@ pub(crate) fn run(
         Ok(change) => Record {
             // Without the note the journal entry stays open, and an undo compares the files again.
             text: format!(
-                "created {} with {} bytes{}",
+                "created {} with {}{}",
                 change.path,
-                new.text.len(),
+                texts::exactly(new.text.len() as u64, "byte", "bytes"),
                 noted.err().map(|error| format!(" (not yet noted for undo: {error})")).unwrap_or_default()
             ),
             changed: vec![change],

@@ -88,6 +88,8 @@ settings! {
     DataDir "data_dir" "ARTOO_DATA_DIR" Path "where memory and the audit log are kept",
     Workspace "workspace" "ARTOO_WORKSPACE" Path "where new files go",
     Deadline "deadline" "ARTOO_DEADLINE" Text "when a task ends at the latest: 90s, 5m or 1h",
+    Accept "accept" "ARTOO_ACCEPT" Text
+        "judged: exit code 0 for a text that a model wrote and judged too, if a request asks for a text alone",
     Search "search" "ARTOO_SEARCH" Text "off: no search at all; duckduckgo: your own words may go there unasked",
     SearxngUrl "searxng_url" "ARTOO_SEARXNG_URL" Text "a SearXNG instance to search with, its JSON format switched on",
     BraveFile "brave_key_file" "ARTOO_BRAVE_KEY" KeyFile

@@ -1,8 +1,8 @@
 //! Which words of a request are shown to be done and by what, for people.
 
-use artoo_proto::{Coverage, CoverageState, Covered, OfferedReading, escape};
+use artoo_proto::{Coverage, CoverageState, Covered, OfferedReading, escape, units};
 
-use super::{Line, QUOTE};
+use super::{Line, QUOTE, capitalised};
 
 /// Maximum length of the words of a request shown in one row, in characters.
 const WORDS_CHARS: usize = 120;
@@ -10,19 +10,23 @@ const WORDS_CHARS: usize = 120;
 /// Maximum length of what was found, shown in one row, in characters.
 const WHY_CHARS: usize = 300;
 
-/// The table of coverage: a row for each part of the request, then changes that nobody asked for.
+/// The table of coverage: a row for each part of the request.
 pub(crate) fn table(coverage: &Coverage) -> Vec<Line> {
     let rows = coverage.rows.iter().filter(|row| row.state != CoverageState::Courtesy || row.confirmed);
-    let mut lines: Vec<Line> = rows.map(row).collect();
-    lines.extend(coverage.unasked.iter().map(|change| {
+    rows.map(row).collect()
+}
+
+/// Changes that nobody asked for, and changed files that other programs run, a line each.
+pub(crate) fn unasked(coverage: &Coverage) -> Vec<Line> {
+    let unasked = coverage.unasked.iter().map(|change| {
         let path = if change.path.is_empty() { "(unknown)" } else { &change.path };
-        Line::warning(format!("  [not asked for] {}: {}", escape::one_line(path), escape::one_line(&change.change)))
-    }));
-    lines.extend(coverage.run_by_others.iter().map(|path| {
+        Line::warning(format!("  Not asked for: {}: {}", escape::one_line(path), escape::one_line(&change.change)))
+    });
+    let run = coverage.run_by_others.iter().map(|path| {
         let text = format!("  {} was changed: other programs run it by themselves", escape::one_line(path));
         Line::warning(text)
-    }));
-    lines
+    });
+    unasked.chain(run).collect()
 }
 
 /// One row: the state, the words, and what was found.
@@ -54,27 +58,25 @@ fn state(state: CoverageState) -> &'static str {
         CoverageState::Vague => "vague",
         CoverageState::Described => "asks how",
         CoverageState::NotRead => "not read",
-        CoverageState::Judged => "judged by the model only",
+        CoverageState::Judged | CoverageState::Words => "judged by the model only",
         CoverageState::Courtesy => "nothing asked",
     }
 }
 
-/// One line with the first words that are not shown, how many parts are not, and how to say it; `None` if all are.
+/// One line with the first words that no fact shows, how many parts are like that, and how to say it; `None` if there
+/// are none but parts that are a matter of judgement.
 pub(crate) fn first_gap(coverage: &Coverage) -> Option<String> {
-    let is_gap = |row: &&Covered| !matches!(row.state, CoverageState::Shown | CoverageState::Courtesy);
+    use CoverageState as S;
+    let is_gap = |row: &&Covered| !matches!(row.state, S::Shown | S::Courtesy | S::Judged | S::Words);
     let gaps: Vec<&Covered> = coverage.deciding().filter(is_gap).collect();
-    if let Some(first) = gaps.first() {
-        let words = escape::shorten(&escape::one_line(first.words.trim()), WORDS_CHARS);
-        let more = if gaps.len() > 1 { format!(" and {} more parts", gaps.len() - 1) } else { String::new() };
-        let why = escape::shorten(&escape::one_line(&first.why), WHY_CHARS);
-        return Some(format!("{}: \"{words}\"{more} ({why})", state(first.state)));
-    }
-    let change = coverage.unasked.first()?;
-    let more = match coverage.unasked.len() {
-        1 => String::new(),
-        count => format!(" and {} more changes", count - 1),
+    let first = gaps.first()?;
+    let words = escape::shorten(&escape::one_line(first.words.trim()), WORDS_CHARS);
+    let more = match gaps.len() - 1 {
+        0 => String::new(),
+        more => format!(" and {}", units::count(more as u64, "more part", "more parts")),
     };
-    Some(format!("changed though not asked for: {}{more} ({})", escape::one_line(&change.path), change.change))
+    let why = escape::shorten(&escape::one_line(&first.why), WHY_CHARS);
+    Some(format!("{}: “{words}”{more} ({why})", capitalised(state(first.state))))
 }
 
 /// The readings that a yes confirms, for a question.
@@ -100,7 +102,7 @@ pub(crate) fn readings(offered: &[OfferedReading]) -> Vec<Line> {
 mod tests {
     use artoo_proto::{Coverage, CoverageState, Covered, EvidenceId, Obligation, OfferedReading, Unasked};
 
-    use super::{first_gap, readings, table};
+    use super::{first_gap, readings, table, unasked};
     use crate::display::Line;
 
     fn covered(words: &str, state: CoverageState) -> Covered {
@@ -140,7 +142,7 @@ mod tests {
             ]
         );
         let gap = first_gap(&coverage).unwrap();
-        assert_eq!(gap, "not read: \"tidy\\nup\" (2 of 3\\u{1b}[2K)");
+        assert_eq!(gap, "Not read: “tidy\\nup” (2 of 3\\u{1b}[2K)");
         coverage.rows.truncate(2);
         assert_eq!(first_gap(&coverage), None);
         coverage.unasked.push(Unasked {
@@ -148,8 +150,7 @@ mod tests {
             change: "made".to_owned(),
             by: EvidenceId("c1".to_owned()),
         });
-        assert_eq!(first_gap(&coverage).unwrap(), "changed though not asked for: /home/a\\n/.envrc (made)");
-        assert_eq!(texts(table(&coverage)).last().unwrap(), "  [not asked for] /home/a\\n/.envrc: made");
+        assert_eq!(texts(unasked(&coverage)), ["  Not asked for: /home/a\\n/.envrc: made"]);
     }
 
     #[test]

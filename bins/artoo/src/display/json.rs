@@ -9,6 +9,9 @@ use artoo_roles::runtime::{CloseReport, TaskOutcome};
 use artoo_tools::undo::Entry;
 use serde_json::{Value, json};
 
+use super::Line;
+use super::people::People;
+use super::result::{Questions, Shown};
 use crate::exit::Exit;
 use crate::failure::Failure;
 
@@ -88,6 +91,35 @@ pub(crate) struct EndedTask {
     pub(crate) outcome: TaskOutcome,
     /// Tokens and cost of the task with its estimate, as JSON; null if no language model is used.
     pub(crate) spending: Value,
+    /// Model calls, tokens and cost in one line; `None` if no model was called.
+    pub(crate) cost: Option<String>,
+    /// The cost by role and model.
+    pub(crate) costs: Vec<Line>,
+    pub(crate) questions: Questions,
+    /// The task's entry in the undo journal; `None` if there is none or it can't be read.
+    pub(crate) undo: Option<Entry>,
+}
+
+impl EndedTask {
+    /// What is shown of the task to a person.
+    pub(crate) fn shown<'a>(&'a self, people: &'a People) -> Shown<'a> {
+        Shown {
+            result: &self.outcome.result,
+            usage: &self.outcome.usage,
+            undo: self.undo.as_ref(),
+            questions: self.questions,
+            cost: self.cost.clone(),
+            saved: None,
+            people,
+        }
+    }
+
+    /// Everything that is known of the task beyond what is shown by default.
+    pub(crate) fn details(&self, people: &People) -> Vec<Line> {
+        let mut lines = self.shown(people).details();
+        lines.extend(self.costs.iter().cloned());
+        lines
+    }
 }
 
 /// An entry of the undo journal as JSON.
@@ -100,12 +132,13 @@ pub(crate) fn undo_entry(entry: &Entry) -> Value {
 }
 
 /// The last JSON line of a task: its result.
-pub(crate) fn result(performed: &EndedTask, exit: Exit, close: &CloseReport, undo: Option<&Entry>) -> Value {
+pub(crate) fn result(performed: &EndedTask, exit: Exit, close: &CloseReport) -> Value {
     let outcome = &performed.outcome;
     json!({
-        "event": "result", "exit_code": exit.code(), "result": outcome.result, "usage": outcome.usage, "undo": undo.map(undo_entry),
+        "event": "result", "exit_code": exit.code(), "result": outcome.result, "usage": outcome.usage, "undo": performed.undo.as_ref().map(undo_entry),
         "coverage": outcome.result.coverage.as_ref().map(|coverage| &coverage.rows),
         "unasked": outcome.result.coverage.as_ref().map(|coverage| &coverage.unasked), "spending": performed.spending,
+        "questions": { "asked": performed.questions.asked, "denied": performed.questions.denied },
         "problems": close.problems, "audit_log": close.audit.as_ref().map(|audit| &audit.log)
     })
 }

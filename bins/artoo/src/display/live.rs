@@ -1,55 +1,74 @@
-//! Progress lines while a task runs: intent, plan, calls, corrections, replans and waits.
+//! What a running task shows: one moving line with its stage, and with `-v` a line for each of its events.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use artoo_bus::TapEvent;
-use artoo_proto::{ConsentAnswer, EffectId, EffectKind, Envelope, Message, OutcomeStatus, Plan, escape};
+use artoo_proto::{
+    ConsentAnswer, EffectId, EffectKind, Envelope, Message, OutcomeStatus, Plan, Role, SubTaskId, escape, units,
+};
+use artoo_tools::{Activity, Unit};
 
+use super::bar::Work;
 use super::{Line, result};
+use crate::texts;
 
 /// Maximum length of a progress line, in characters.
 const LINE_CHARS: usize = 200;
 
-/// Interval between progress lines about a model or tool call that is still running.
-const WAIT_SHOWN_EVERY: Duration = Duration::from_secs(10);
+/// Maximum length of a step's intent in the moving line, in characters.
+const INTENT_CHARS: usize = 48;
 
-/// Makes the progress lines of a task from its events; other code prints them. Remembers which model calls, tool calls and
-/// checks are running.
-#[derive(Debug, Default)]
+/// Time after the start of a task before which a screen without moving lines shows no stage.
+const STILL_AFTER: Duration = Duration::from_secs(1);
+
+/// Time after which the moving line says how far the work of a tool is.
+const BAR_AFTER: Duration = Duration::from_secs(1);
+
+/// The pictures of the moving line, one for each update.
+const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+
+/// Follows a task's events for its moving line, and words the events for `-v`. Other code prints both.
+#[derive(Debug)]
 pub(crate) struct Live {
-    waiting: BTreeMap<EffectId, Waiting>,
+    began: Instant,
+    frame: usize,
+    running: BTreeMap<EffectId, Running>,
+    /// What the steps of the current plan do.
+    intents: BTreeMap<SubTaskId, String>,
+    /// Number of replans so far.
+    replans: u32,
 }
 
 #[derive(Debug)]
-struct Waiting {
-    what: String,
+struct Running {
+    stage: String,
     since: Instant,
-    shown: u32,
 }
 
 impl Live {
-    /// The progress lines for an event of the task; most events have none.
-    pub(crate) fn lines(&mut self, event: &TapEvent, now: Instant) -> Vec<Line> {
+    pub(crate) fn new(now: Instant) -> Self {
+        Self { began: now, frame: 0, running: BTreeMap::new(), intents: BTreeMap::new(), replans: 0 }
+    }
+
+    /// Takes an event of the task into account; returns its line for `-v`, which most events don't have.
+    pub(crate) fn event(&mut self, event: &TapEvent, now: Instant) -> Vec<Line> {
         match event {
-            TapEvent::Message { envelope } => of_message(envelope),
+            TapEvent::Message { envelope } => {
+                self.learn(envelope);
+                of_message(envelope)
+            }
             TapEvent::EffectStarted(started) => {
-                let what = match &started.effect {
-                    EffectKind::Model { .. } => format!("the model's answer to {}", started.by),
-                    EffectKind::Tool { tool } => tool.clone(),
-                    EffectKind::Checks { .. } => "a check".to_owned(),
-                    EffectKind::Timer { .. } | EffectKind::Persist | EffectKind::Read | EffectKind::Cover => {
-                        return Vec::new();
-                    }
-                };
-                self.waiting.insert(started.effect_id, Waiting { what, since: now, shown: 0 });
+                let intent = started.subtask_id.and_then(|id| self.intents.get(&id)).map(String::as_str);
+                let Some(stage) = stage(&started.effect, started.by, intent, self.replans) else { return Vec::new() };
+                self.running.insert(started.effect_id, Running { stage, since: now });
                 let is_call = matches!(started.effect, EffectKind::Tool { .. });
                 is_call.then(|| faint(&format!("  → {}", started.digest))).into_iter().collect()
             }
             TapEvent::EffectFinished(finished) => {
-                let was_waiting = self.waiting.remove(&finished.effect_id).is_some();
+                let was_running = self.running.remove(&finished.effect_id).is_some();
                 // A question about the call follows, or that it was not allowed.
-                let failed = was_waiting && !finished.ok && !finished.digest.starts_with("needs consent: ");
+                let failed = was_running && !finished.ok && !finished.digest.starts_with("needs consent: ");
                 failed.then(|| faint(&format!("  ✗ {}", finished.digest))).into_iter().collect()
             }
             TapEvent::Panicked { address, .. } => vec![Line::warning(format!("{} failed inside", address.role))],
@@ -58,18 +77,71 @@ impl Live {
         }
     }
 
-    /// Progress lines about running calls, one for each call and ten seconds of waiting.
-    pub(crate) fn waits(&mut self, now: Instant) -> Vec<Line> {
-        let mut lines = Vec::new();
-        for waiting in self.waiting.values_mut() {
-            let waited = now.saturating_duration_since(waiting.since);
-            if waited >= WAIT_SHOWN_EVERY * (waiting.shown + 1) {
-                waiting.shown += 1;
-                lines.push(faint(&format!("  … waiting for {} ({} s)", waiting.what, waited.as_secs())));
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the moving line needs two kinds of message")]
+    fn learn(&mut self, envelope: &Envelope) {
+        match &envelope.message {
+            Message::SubTask(subtask) => {
+                let intent = escape::shorten(&escape::one_line(&subtask.intent), INTENT_CHARS);
+                self.intents.insert(subtask.subtask_id, intent);
             }
+            Message::PlanDirective(directive) => self.replans = directive.round,
+            _ => {}
         }
-        lines
     }
+
+    /// The moving line: the stage that began last, its time, and the tokens of the task. `tool` says how far a tool is.
+    /// `None` where a still screen shows nothing yet.
+    pub(crate) fn status(
+        &mut self,
+        now: Instant,
+        tokens: u64,
+        tool: Option<String>,
+        is_moving: bool,
+    ) -> Option<String> {
+        if !is_moving && now.saturating_duration_since(self.began) < STILL_AFTER {
+            return None;
+        }
+        self.frame = (self.frame + 1) % SPINNER.len();
+        let last = self.running.values().max_by_key(|running| running.since);
+        let (stage, since) = last.map_or((texts::WORKING, self.began), |last| (last.stage.as_str(), last.since));
+        let more = match self.running.len().saturating_sub(1) {
+            0 => String::new(),
+            more => format!(" (+{more})"),
+        };
+        let spinner = SPINNER.get(self.frame).filter(|_| is_moving).map(|c| format!("{c} ")).unwrap_or_default();
+        let seconds = now.saturating_duration_since(since).as_secs();
+        let tokens =
+            if tokens == 0 { String::new() } else { format!(" · {}", units::count(tokens, "token", "tokens")) };
+        let stage = tool.unwrap_or_else(|| format!("{stage}{more} · {seconds} s"));
+        Some(format!("{spinner}{stage}{tokens}"))
+    }
+}
+
+/// How far a tool's work is that lasts longer than a second: the longest of them.
+pub(crate) fn tool_line(activity: &[Activity], now: Instant) -> Option<String> {
+    let oldest = activity.iter().min_by_key(|work| work.started)?;
+    let elapsed = now.saturating_duration_since(oldest.started);
+    let is_in_bytes = matches!(oldest.unit, Unit::Bytes);
+    let work = Work { done: oldest.done, total: oldest.total, new: oldest.done, elapsed, is_in_bytes };
+    (elapsed >= BAR_AFTER).then(|| format!("{} {}", oldest.verb, work.line()))
+}
+
+/// The stage that an effect stands for, in words; `None` for effects that take no time to speak of.
+fn stage(effect: &EffectKind, by: Role, intent: Option<&str>, replans: u32) -> Option<String> {
+    let about = |stage: &str| intent.map_or_else(|| stage.to_owned(), |intent| format!("{stage}: {intent}"));
+    Some(match effect {
+        EffectKind::Model { .. } => match by {
+            Role::Perceiver => texts::UNDERSTANDING.to_owned(),
+            Role::Planner if replans > 0 => texts::planning_again(replans),
+            Role::Planner => texts::PLANNING.to_owned(),
+            Role::AgentValidator => about(texts::CHECKING_STEP),
+            Role::MetaValidator => texts::CHECKING_ALL.to_owned(),
+            _ => about(texts::STEP),
+        },
+        EffectKind::Tool { tool } => texts::using(tool),
+        EffectKind::Checks { .. } => texts::CHECKING.to_owned(),
+        EffectKind::Timer { .. } | EffectKind::Persist | EffectKind::Read | EffectKind::Cover => return None,
+    })
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "a display chooses what it shows; the audit log has every message")]
@@ -90,7 +162,7 @@ fn of_message(envelope: &Envelope) -> Vec<Line> {
         }
         Message::ConsentAnswer(ConsentAnswer { allowed: false, note, .. }) => {
             let why = note.as_deref().unwrap_or("you said no");
-            vec![Line::warning(shortened(&format!("not allowed: {why}")))]
+            vec![line(&format!("not allowed: {why}"))]
         }
         _ => Vec::new(),
     }

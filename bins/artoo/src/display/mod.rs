@@ -1,15 +1,18 @@
 //! Output for people and programs: pure rendering, and one writer for both streams.
 
+pub(crate) mod bar;
 pub(crate) mod coverage;
 pub(crate) mod json;
 pub(crate) mod live;
+pub(crate) mod output;
+pub(crate) mod people;
 pub(crate) mod result;
 #[cfg(test)]
 pub(crate) mod testing;
 pub(crate) mod wrap;
 pub(crate) mod writer;
 
-use artoo_proto::{KeptOutput, escape};
+use artoo_proto::{KeptOutput, escape, units};
 
 /// Maximum number of lines of an answer on a terminal; a longer answer is shown as its beginning and its end.
 #[doc(alias = "limit")]
@@ -36,7 +39,7 @@ const QUOTE_GOES_ON: &str = "  : ";
 /// Style of a line on a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// The answer itself: neither coloured nor wrapped, so that it can be copied.
+    /// Bold and not wrapped, so that it can be copied: the answer itself.
     Answer,
     /// Neither coloured nor emphasised.
     Plain,
@@ -44,6 +47,8 @@ pub(crate) enum Style {
     Faint,
     /// Bold: a heading or a verdict.
     Strong,
+    /// Green: a verdict that code vouches for.
+    Good,
     /// Yellow: a warning.
     Warning,
 }
@@ -72,6 +77,10 @@ impl Line {
         Self { style: Style::Strong, text: text.into() }
     }
 
+    pub(crate) fn good(text: impl Into<String>) -> Self {
+        Self { style: Style::Good, text: text.into() }
+    }
+
     pub(crate) fn warning(text: impl Into<String>) -> Self {
         Self { style: Style::Warning, text: text.into() }
     }
@@ -86,17 +95,25 @@ pub(crate) fn quoted(text: &str) -> Vec<Line> {
 pub(crate) fn quoted_briefly(text: &str) -> Vec<Line> {
     let mut lines = quoted(text);
     let more = lines.len().saturating_sub(QUOTED_MAX);
+    let has_more = more > 0;
     lines.truncate(QUOTED_MAX);
-    lines.extend((more > 0).then(|| Line::plain(format!("  and {more} more lines, which --json shows"))));
+    let more = units::count(more as u64, "more line", "more lines");
+    lines.extend(has_more.then(|| Line::plain(format!("  and {more}, which --json shows"))));
     for line in &mut lines {
         line.text = escape::shorten(&line.text, LINE_CHARS);
     }
     lines
 }
 
+/// The text with its first letter in upper case.
+pub(crate) fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
 /// The lines of an answer that a terminal shows: all of a short answer, otherwise its beginning, its end, and how to
 /// see the rest.
-fn excerpt(answer: &[Line], whole: &[KeptOutput]) -> Vec<Line> {
+fn excerpt(answer: &[Line], whole: &[&KeptOutput]) -> Vec<Line> {
     let split = |line: &Line| -> Vec<Line> {
         let style = line.style;
         line.text.split('\n').map(|text| Line { style, text: escape::shorten(text, LINE_CHARS) }).collect()
@@ -140,7 +157,7 @@ mod tests {
         assert_eq!((long[0].text.as_str(), long[2 * END_LINES].text.as_str()), ("1", "1001"));
         assert!(long[END_LINES].text.contains("the answer has 1001 lines"), "{:?}", long[END_LINES]);
         let kept = KeptOutput { stream: "output".to_owned(), sha256: "ab".repeat(32), bytes: 5_000_000, left_out: 0 };
-        let cut = excerpt(&[Line::answer("begin\n… [4,999,991 bytes left out] …\nend")], &[kept]);
+        let cut = excerpt(&[Line::answer("begin\n… [4,999,991 bytes left out] …\nend")], &[&kept]);
         let remark = cut.iter().find(|line| line.text.contains("5000000 bytes")).expect("it says how long it is");
         assert!(remark.text.contains("artoo evidence show abababababab"), "{remark:?}");
         let wide = excerpt(&[Line::answer("x".repeat(100_000))], &[]);
@@ -154,7 +171,7 @@ mod tests {
         assert_eq!(brief.len(), QUOTED_MAX + 1);
         assert_eq!(
             (brief[0].text.as_str(), brief[QUOTED_MAX].text.as_str()),
-            ("  | 1", "  and 2392 more lines, which --json shows")
+            ("  | 1", "  and 2,392 more lines, which --json shows")
         );
     }
 }

@@ -1,156 +1,271 @@
-//! A task's result for people; verified and unverified parts are kept apart.
+//! A task's result for people: the answer, at most three lines that support it, and everything else on request.
 //!
-//! Standard output holds the bare answer only if code verified every criterion. Every other result begins with its
-//! verdict, and the output is quoted under a heading that says how far it was verified.
+//! The answer goes to standard output alone. Who vouches for it stands on standard error, below the answer.
 
 use std::collections::BTreeMap;
 
 use artoo_proto::{
-    AbandonReason, AuditReport, Basis, CriterionMark, CriterionReport, DeniedAction, Ending, FinalResult, Role,
-    ToolCall, Usage, escape,
+    AbandonReason, Answer, Basis, Coverage, CoverageState, Covered, CriterionMark, CriterionReport, DeniedAction,
+    Ending, FinalResult, Role, ToolCall, Usage, escape, units,
 };
 use artoo_tools::undo::Entry;
 
-use super::{Line, coverage, quoted, quoted_briefly};
+use super::people::People;
+use super::{Line, QUOTE, Style, coverage, quoted_briefly};
+use crate::texts;
 
 /// Maximum length of the evidence shown with a criterion, in characters.
 const EVIDENCE_CHARS: usize = 240;
 
-/// A rendered result: the answer for standard output, `before` and `after` for standard error.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Rendered {
-    pub(crate) before: Vec<Line>,
-    pub(crate) answer: Vec<Line>,
-    pub(crate) after: Vec<Line>,
+/// Maximum length of the assumptions and of the reading of a request in their line, in characters.
+const READING_CHARS: usize = 400;
+
+/// Maximum number of unmet criteria that the verdict names.
+const UNMET_SHOWN: usize = 2;
+
+/// Maximum length of an unmet criterion in the verdict, in characters.
+const UNMET_CHARS: usize = 100;
+
+/// The questions of a task about approvals.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Questions {
+    pub(crate) asked: u64,
+    pub(crate) denied: u64,
 }
 
-/// Renders a task's result as lines for people, with its model calls and tokens by role.
-pub(crate) fn render(result: &FinalResult, usage: &BTreeMap<Role, Usage>) -> Rendered {
-    let mut rendered = match &result.ending {
-        Ending::Accept { basis: Basis::Checked } if usage.is_empty() => accepted(result),
-        Ending::Accept { basis: Basis::Checked } => covered(result),
-        Ending::Accept { basis: Basis::Mixed } => unchecked(
-            result,
-            "Not verified as a whole: facts show a part of this, a model judged the rest.",
-            "answered: facts show a part, a model judged the rest",
-        ),
-        Ending::Accept { basis: Basis::Judged } => unchecked(
-            result,
-            "Not verified in code: this rests on a model's judgement alone.",
-            "answered on a model's judgement alone",
-        ),
-        Ending::Accept { basis: Basis::WordsOnly } => unchecked(
-            result,
-            "Not verified: words only, nothing on this machine was read or changed.",
-            "answered in words only",
-        ),
-        Ending::Success { .. } | Ending::Abandon { .. } => incomplete(result),
-    };
-    rendered.after.extend(account(result, usage));
-    rendered
+/// What is shown of an ended task.
+pub(crate) struct Shown<'a> {
+    pub(crate) result: &'a FinalResult,
+    /// Model calls and tokens by role.
+    pub(crate) usage: &'a BTreeMap<Role, Usage>,
+    /// The task's entry in the undo journal, if it changed anything.
+    pub(crate) undo: Option<&'a Entry>,
+    pub(crate) questions: Questions,
+    /// The cost of the model calls, if there were any.
+    pub(crate) cost: Option<String>,
+    /// Where the answer was written to, if not to standard output.
+    pub(crate) saved: Option<String>,
+    pub(crate) people: &'a People,
 }
 
-/// Renders a result whose criteria were all verified by code: the bare answer on standard output.
-fn accepted(result: &FinalResult) -> Rendered {
-    let output = result.output.trim_end_matches('\n');
-    let is_empty = output.is_empty();
-    let mut after: Vec<Line> = is_empty.then(|| Line::plain("(the answer is empty)")).into_iter().collect();
-    after.push(Line::strong("accepted: every criterion was checked in code"));
-    // Code wrote the criteria from the words, so they say what the coverage says, and how it was computed again.
-    after.extend(decided(result, criteria(result.criteria.iter())));
-    Rendered {
-        // The request as artoo understood it comes first: the right answer to another question would look right.
-        before: vec![Line::strong(escape::one_line(&result.summary))],
-        answer: if is_empty { Vec::new() } else { vec![Line::answer(output)] },
-        after,
+impl Shown<'_> {
+    /// The answer for standard output; empty if the task has none. A partial result of an abandoned task is no answer.
+    pub(crate) fn answers(&self) -> Vec<Answer> {
+        match &self.result.ending {
+            Ending::Abandon { .. } => Vec::new(),
+            Ending::Accept { .. } if !self.result.answers.is_empty() => self.result.answers.clone(),
+            Ending::Accept { .. } | Ending::Success { .. } if self.result.output.trim().is_empty() => Vec::new(),
+            Ending::Accept { .. } | Ending::Success { .. } => vec![Answer::text("", self.result.output.as_str())],
+        }
+    }
+
+    /// The answer's lines for a terminal. A line that could be taken for a verdict of artoo is quoted, unless code
+    /// composed the answer.
+    pub(crate) fn answer_lines(&self) -> Vec<Line> {
+        let lines = self.people.answers(&self.answers());
+        if self.basis() == Some(Basis::Checked) {
+            return lines;
+        }
+        let is_like_a_verdict = |line: &str| line.trim_start().starts_with(texts::MARKS);
+        let quoted = |line: &str| if is_like_a_verdict(line) { format!("{QUOTE}{line}") } else { line.to_owned() };
+        let of = |line: Line| Line { text: line.text.split('\n').map(quoted).collect::<Vec<_>>().join("\n"), ..line };
+        lines.into_iter().map(of).collect()
+    }
+
+    fn basis(&self) -> Option<Basis> {
+        match &self.result.ending {
+            Ending::Accept { basis } => Some(*basis),
+            Ending::Success { .. } | Ending::Abandon { .. } => None,
+        }
+    }
+
+    /// The lines below the answer: the verdict, how the request was read or what to do next, and what else counts;
+    /// then warnings, of which there are none in an ordinary task.
+    pub(crate) fn support(&self) -> Vec<Line> {
+        let mut lines = vec![self.verdict()];
+        lines.extend(self.second_line());
+        lines.extend(self.footer());
+        lines.extend(self.warnings());
+        lines
+    }
+
+    /// Whether the task changed anything, on the disk or elsewhere.
+    fn has_changed(&self) -> bool {
+        self.undo.is_some_and(|entry| entry.changes > 0 || !entry.not_undoable.is_empty())
+    }
+
+    /// The verdict in one line: what vouches for the answer, or why there is none.
+    fn verdict(&self) -> Line {
+        let (result, has_changed) = (self.result, self.has_changed());
+        match &result.ending {
+            Ending::Accept { basis: Basis::Checked } => {
+                let by_required = result.coverage.as_ref().is_some_and(|coverage| coverage.by_required);
+                Line::good(texts::checked(by_required, has_changed, !self.usage.is_empty()))
+            }
+            Ending::Accept { basis: Basis::Mixed } => {
+                let parts: Vec<&Covered> = result.coverage.iter().flat_map(Coverage::deciding).collect();
+                let shown = parts.iter().filter(|row| row.state == CoverageState::Shown).count();
+                Line::warning(texts::mixed(shown, parts.len()))
+            }
+            Ending::Accept { basis: Basis::Judged } => Line::warning(texts::JUDGED),
+            Ending::Accept { basis: Basis::WordsOnly } => Line::warning(texts::WORDS_ONLY),
+            Ending::Success { unmet } => {
+                let claim = |report: &CriterionReport| {
+                    format!("“{}”", escape::shorten(&escape::one_line(&report.claim), UNMET_CHARS))
+                };
+                let named: Vec<String> = unmet.iter().take(UNMET_SHOWN).map(claim).collect();
+                Line::warning(texts::partly(unmet.len(), &named))
+            }
+            Ending::Abandon { reason, .. } => {
+                let by_person = result.denied.iter().any(|action| action.by_person);
+                Line::warning(match reason {
+                    AbandonReason::ConsentNeeded if by_person => texts::said_no(has_changed),
+                    AbandonReason::Cancelled => texts::cancelled(has_changed),
+                    _ => self.people.sentence(&texts::failed(&escape::one_line(&result.summary))),
+                })
+            }
+        }
+    }
+
+    /// How the request was read and what was assumed, or what to say or do next.
+    fn second_line(&self) -> Option<Line> {
+        let result = self.result;
+        if self.basis() == Some(Basis::Checked) {
+            return self.reading().map(Line::faint);
+        }
+        let is_over = matches!(&result.ending, Ending::Abandon { reason: AbandonReason::Cancelled, .. })
+            || (matches!(&result.ending, Ending::Abandon { reason: AbandonReason::ConsentNeeded, .. })
+                && result.denied.iter().any(|action| action.by_person));
+        if is_over {
+            return None;
+        }
+        let gap = result.coverage.as_ref().and_then(coverage::first_gap).filter(|_| self.basis().is_some());
+        if let Some(gap) = gap {
+            return Some(Line::plain(format!("  {gap}")));
+        }
+        if let Ending::Accept { .. } = &result.ending {
+            return self.assumed().map(|assumed| Line::faint(format!("  {}", texts::assumed(&assumed))));
+        }
+        let step = result.next_steps.first()?;
+        Some(Line::plain(format!("  {}", self.people.sentence(&escape::one_line(step)))))
+    }
+
+    /// The request as code read it, with the assumptions; the assumptions alone if code read nothing.
+    fn reading(&self) -> Option<String> {
+        let read = self.result.coverage.iter().flat_map(|coverage| &coverage.rows).filter_map(|row| row.act.as_deref());
+        let mut reading = read.map(escape::one_line).collect::<Vec<_>>().join("; ");
+        // What is assumed is not repeated.
+        for assumed in &self.result.assumptions {
+            reading = reading.replace(&format!(", {assumed}"), "");
+        }
+        let reading = self.people.sentence(&escape::shorten(&reading, READING_CHARS));
+        let text = match (reading.is_empty(), self.assumed()) {
+            (true, None) => return None,
+            (true, Some(assumed)) => texts::assumed(&assumed),
+            (false, None) => texts::read_as(&reading),
+            (false, Some(assumed)) => texts::read_and_assumed(&reading, &assumed),
+        };
+        Some(format!("  {text}"))
+    }
+
+    fn assumed(&self) -> Option<String> {
+        let all: Vec<String> = self.result.assumptions.iter().map(|assumed| escape::one_line(assumed)).collect();
+        let text = escape::shorten(&all.join(", "), READING_CHARS);
+        (!all.is_empty()).then(|| self.people.sentence(&text))
+    }
+
+    /// How to undo the changes, the questions, and the cost, in one line; `None` if there is nothing to say.
+    fn footer(&self) -> Option<Line> {
+        let mut items: Vec<String> = self.saved.iter().cloned().collect();
+        let entry = self.undo.filter(|entry| entry.changes > 0 && !entry.interrupted);
+        items.extend(entry.map(|entry| texts::undo(entry.changes as u64)));
+        let Questions { asked, denied } = self.questions;
+        items.extend((asked > 0).then(|| texts::questions(asked, denied)));
+        items.extend(self.cost.clone());
+        (!items.is_empty()).then(|| Line::faint(format!("  {}", items.join(" · "))))
+    }
+
+    /// What is out of the ordinary.
+    fn warnings(&self) -> Vec<Line> {
+        let result = self.result;
+        let mut lines = Vec::new();
+        let is_consent = matches!(&result.ending, Ending::Abandon { reason: AbandonReason::ConsentNeeded, .. });
+        let denied = result.denied.iter().filter(|action| !(is_consent && action.by_person));
+        lines.extend(denied.map(|action| Line::warning(format!("  {}", texts::not_allowed(&of_denied(action))))));
+        lines.extend(result.coverage.iter().flat_map(coverage::unasked));
+        if result.suspect {
+            lines.push(Line::warning(format!("  {}", texts::SUSPECT)));
+        }
+        let of_undo = self.undo.into_iter().flat_map(undoable).filter(|line| line.style == Style::Warning);
+        lines.extend(of_undo.map(|line| Line::warning(format!("  {}", line.text))));
+        if let Ending::Abandon { .. } | Ending::Success { .. } = &result.ending {
+            lines.extend(self.unverified());
+        }
+        lines.extend(self.said_beside());
+        lines
+    }
+
+    /// The partial result of an abandoned task and claims that nothing supports, quoted.
+    fn unverified(&self) -> Vec<Line> {
+        let mut lines = Vec::new();
+        let partial = self.result.output.trim();
+        if matches!(&self.result.ending, Ending::Abandon { .. }) && !partial.is_empty() {
+            lines.push(Line::plain(format!("  {}", texts::PARTIAL)));
+            lines.extend(quoted_briefly(partial));
+        }
+        for claim in self.result.unverified.iter().filter(|claim| claim.output.trim() != partial) {
+            lines.push(Line::warning(format!("  {}", texts::claimed(&escape::one_line(&claim.intent)))));
+            lines.extend(quoted_briefly(&claim.output));
+        }
+        lines
+    }
+
+    /// What a model said beside an answer that code composed, quoted.
+    fn said_beside(&self) -> Vec<Line> {
+        let said = self.result.output.trim();
+        let answer = Answer::join(&self.result.answers);
+        let is_beside = self.basis() == Some(Basis::Checked) && !self.usage.is_empty() && said != answer.trim();
+        if !is_beside || said.is_empty() {
+            return Vec::new();
+        }
+        let mut lines = vec![Line::plain(format!("  {}", texts::MODEL_SAYS))];
+        lines.extend(quoted_briefly(said));
+        lines
+    }
+
+    /// Everything else that is known of the task: what was asked and what shows it, criteria, why it ended, and the
+    /// loss.
+    pub(crate) fn details(&self) -> Vec<Line> {
+        let result = self.result;
+        let mut lines = section(texts::PARTS, result.coverage.iter().flat_map(coverage::table));
+        lines.extend(section(texts::CRITERIA, criteria(result.criteria.iter())));
+        let (before, end) = (json_word(&result.prev_directive), json_word(&result.ending.directive()));
+        let why = if result.decision.is_empty() { String::new() } else { format!(": {}", result.decision) };
+        lines.push(Line::plain(format!("{} {before}→{end}{why}", texts::WHY_ENDED)));
+        let loss = result.loss;
+        lines.push(Line::faint(format!(
+            "{} D {:.2}, P {:.2}, Omega {:.2}, L {:.2}; replans: {}",
+            texts::LOSS,
+            loss.d,
+            loss.p,
+            loss.omega,
+            loss.l,
+            result.replans
+        )));
+        let steps = result.next_steps.iter().map(|step| Line::plain(format!("  {}", escape::one_line(step))));
+        lines.extend(section(texts::NEXT, steps));
+        lines
     }
 }
 
-/// Renders a model's result of which facts show every part: on standard output what code composed, beside it the words
-/// of the model.
-fn covered(result: &FinalResult) -> Rendered {
-    let known = result.coverage.as_ref();
-    let answer = known.and_then(|coverage| coverage.answer.as_deref()).unwrap_or_default().trim_end_matches('\n');
-    let verdict = match known {
-        Some(coverage) if coverage.by_required => "accepted by your own checks",
-        _ => "accepted: recorded facts show every part of the request",
-    };
-    let mut after = vec![Line::strong(verdict)];
-    after.extend(decided(result, table(result)));
-    // What a model says beside the facts is shown as its words.
-    if !result.output.trim().is_empty() && result.output.trim() != answer.trim() {
-        after.push(Line::plain("the model says, unchecked:"));
-        after.extend(quoted_briefly(&result.output));
-    }
-    let answer = if answer.is_empty() { Vec::new() } else { vec![Line::answer(answer)] };
-    // The steps that code read in the request: a model's summary may be false.
-    let read = known.into_iter().flat_map(|coverage| coverage.rows.iter().filter_map(|row| row.act.as_deref()));
-    let before = read.map(|act| Line::strong(escape::one_line(act))).collect();
-    Rendered { before, answer, after }
-}
-
-/// Renders an accepted result that code did not fully verify: the output is quoted under `heading`.
-fn unchecked(result: &FinalResult, heading: &'static str, verdict: impl Into<String>) -> Rendered {
-    let mut answer = vec![Line::strong(heading)];
-    answer.extend(quoted(&result.output));
-    let mut after = vec![Line::strong(verdict)];
-    after.extend(decided(result, [table(result), criteria(result.criteria.iter())].concat()));
-    Rendered { before: Vec::new(), answer, after }
-}
-
-/// The coverage of the request; empty if nothing was compared.
-fn table(result: &FinalResult) -> Vec<Line> {
-    result.coverage.iter().flat_map(coverage::table).collect()
-}
-
-/// Lines after an answer: what supports it, denied actions and next steps.
-fn decided(result: &FinalResult, supports: Vec<Line>) -> Vec<Line> {
-    let mut lines = supports;
-    let denied = result.denied.iter();
-    lines.extend(denied.map(|action| Line::warning(format!("not allowed, so not done: {}", of_denied(action)))));
-    lines.extend(result.next_steps.iter().map(|step| Line::plain(format!("next: {}", escape::one_line(step)))));
-    lines
+/// The word of a directive, as in JSON.
+fn json_word(directive: &impl serde::Serialize) -> String {
+    let value = serde_json::to_value(directive).unwrap_or_default();
+    value.as_str().unwrap_or_default().to_owned()
 }
 
 fn of_denied(action: &DeniedAction) -> String {
     format!("{} ({})", escape::one_line(&action.action), escape::one_line(&action.reason))
-}
-
-/// Renders a result with unmet criteria, or an abandoned task: the summary, the partial output, and what is missing.
-fn incomplete(result: &FinalResult) -> Rendered {
-    let mut answer = vec![Line::strong(capitalised(&escape::one_line(&result.summary)))];
-    let unmet = match &result.ending {
-        Ending::Accept { .. } => [].as_slice(),
-        Ending::Success { unmet } | Ending::Abandon { unmet, .. } => unmet.as_slice(),
-    };
-    if !result.output.trim().is_empty() {
-        let round = result.delivered_round + 1;
-        answer.push(Line::plain(match &result.ending {
-            Ending::Success { .. } => format!("\nResult of round {round}, with unmet criteria:"),
-            Ending::Accept { .. } | Ending::Abandon { .. } => {
-                format!("\nPartial result, not verified as an answer (best round {round}):")
-            }
-        }));
-        answer.extend(quoted(&result.output));
-    }
-    answer.extend(section("\nWhat was asked:", table(result)));
-    // The summary already names what failed.
-    let is_told = matches!(&result.ending, Ending::Abandon { reason: AbandonReason::NoOtherWay { .. }, .. });
-    if !is_told {
-        answer.extend(section("\nUnmet:", criteria(unmet.iter())));
-    }
-    let denied = result.denied.iter().map(|action| Line::plain(format!("  {}", of_denied(action))));
-    answer.extend(section("\nNot allowed, so not done:", denied));
-    let steps = result.next_steps.iter().map(|step| Line::plain(format!("  {}", escape::one_line(step))));
-    answer.extend(section("\nWhat you can do:", steps));
-    let mut after = Vec::new();
-    for claim in &result.unverified {
-        after.push(Line::warning(format!("Not verified, said for \"{}\":", escape::one_line(&claim.intent))));
-        after.extend(quoted_briefly(&claim.output));
-    }
-    let met = criteria(result.criteria.iter().filter(|report| report.mark != CriterionMark::Unmet));
-    after.extend(section("Met, for what it is worth:", met));
-    Rendered { before: Vec::new(), answer, after }
 }
 
 /// Lines below a heading; nothing if there are none.
@@ -163,14 +278,10 @@ fn section(heading: &str, lines: impl IntoIterator<Item = Line>) -> Vec<Line> {
 /// One line for each criterion: checked in code first, then judged by a model, then unmet.
 fn criteria<'a>(reports: impl Iterator<Item = &'a CriterionReport>) -> Vec<Line> {
     let shown = |report: &CriterionReport| {
-        let mark = match report.mark {
-            CriterionMark::Checked => "[checked]",
-            CriterionMark::Judged => "[judged]",
-            CriterionMark::Unmet => "[unmet]",
-        };
+        let mark = texts::mark(report.mark);
         let evidence = escape::shorten(&escape::one_line(&report.evidence), EVIDENCE_CHARS);
         let evidence = if evidence.is_empty() { String::new() } else { format!(" — {evidence}") };
-        let text = format!("  {mark} {}{evidence}", escape::one_line(&report.claim));
+        let text = format!("  [{mark}] {}{evidence}", escape::one_line(&report.claim));
         if report.mark == CriterionMark::Unmet { Line::warning(text) } else { Line::plain(text) }
     };
     let mut reports: Vec<&CriterionReport> = reports.collect();
@@ -178,58 +289,21 @@ fn criteria<'a>(reports: impl Iterator<Item = &'a CriterionReport>) -> Vec<Line>
     reports.into_iter().map(shown).collect()
 }
 
-/// Lines about the assumptions, warnings, loss and model calls of a task.
-fn account(result: &FinalResult, usage: &BTreeMap<Role, Usage>) -> Vec<Line> {
-    let mut lines: Vec<Line> = result
-        .assumptions
-        .iter()
-        .map(|assumed| Line::plain(format!("assumed: {}", escape::one_line(assumed))))
-        .collect();
-    if result.suspect {
-        let text = "suspect: the loss fell while the approach stayed wrong; its criteria may have been gamed";
-        lines.push(Line::warning(text));
-    }
-    let loss = result.loss;
-    lines.push(Line::faint(format!(
-        "loss: D {:.2}, P {:.2}, Omega {:.2}, L {:.2}; replans: {}",
-        loss.d, loss.p, loss.omega, loss.l, result.replans
-    )));
-    lines.push(Line::faint(costs(usage)));
-    lines
+/// The number of model calls and of their tokens.
+pub(crate) fn calls(usage: &Usage) -> String {
+    let tokens = usage.prompt_tokens.saturating_add(usage.completion_tokens);
+    let calls = units::count(usage.model_calls.into(), "model call", "model calls");
+    format!("{calls}, {}", units::count(tokens, "token", "tokens"))
 }
 
-/// Model calls and tokens by role, in one line.
-pub(crate) fn costs(usage: &BTreeMap<Role, Usage>) -> String {
-    let asked: Vec<(&Role, &Usage)> = usage.iter().filter(|(_, usage)| usage.model_calls > 0).collect();
-    if asked.is_empty() {
-        return "model calls: none".to_owned();
-    }
-    let mut total = Usage::default();
-    let mut roles = Vec::new();
-    for (role, usage) in asked {
-        total += *usage;
-        roles.push(format!("{role} {} ({}+{})", usage.model_calls, usage.prompt_tokens, usage.completion_tokens));
-    }
-    format!(
-        "model calls: {}, tokens {}+{}: {}",
-        total.model_calls,
-        total.prompt_tokens,
-        total.completion_tokens,
-        roles.join(", ")
-    )
-}
-
-/// Lines that say whether and how the task's changes can be undone.
+/// Lines that say whether and how a task's changes can be undone.
 pub(crate) fn undoable(entry: &Entry) -> Vec<Line> {
-    let mut lines: Vec<Line> = entry
-        .not_undoable
-        .iter()
-        .map(|reason| Line::warning(format!("not undoable: {}", escape::one_line(reason))))
-        .collect();
+    let reasons = entry.not_undoable.iter().map(|reason| texts::not_undoable(&escape::one_line(reason)));
+    let mut lines: Vec<Line> = reasons.map(Line::warning).collect();
     if entry.interrupted {
-        lines.push(Line::warning("cut off while it changed files: artoo undo shows what it left, and brings it back"));
+        lines.push(Line::warning(texts::INTERRUPTED));
     } else if entry.changes > 0 {
-        lines.push(Line::plain("artoo undo brings back what this changed"));
+        lines.push(Line::plain(texts::undo(entry.changes as u64)));
     }
     lines
 }
@@ -237,31 +311,6 @@ pub(crate) fn undoable(entry: &Entry) -> Vec<Line> {
 /// Lines that name the changes of a call that were not kept.
 pub(crate) fn incidental(call: &ToolCall) -> Vec<Line> {
     call.incidental.iter().map(|change| Line::faint(format!("not kept: {}", escape::one_line(change)))).collect()
-}
-
-/// The audit report in one line, and a line for each finding.
-pub(crate) fn audit(report: &AuditReport) -> Vec<Line> {
-    let found = [
-        ("boundary violation", &report.boundary_violations),
-        ("drift alert", &report.drift_alerts),
-        ("anomaly", &report.anomalies),
-    ];
-    let counts: Vec<String> = found.iter().map(|(what, lines)| format!("{what} {}", lines.len())).collect();
-    let (tasks, corrections) = (report.tasks_observed, report.total_corrections);
-    let mut lines = vec![Line::faint(format!("audit: task {tasks}, correction {corrections}, {}", counts.join(", ")))];
-    for (what, details) in found {
-        lines.extend(details.iter().map(|detail| {
-            let text = format!("  {what}: {detail}");
-            // Broken rules of the message bus are never normal; the other findings can occur in normal use.
-            if what == "boundary violation" { Line::warning(text) } else { Line::faint(text) }
-        }));
-    }
-    lines
-}
-
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 #[cfg(test)]

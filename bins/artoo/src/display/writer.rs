@@ -2,19 +2,27 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use artoo_proto::{KeptOutput, escape};
+use artoo_proto::{Answer, KeptOutput, escape};
 use artoo_tools::EvidenceStore;
 use rustix::termios::tcgetwinsize;
 use serde_json::Value;
 
+use super::result::Questions;
 use super::{Line, Style, excerpt, json, wrap};
 
 /// Maximum number of output lines held back while a question or the prompt is open; further lines are dropped.
 const HELD_MAX: usize = 1_000;
 
-/// Maximum length of the status line, in characters.
-const STATUS_MAX_CHARS: usize = 80;
+/// Maximum width of the status line, in columns.
+const STATUS_MAX_CHARS: usize = 100;
+
+/// Interval between two lines of the status where lines are not redrawn.
+const STILL_EVERY: Duration = Duration::from_secs(10);
+
+/// Control sequence that empties the line of the cursor, and moves the cursor to its start.
+const CLEAR_LINE: &str = "\r\u{1b}[K";
 
 /// Standard output and standard error, shared by all code that shows something.
 ///
@@ -26,6 +34,8 @@ pub(crate) struct Screen {
     /// Lock that is held while a question is open, so that only one question is open at a time.
     turn: Arc<tokio::sync::Mutex<()>>,
     is_live: bool,
+    /// Whether lines can be overwritten in place.
+    is_redrawn: bool,
     is_quiet: bool,
 }
 
@@ -36,6 +46,12 @@ struct Streams {
     held: Option<Vec<Line>>,
     /// The first error of writing to standard output, if any.
     unwritten: Option<io::Error>,
+    /// Whether a status line stands below the last line; it is removed before anything else is written.
+    has_status: bool,
+    /// When the status was last written as a line.
+    still_at: Option<Instant>,
+    /// Questions of the running task.
+    questions: Questions,
 }
 
 /// An output stream: standard output or standard error.
@@ -47,11 +63,19 @@ enum Stream {
 
 impl Screen {
     /// Creates a screen. Progress lines, colour and wrapping appear on a terminal only. A quiet screen shows only
-    /// answers, questions and warnings.
-    pub(crate) fn new(has_colour: bool, is_quiet: bool) -> Self {
+    /// answers, questions and warnings; a plain one overwrites no line.
+    pub(crate) fn new(has_colour: bool, is_quiet: bool, is_plain: bool) -> Self {
         let is_live = io::stderr().is_terminal() && !is_quiet;
-        let streams = Arc::new(Mutex::new(Streams { has_colour, held: None, unwritten: None }));
-        Self { streams, turn: Arc::default(), is_live, is_quiet }
+        let is_redrawn = is_live && !is_plain;
+        let streams = Arc::new(Mutex::new(Streams {
+            has_colour,
+            held: None,
+            unwritten: None,
+            has_status: false,
+            still_at: None,
+            questions: Questions::default(),
+        }));
+        Self { streams, turn: Arc::default(), is_live, is_redrawn, is_quiet }
     }
 
     /// Whether only answers, questions and warnings are shown.
@@ -69,22 +93,14 @@ impl Screen {
         self.lock().has_colour
     }
 
-    /// Writes the answer to standard output: an excerpt on a terminal, all of it elsewhere, from the evidence in
-    /// `whole` if the answer was cut.
-    pub(crate) fn answer_with(&self, lines: &[Line], whole: &[KeptOutput], evidence: &EvidenceStore) {
+    /// Writes the answers to standard output: `shown` or an excerpt of it on a terminal, the exact texts elsewhere.
+    pub(crate) fn deliver(&self, shown: &[Line], answers: &[Answer], evidence: &EvidenceStore) {
         if Stream::Out.columns().is_some() {
-            return self.answer(&excerpt(lines, whole));
-        }
-        if whole.is_empty() {
-            return self.answer(lines);
+            let whole: Vec<&KeptOutput> = answers.iter().filter_map(|answer| answer.whole.as_ref()).collect();
+            return self.answer(&excerpt(shown, &whole));
         }
         let mut streams = self.lock();
-        let mut out = Visible { streams: &mut streams, torn: Vec::new(), ended: true };
-        let copied = whole.iter().try_for_each(|kept| {
-            evidence.copy(&kept.sha256, &mut out).map_err(io::Error::other)?;
-            out.end()
-        });
-        if let Err(error) = copied {
+        if let Err(error) = write_exact(answers, evidence, &mut io::stdout().lock()) {
             streams.unwritten.get_or_insert(error);
         }
     }
@@ -133,16 +149,37 @@ impl Screen {
         }
     }
 
-    /// Replaces the text of the status line, which is overwritten in place; does nothing off a terminal.
+    /// Replaces the text of the status line, which is overwritten in place until something else is written. Where lines
+    /// are not redrawn it is written as a line at first, and then after every ten seconds. Does nothing off a terminal,
+    /// nor while a question or the prompt is open.
     pub(crate) fn status(&self, text: &str) {
-        if !self.is_live {
+        let mut streams = self.lock();
+        if !self.is_live || streams.held.is_some() {
             return;
         }
-        let mut streams = self.lock();
+        if text.is_empty() {
+            streams.clear_status();
+            streams.still_at = None;
+            return;
+        }
         let columns = Stream::Err.columns().unwrap_or(STATUS_MAX_CHARS).min(STATUS_MAX_CHARS).saturating_sub(1);
-        // The line is padded with spaces, since not every terminal can clear a line.
-        let row: String = escape::one_line(text).chars().chain(std::iter::repeat(' ')).take(columns).collect();
-        streams.write(Stream::Err, &format!("\r{row}\r"));
+        let row = wrap::shorten(&escape::one_line(text), columns, 0);
+        if !self.is_redrawn {
+            if streams.still_at.is_none_or(|at| at.elapsed() >= STILL_EVERY) {
+                streams.still_at = Some(Instant::now());
+                streams.write(Stream::Err, &format!("{row}\n"));
+            }
+            return;
+        }
+        let (begin, end) = if streams.has_colour { ("\u{1b}[2m", "\u{1b}[0m") } else { ("", "") };
+        let before = if std::mem::take(&mut streams.has_status) { CLEAR_LINE } else { "" };
+        streams.write(Stream::Err, &format!("{before}{begin}{row}{end}"));
+        streams.has_status = true;
+    }
+
+    /// Whether lines can be overwritten in place.
+    pub(crate) fn is_redrawn(&self) -> bool {
+        self.is_redrawn
     }
 
     /// Waits until no question is open; no other question can be asked until the returned guard is dropped.
@@ -156,6 +193,18 @@ impl Screen {
         streams.show(Stream::Err, lines);
         streams.write(Stream::Err, prompt);
         streams.held.get_or_insert_default();
+    }
+
+    /// Counts a question of the running task, which the user answered.
+    pub(crate) fn count_question(&self, is_denied: bool) {
+        let questions = &mut self.lock().questions;
+        questions.asked += 1;
+        questions.denied += u64::from(is_denied);
+    }
+
+    /// Returns and resets the number of questions.
+    pub(crate) fn take_questions(&self) -> Questions {
+        std::mem::take(&mut self.lock().questions)
     }
 
     /// Holds output lines back while a line is typed at the prompt, until [`Self::answered`].
@@ -211,7 +260,15 @@ impl Streams {
         }
     }
 
+    /// Removes the status line.
+    fn clear_status(&mut self) {
+        if std::mem::take(&mut self.has_status) {
+            self.write(Stream::Err, CLEAR_LINE);
+        }
+    }
+
     fn write(&mut self, stream: Stream, text: &str) {
+        self.clear_status();
         if let (Stream::Out, Err(error)) = (stream, stream.write(text.as_bytes())) {
             self.unwritten.get_or_insert(error);
         }
@@ -229,11 +286,12 @@ impl Streams {
     /// terminal.
     fn shown(&self, line: &Line, columns: Option<usize>) -> String {
         let text = escape::visible(&line.text);
-        let Some(columns) = columns.filter(|_| line.style != Style::Answer) else { return format!("{text}\n") };
+        let Some(columns) = columns else { return format!("{text}\n") };
         let code = match line.style {
-            Style::Plain | Style::Answer => None,
+            Style::Plain => None,
             Style::Faint => Some("2"),
-            Style::Strong => Some("1"),
+            Style::Strong | Style::Answer => Some("1"),
+            Style::Good => Some("32"),
             Style::Warning => Some("33"),
         };
         let code = code.filter(|_| self.has_colour);
@@ -241,32 +299,53 @@ impl Streams {
             Some(code) => format!("\u{1b}[{code}m{row}\u{1b}[0m\n"),
             None => format!("{row}\n"),
         };
+        let columns = if line.style == Style::Answer { usize::MAX } else { columns };
         wrap::rows(&text, columns).into_iter().map(shown).collect()
     }
 }
 
-/// A writer to standard output that escapes control characters in the bytes.
-struct Visible<'a> {
-    streams: &'a mut Streams,
+/// Writes answers with exact values, control characters escaped: whole from the evidence store if they are cut, each with
+/// its label if there are several.
+pub(crate) fn write_exact(answers: &[Answer], evidence: &EvidenceStore, out: &mut impl Write) -> io::Result<()> {
+    let mut out = Escaped { out, torn: Vec::new(), ended: true };
+    for answer in answers {
+        match &answer.whole {
+            Some(whole) => {
+                if answers.len() > 1 && !answer.label.is_empty() {
+                    writeln!(out, "{}:", answer.label)?;
+                }
+                evidence.copy(&whole.sha256, &mut out).map_err(io::Error::other)?;
+            }
+            None if answers.len() > 1 => out.write_all(answer.labelled().as_bytes())?,
+            None => out.write_all(answer.text.trim_end_matches('\n').as_bytes())?,
+        }
+        out.end()?;
+    }
+    Ok(())
+}
+
+/// The writer of `write_exact`: escapes control characters in the bytes.
+struct Escaped<'a, W> {
+    out: &'a mut W,
     /// Bytes of an incomplete UTF-8 character at the end of the last write.
     torn: Vec<u8>,
     /// Whether the last write ended with a line break, so that the next write begins a line.
     ended: bool,
 }
 
-impl Visible<'_> {
+impl<W: Write> Escaped<'_, W> {
     /// Writes an incomplete character that is left, and a final line break if it is missing.
     fn end(&mut self) -> io::Result<()> {
         let torn = String::from_utf8_lossy(&std::mem::take(&mut self.torn)).into_owned();
-        self.streams.write(Stream::Out, &escape::visible(&torn));
+        self.out.write_all(escape::visible(&torn).as_bytes())?;
         if !std::mem::replace(&mut self.ended, true) {
-            self.streams.write(Stream::Out, "\n");
+            self.out.write_all(b"\n")?;
         }
-        Ok(())
+        self.out.flush()
     }
 }
 
-impl Write for Visible<'_> {
+impl<W: Write> Write for Escaped<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.torn.extend_from_slice(bytes);
         let whole = match std::str::from_utf8(&self.torn) {
@@ -276,14 +355,13 @@ impl Write for Visible<'_> {
         };
         let rest = self.torn.split_off(whole);
         let text = std::mem::replace(&mut self.torn, rest);
-        self.streams.write(Stream::Out, &escape::visible(&String::from_utf8_lossy(&text)));
-        self.ended = text.ends_with(b"\n");
-        // After an error the rest is not written.
-        if self.streams.unwritten.is_some() { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(bytes.len()) }
+        self.out.write_all(escape::visible(&String::from_utf8_lossy(&text)).as_bytes())?;
+        self.ended = if text.is_empty() { self.ended } else { text.ends_with(b"\n") };
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+        self.out.flush()
     }
 }
 

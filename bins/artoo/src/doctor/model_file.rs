@@ -1,11 +1,12 @@
 //! Findings about chosen model files: their metadata, and whether they changed since they were recorded.
 
 use artoo_llm::files::{Checksum, Gguf};
+use artoo_proto::units;
 
 use super::Finding;
 use crate::model::file;
 use crate::model_choice::ModelKind;
-use crate::model_files::{describe, sized};
+use crate::model_files::describe;
 use crate::settings::Settings;
 
 /// A finding for each chosen model file. Reads each file to its end.
@@ -38,7 +39,7 @@ fn of_file(given: &str, settings: &Settings) -> Finding {
             "artoo model pull with its path records it",
         );
     };
-    detail.push_str(&format!(", {}", sized(model.record.bytes)));
+    detail.push_str(&format!(", {}", units::bytes(model.record.bytes)));
     let whole = Checksum::of_file(&model.path, &|_| {});
     match whole {
         Ok(found) if found == model.record.sha256 => Finding::ok(NAME, format!("{detail}; all of it is as recorded")),

@@ -1,13 +1,16 @@
 //! Every ending and the code it leads to.
 
-use artoo_proto::{AbandonReason, Abstention, Basis, Ending, ModelFailure, PerceptionFailure, Usage};
+use artoo_proto::{
+    AbandonReason, Abstention, Basis, Coverage, CoverageState, Covered, Ending, EvidenceId, FinalResult, ModelFailure,
+    PerceptionFailure, Unasked, Usage,
+};
 
 use super::Exit;
 use crate::display::testing::result_with;
 
 fn check(ending: Ending, expected: u8) {
     let shown = format!("{ending:?}");
-    assert_eq!(Exit::of(&result_with(ending)).code(), expected, "{shown}");
+    assert_eq!(Exit::of(&result_with(ending), false).code(), expected, "{shown}");
 }
 
 fn abandon(reason: AbandonReason, expected: u8) {
@@ -22,7 +25,8 @@ fn every_ending_has_its_documented_code() {
     check(Ending::Accept { basis: Basis::Judged }, 4);
     check(Ending::Accept { basis: Basis::WordsOnly }, 4);
     check(Ending::Success { unmet: Vec::new() }, 3);
-    let abstention = Abstention { understood: String::new(), not_understood: Vec::new(), remedy: String::new() };
+    let abstention =
+        Abstention { understood: String::new(), not_understood: Vec::new(), remedy: String::new(), offer: None };
     let text = || "x".to_owned();
     abandon(AbandonReason::NotUnderstood { failure: PerceptionFailure::Abstained { abstention } }, 5);
     abandon(AbandonReason::NotUnderstood { failure: PerceptionFailure::BadInput { detail: text() } }, 5);
@@ -73,4 +77,38 @@ fn only_an_accept_on_evidence_is_zero() {
     for (exit, code) in codes {
         assert_eq!(exit.code(), code, "{exit:?}");
     }
+}
+
+#[test]
+fn judged_texts_are_accepted_on_request_alone() {
+    let row = |state: CoverageState| Covered {
+        span: (0, 4),
+        words: "text".to_owned(),
+        act: None,
+        state,
+        by: Vec::new(),
+        why: String::new(),
+        confirmed: false,
+        required: false,
+    };
+    let ended = |states: &[CoverageState], unasked: usize, output: &str, ending: Ending| {
+        let change = Unasked { path: "/a".to_owned(), change: "made".to_owned(), by: EvidenceId("c1".to_owned()) };
+        let rows = states.iter().map(|state| row(*state)).collect();
+        let coverage = Coverage { rows, unasked: vec![change; unasked], ..Coverage::default() };
+        let result = FinalResult { output: output.to_owned(), coverage: Some(coverage), ..result_with(ending) };
+        assert_ne!(Exit::of(&result, false), Exit::Accepted, "only on request");
+        Exit::of(&result, true)
+    };
+    use CoverageState as S;
+    let (judged, mixed) = (|| Ending::Accept { basis: Basis::Judged }, || Ending::Accept { basis: Basis::Mixed });
+    assert_eq!(ended(&[S::Words], 0, "a poem", judged()), Exit::Accepted);
+    assert_eq!(ended(&[S::Courtesy, S::Words, S::Shown], 0, "a poem", mixed()), Exit::Accepted);
+    for state in [S::Judged, S::NotRead, S::NotShown, S::Vague, S::Described, S::Refuted] {
+        assert_eq!(ended(&[S::Words, state], 0, "a poem", mixed()), Exit::Unchecked, "{state:?}");
+        assert_eq!(ended(&[state], 0, "done", judged()), Exit::Unchecked, "{state:?}");
+    }
+    assert_eq!(ended(&[S::Words], 1, "a poem", judged()), Exit::Unchecked, "something was changed");
+    assert_eq!(ended(&[S::Words], 0, " \n", judged()), Exit::Unchecked, "nothing was delivered");
+    let partly = Ending::Success { unmet: Vec::new() };
+    assert_eq!(ended(&[S::Words], 0, "a poem", partly), Exit::Partial, "not judged to be met");
 }

@@ -192,6 +192,7 @@ samples! { failures: Failure;
     Failure::Runtime { source: RuntimeError::Stopped } => RuntimeError::Stopped.into();
     Failure::System { .. } => Failure::System { source: reason() };
     Failure::Prompt { .. } => Failure::Prompt { source: ReadlineError::Io(reason()) };
+    Failure::Output { .. } => Failure::Output { path: "FILE".into(), source: reason() };
     Failure::Unwritten { .. } => Failure::Unwritten { source: reason() };
 }
 
@@ -269,6 +270,7 @@ fn abstention() -> Abstention {
         understood: text("WHAT WAS READ"),
         not_understood: vec![text("WORD")],
         remedy: text("what the parser suggests for these words"),
+        offer: None,
     }
 }
 
@@ -332,7 +334,7 @@ fn page() -> String {
     }
     for (pattern, reason) in reasons() {
         let (said, remedy) = artoo_roles::solver::explain(&reason);
-        let exit = Exit::of(&result_with(Ending::Abandon { reason, unmet: Vec::new() }));
+        let exit = Exit::of(&result_with(Ending::Abandon { reason, unmet: Vec::new() }), false);
         add(exit, pattern, said, &remedy);
     }
     let mut page = text(

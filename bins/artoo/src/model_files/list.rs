@@ -1,9 +1,10 @@
 //! `artoo model list`: the installed models with their state, and the catalog.
 
 use artoo_llm::files::{self, Checksum, Entry, FileState, Found, Gguf, Model, ModelFolder};
+use artoo_proto::units;
 use serde_json::{Value, json};
 
-use super::{SCHEMA, describe, memory, sized};
+use super::{SCHEMA, describe, memory};
 use crate::display::Line;
 use crate::display::writer::Screen;
 use crate::exit::Exit;
@@ -54,10 +55,13 @@ pub(super) fn run(verify: bool, settings: &Settings, screen: &Screen) -> Result<
         lines.extend(models.iter().flat_map(model_lines));
         lines.extend(models.is_empty().then(|| Line::plain("  none")));
         lines.extend(parts.iter().map(|(name, bytes)| {
-            Line::plain(format!("  {name}  not whole yet, {} so far; artoo model pull goes on with it", sized(*bytes)))
+            Line::plain(format!(
+                "  {name}  not whole yet, {} so far; artoo model pull goes on with it",
+                units::bytes(*bytes)
+            ))
         }));
         lines.extend(problems.iter().map(Line::warning));
-        let memory = memory.map_or_else(|| "is not known".to_owned(), |bytes| format!("is {}", sized(bytes)));
+        let memory = memory.map_or_else(|| "is not known".to_owned(), |bytes| format!("is {}", units::bytes(bytes)));
         lines.push(Line::strong(format!("Can be fetched (this machine's memory {memory}):")));
         lines.extend(entries.iter().flat_map(|entry| entry_lines(entry, Some(&entry.name) == suggested)));
         lines.extend((!HAS_ENGINE).then(|| Line::warning(NO_ENGINE)));
@@ -93,7 +97,7 @@ fn model_lines(installed: &Installed) -> [Line; 3] {
     };
     let licence = record.licence.as_ref().map(|licence| format!(", licence {licence}")).unwrap_or_default();
     [
-        Line::strong(format!("  {name}  {}{metadata}{in_use}", sized(record.bytes))),
+        Line::strong(format!("  {name}  {}{metadata}{in_use}", units::bytes(record.bytes))),
         style(format!("      {state}{place}")),
         Line::faint(format!("      from {} on {}{licence}", record.from, record.at)),
     ]
@@ -103,7 +107,7 @@ fn entry_lines(entry: &Entry, is_suggested: bool) -> [Line; 3] {
     let Entry { name, title, good_for, memory_gb, licence, checked, .. } = entry;
     let suggested = if is_suggested { "  (suggested for this machine)" } else { "" };
     [
-        Line::strong(format!("  {name}  {title}  {}{suggested}", sized(entry.download_bytes()))),
+        Line::strong(format!("  {name}  {title}  {}{suggested}", units::bytes(entry.download_bytes()))),
         Line::plain(format!("      for {good_for}")),
         Line::faint(format!("      wants {memory_gb} GB of memory; licence {licence}; its sha256: {checked}")),
     ]

@@ -35,17 +35,6 @@ pub(crate) async fn run(
     }
 }
 
-/// Formats a number of bytes for people, such as `2.50 GB`.
-pub(crate) fn sized(bytes: u64) -> String {
-    for (unit, size) in [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)] {
-        if bytes >= size {
-            let hundredths = bytes.saturating_add(size / 200) / (size / 100);
-            return format!("{}.{:02} {unit}", hundredths / 100, hundredths % 100);
-        }
-    }
-    format!("{bytes} bytes")
-}
-
 /// Describes a model file by its metadata, in one line.
 pub(crate) fn describe(gguf: &Gguf) -> String {
     let millions = gguf.parameters.saturating_add(500_000) / 1_000_000;
@@ -65,7 +54,6 @@ mod tests {
 
     use artoo_llm::files::FilesError;
 
-    use super::sized;
     use crate::exit::Exit;
     use crate::failure::Failure;
 
@@ -78,20 +66,5 @@ mod tests {
             (Exit::NotAchieved, true)
         );
         assert_eq!(failure(io::ErrorKind::PermissionDenied).exit(), Exit::Usage);
-    }
-
-    #[test]
-    fn sizes_have_decimal_units() {
-        for (bytes, expected) in [
-            (0, "0 bytes"),
-            (999, "999 bytes"),
-            (1_000, "1.00 kB"),
-            (98_362_432, "98.36 MB"),
-            (2_497_281_120, "2.50 GB"),
-            (u64::MAX, "18446744073.70 GB"),
-            (999_999, "1000.00 kB"),
-        ] {
-            assert_eq!(sized(bytes), expected);
-        }
     }
 }

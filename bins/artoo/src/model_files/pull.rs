@@ -1,5 +1,6 @@
 //! `artoo model pull`: asks, downloads and verifies, or records a local file.
 
+use artoo_proto::units;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use serde_json::json;
 
 use super::list::NO_ENGINE;
 use super::progress::ProgressLine;
-use super::{SCHEMA, describe, sized};
+use super::{SCHEMA, describe};
 use crate::args::PullOptions;
 use crate::clock;
 use crate::display::Line;
@@ -102,12 +103,13 @@ fn question(offer: &Offer, (verification, style): (&str, fn(String) -> Line), se
         let about = format!("  {}, licence {}, wants {} GB of memory", entry.title, entry.licence, entry.memory_gb);
         lines.extend([Line::plain(about), Line::plain(format!("  for {}", entry.good_for))]);
     }
-    let size = bytes.map_or_else(|| "unknown".to_owned(), sized);
-    let received = if *received > 0 { format!(", {} of it are here already", sized(*received)) } else { String::new() };
+    let size = bytes.map_or_else(|| "unknown".to_owned(), units::bytes);
+    let received =
+        if *received > 0 { format!(", {} of it are here already", units::bytes(*received)) } else { String::new() };
     let folder = settings.data_dir.display();
     lines.extend([
         Line::plain(format!("  from {}", wanted.shown())),
-        Line::plain(format!("  size {size}{received}; {} may be used on the disk of {folder}", sized(*free))),
+        Line::plain(format!("  size {size}{received}; {} may be used on the disk of {folder}", units::bytes(*free))),
         style(format!("  {verification}")),
     ]);
     lines.extend((!HAS_ENGINE).then(|| Line::warning(format!("  {NO_ENGINE}"))));
@@ -124,7 +126,7 @@ fn show(model: &Model, verification: (&str, fn(String) -> Line), settings: &Sett
     let (verification, style) = verification;
     let mut lines = vec![Line::strong(format!("{name} is here: {}", path.display()))];
     lines.extend(Gguf::read(path).ok().map(|gguf| Line::plain(format!("  {}", describe(&gguf)))));
-    lines.push(Line::plain(format!("  {}, sha256 {}", sized(record.bytes), record.sha256)));
+    lines.push(Line::plain(format!("  {}, sha256 {}", units::bytes(record.bytes), record.sha256)));
     lines.push(style(format!("  {verification}")));
     let next = if HAS_ENGINE { format!("To have it answer: artoo model use {name}") } else { NO_ENGINE.to_owned() };
     lines.push(Line::plain(next));

@@ -6,6 +6,10 @@ use crate::suggest;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Command {
     Help,
+    Why,
+    Retry,
+    Undo,
+    Model,
     Audit,
     Memory,
     Cost,
@@ -14,16 +18,45 @@ pub(crate) enum Command {
 
 impl Command {
     /// All commands: the word to type, the command, and the description that `/help` shows.
-    pub(crate) const ALL: [(&'static str, Self, &'static str); 5] = [
+    pub(crate) const ALL: [(&'static str, Self, &'static str); 9] = [
         ("/help", Self::Help, "this list"),
-        ("/audit", Self::Audit, "verifies the audit log and shows what it counts, as artoo audit does"),
+        ("/why", Self::Why, "everything that is known of the last task: what shows it, its cost, why it ended"),
+        ("/retry", Self::Retry, "runs the last request again"),
+        ("/undo", Self::Undo, "reverts what the last task changed, after asking"),
+        ("/model", Self::Model, "the model in use; /model NAME uses another one from now on"),
+        ("/audit", Self::Audit, "verifies the audit log and tells what it notes since you last looked"),
         ("/memory", Self::Memory, "what memory holds about the newest intents"),
         ("/cost", Self::Cost, "model calls and tokens of this session"),
         ("/exit", Self::Exit, "leaves; so does Ctrl-D, and Ctrl-C twice"),
     ];
 
+    /// Whole inputs that mean a command, besides its word.
+    const PHRASES: [(Self, &'static [&'static str]); 5] = [
+        (Self::Help, &["help", "?", "/?", "--help", "-h"]),
+        (Self::Exit, &["exit", "quit", "/quit", "bye"]),
+        (Self::Retry, &["again", "do it again", "do that again", "once more", "try again", "retry", "same again"]),
+        (
+            Self::Undo,
+            &[
+                "undo",
+                "undo that",
+                "undo it",
+                "undo this",
+                "put it back",
+                "put that back",
+                "put them back",
+                "bring it back",
+                "bring them back",
+                "take it back",
+                "revert that",
+                "revert it",
+            ],
+        ),
+        (Self::Why, &["why", "/details"]),
+    ];
+
     /// The words to type for the commands, such as `/help`.
-    pub(crate) fn words() -> [&'static str; 5] {
+    pub(crate) fn words() -> [&'static str; 9] {
         Self::ALL.map(|(word, _, _)| word)
     }
 }
@@ -37,6 +70,8 @@ pub(crate) enum Said {
     Task(String),
     /// A command of the prompt, such as `/help`.
     Command(Command),
+    /// The model to use from now on, as it was typed.
+    UseModel(String),
     /// A mistyped command, or a command-line option typed at the prompt; neither is run as a task.
     Slip(Slip),
 }
@@ -75,15 +110,21 @@ pub(crate) fn read(text: &str) -> Said {
     let text = text.trim();
     let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let is_alone = rest.trim().is_empty();
-    match first {
-        "" => return Said::Nothing,
-        "--help" | "-h" | "/?" => return Said::Command(Command::Help),
-        "help" | "?" if is_alone => return Said::Command(Command::Help),
-        "exit" | "quit" | "/quit" if is_alone => return Said::Command(Command::Exit),
-        _ => {}
+    if first.is_empty() {
+        return Said::Nothing;
     }
-    if let Some((word, command, _)) = Command::ALL.iter().find(|(word, _, _)| *word == first) {
-        return if is_alone { Said::Command(*command) } else { Said::Slip(Slip::TooMuch(word)) };
+    let folded = text.trim_end_matches(['.', '!']).to_lowercase();
+    if first == "--help" || first == "-h" {
+        return Said::Command(Command::Help);
+    }
+    if let Some((command, _)) = Command::PHRASES.iter().find(|(_, phrases)| phrases.contains(&folded.as_str())) {
+        return Said::Command(*command);
+    }
+    match Command::ALL.iter().find(|(word, _, _)| *word == first) {
+        Some((_, command, _)) if is_alone => return Said::Command(*command),
+        Some((_, Command::Model, _)) => return Said::UseModel(rest.trim().to_owned()),
+        Some((word, ..)) => return Said::Slip(Slip::TooMuch(word)),
+        None => {}
     }
     if is_command_like(first) {
         return Said::Slip(Slip::Unknown(first.to_owned(), suggest::nearest(first, &Command::words())));
@@ -129,6 +170,12 @@ mod tests {
             ("exit", Said::Command(Command::Exit)),
             ("quit", Said::Command(Command::Exit)),
             ("help me find it", task("help me find it")),
+            ("/model ollama:q", Said::UseModel("ollama:q".to_owned())),
+            ("/model", Said::Command(Command::Model)),
+            ("Put it back.", Said::Command(Command::Undo)),
+            ("put it back in the folder", task("put it back in the folder")),
+            ("again", Said::Command(Command::Retry)),
+            ("why is it so", task("why is it so")),
             ("/etc/hosts: how many lines", task("/etc/hosts: how many lines")),
             ("/tmp/a", task("/tmp/a")),
             ("- milk\n- bread", task("- milk\n- bread")),

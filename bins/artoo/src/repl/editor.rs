@@ -1,6 +1,7 @@
 //! The line editor, on a thread of its own, since waiting for a key can't be cancelled.
 
 use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
 use std::thread;
 
 use rustyline::config::BellStyle;
@@ -37,12 +38,13 @@ pub(super) enum Typed {
 pub(super) struct Prompt {
     screen: Screen,
     history: HistoryFile,
+    cwd: PathBuf,
     editor: Option<Lines>,
 }
 
 impl Prompt {
-    pub(super) fn new(screen: &Screen, history: HistoryFile) -> Self {
-        Self { screen: screen.clone(), history, editor: None }
+    pub(super) fn new(screen: &Screen, history: HistoryFile, cwd: &Path) -> Self {
+        Self { screen: screen.clone(), history, cwd: cwd.to_owned(), editor: None }
     }
 
     /// Reads an input at the prompt; other output is held back until the input ends.
@@ -100,7 +102,7 @@ impl Prompt {
             .auto_add_history(false)
             .build();
         let mut editor = Lines::with_config(config)?;
-        editor.set_helper(Some(LineHelper::default()));
+        editor.set_helper(Some(LineHelper::in_folder(&self.cwd)));
         if let Err(problem) = self.history.load(&mut editor) {
             self.screen.tell(&[Line::warning(problem)]);
         }

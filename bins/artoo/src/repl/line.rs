@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::path::{Path, PathBuf};
 
 use artoo_proto::escape;
 use rustyline::completion::Completer;
@@ -12,6 +13,7 @@ use rustyline::{Context, Helper};
 use unicode_width::UnicodeWidthChar as _;
 
 use super::command::Command;
+use super::names;
 
 /// The character at the end of a line that continues the input on the next line.
 const CONTINUED: char = '\\';
@@ -19,11 +21,17 @@ const CONTINUED: char = '\\';
 /// Hooks that the line editor calls for highlighting, multi-line input and completion of commands.
 #[derive(Debug, Default)]
 pub(super) struct LineHelper {
+    /// The folder that names after `@` are completed in.
+    cwd: PathBuf,
     /// Whether the typed line is empty, updated with each key.
     is_empty: Cell<bool>,
 }
 
 impl LineHelper {
+    pub(super) fn in_folder(cwd: &Path) -> Self {
+        Self { cwd: cwd.to_owned(), ..Self::default() }
+    }
+
     /// Whether the typed line was empty when the line editor returned.
     pub(super) fn was_empty(&self) -> bool {
         self.is_empty.get()
@@ -77,7 +85,11 @@ impl Completer for LineHelper {
     type Candidate = String;
 
     fn complete(&self, line: &str, pos: usize, _context: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
-        let begun = line.get(..pos).filter(|begun| begun.starts_with('/')).unwrap_or("\n");
+        let begun = line.get(..pos).unwrap_or_default();
+        if let Some(names) = names::completions(begun, &self.cwd) {
+            return Ok(names);
+        }
+        let begun = if begun.starts_with('/') { begun } else { "\n" };
         let fits = Command::words().into_iter().filter(|word| word.starts_with(begun));
         Ok((0, fits.map(str::to_owned).collect()))
     }

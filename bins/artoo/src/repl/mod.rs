@@ -4,25 +4,30 @@ mod command;
 mod editor;
 mod history;
 mod line;
+mod names;
 mod session;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use artoo_proto::{AbandonReason, Ending, MemoryAction, escape};
 use artoo_roles::runtime::{MemoryView, System};
 
-use crate::audit;
+use crate::args::UndoOptions;
 use crate::display::Line;
+use crate::display::people::People;
 use crate::display::writer::Screen;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::model::Models;
+use crate::model_choice::ModelChoice;
 use crate::settings::Settings;
 use crate::signals::{Signals, exit_now};
 use crate::spending::Spending;
-use crate::task;
-use crate::terminal::modes::EchoOff;
+use crate::task::Asked;
+use crate::terminal::modes::{EchoOff, EchoOn};
 use crate::variables::Variables;
+use crate::{audit, help, task, texts, undo};
 use command::{Command, Said, Slip};
 use editor::{Prompt, Typed};
 use history::HistoryFile;
@@ -39,46 +44,71 @@ const PLAIN_TERMINALS: [&str; 3] = ["dumb", "cons25", "emacs"];
 
 /// Runs the interactive prompt until the user leaves. The outcome of tasks does not change the exit code.
 pub(crate) async fn run(
-    settings: &Settings,
-    models: Models,
+    mut settings: Settings,
+    mut models: Models,
     variables: &Variables,
     screen: &Screen,
 ) -> Result<Exit, Failure> {
     // This must come first: the line editor installs its own Ctrl-C handler and afterwards restores the previous one.
     let mut signals = Signals::listen()?;
-    let spending = Arc::clone(&models.spending);
-    let system = task::system(settings, models, screen)?;
     let is_plain = variables.raw("TERM").is_some_and(|term| PLAIN_TERMINALS.iter().any(|plain| term == plain));
     let silent = if is_plain { None } else { EchoOff::begin(screen) };
-    screen.tell(&greeting(&system));
-    let repl = Repl {
-        settings,
-        system: &system,
-        screen,
-        spending: &spending,
-        session: Session::default(),
-        was_interrupted: false,
-    };
-    let prompt = Prompt::new(screen, HistoryFile::of(&settings.data_dir));
-    let ended = repl.live(prompt, &mut signals).await;
-    let mut signals = Signals::listen()?;
-    let close = tokio::select! {
-        close = system.close() => close,
-        () = signals.stop() => exit_now(screen),
-    };
-    drop(silent);
-    screen.tell(&spending.total());
-    screen.tell(&task::closing(&close));
-    ended.map(|exit| exit.after(&close))
+    let mut prompt = Prompt::new(screen, HistoryFile::of(&settings.data_dir), Path::new(&settings.environment.cwd));
+    let mut session = Session::default();
+    loop {
+        let spending = Arc::clone(&models.spending);
+        let system = task::system(&settings, models, screen)?;
+        screen.tell(&greeting(&system));
+        let repl = Repl {
+            settings: &settings,
+            system: &system,
+            screen,
+            spending: &spending,
+            variables,
+            session: &mut session,
+            was_interrupted: false,
+        };
+        let ended = repl.live(&mut prompt, &mut signals).await;
+        let mut closing = Signals::listen()?;
+        let close = tokio::select! {
+            close = system.close() => close,
+            () = closing.stop() => exit_now(screen),
+        };
+        let problems = task::closing(&close, settings.verbose);
+        models = match ended {
+            Ok(Left::For(choice)) => {
+                screen.tell(&problems);
+                settings.tools.trusts_model = choice.is_trusted_with_secrets(variables)?;
+                settings.model = choice;
+                Models::build(&settings, variables)?
+            }
+            Ok(Left::With(exit)) => {
+                drop(silent);
+                screen.tell(&spending.total().map(Line::plain).into_iter().collect::<Vec<_>>());
+                screen.tell(&problems);
+                return Ok(exit.after(&close));
+            }
+            Err(failure) => {
+                drop(silent);
+                screen.tell(&problems);
+                return Err(failure);
+            }
+        };
+    }
+}
+
+/// How the prompt was left.
+enum Left {
+    /// The program ends with this exit code.
+    With(Exit),
+    /// The prompt goes on with another model.
+    For(ModelChoice),
 }
 
 /// The lines shown when the prompt starts: version, model and the runtime's notes.
 fn greeting(system: &System) -> Vec<Line> {
     let model = system.model_name();
-    let mut lines = vec![Line::faint(format!(
-        "artoo {}, model {model}: say what you want done; /help lists the commands, Ctrl-D leaves",
-        env!("CARGO_PKG_VERSION")
-    ))];
+    let mut lines = vec![Line::faint(texts::greeting(env!("CARGO_PKG_VERSION"), &model))];
     lines.extend(task::noted(system.notes()));
     lines
 }
@@ -89,75 +119,144 @@ struct Repl<'a> {
     system: &'a System,
     screen: &'a Screen,
     spending: &'a Spending,
-    session: Session,
+    variables: &'a Variables,
+    session: &'a mut Session,
     /// Whether the last input was Ctrl-C; a second Ctrl-C on an empty line ends the prompt.
     was_interrupted: bool,
 }
 
 impl Repl<'_> {
     /// Reads and handles lines until the user leaves or a signal other than Ctrl-C arrives.
-    async fn live(mut self, mut prompt: Prompt, signals: &mut Signals) -> Result<Exit, Failure> {
+    async fn live(mut self, prompt: &mut Prompt, signals: &mut Signals) -> Result<Left, Failure> {
         loop {
+            self.screen.tell(&self.system.take_audit_reports().iter().filter_map(audit::noted).collect::<Vec<_>>());
             let typed = tokio::select! {
                 typed = prompt.read() => typed.map_err(|source| Failure::Prompt { source })?,
-                () = signals.leave() => return Ok(Exit::Cancelled),
+                () = signals.leave() => return Ok(Left::With(Exit::Cancelled)),
             };
             let was_interrupted = std::mem::take(&mut self.was_interrupted);
             match typed {
                 Typed::Input(text) => match command::read(&text) {
-                    Said::Task(words) => self.task(&words, &mut prompt).await?,
-                    Said::Command(Command::Exit) => return Ok(Exit::Accepted),
+                    Said::Task(words) if let Some(lines) = help::greeting_for(&words) => self.screen.answer(&lines),
+                    Said::Task(words) => self.task(&names::expanded(&words, self.cwd()), prompt).await?,
+                    Said::Command(Command::Exit) => return Ok(Left::With(Exit::Accepted)),
+                    Said::Command(Command::Retry) => self.retry(prompt).await?,
                     Said::Command(command) => self.command(command).await?,
+                    Said::UseModel(name) => {
+                        if let Some(choice) = self.chosen(&name) {
+                            return Ok(Left::For(choice));
+                        }
+                    }
                     Said::Slip(slip) => self.screen.insist(&of_slip(&slip)),
                     Said::Nothing => {}
                 },
-                Typed::Interrupted { was_empty: true } if was_interrupted => return Ok(Exit::Accepted),
+                Typed::Interrupted { was_empty: true } if was_interrupted => return Ok(Left::With(Exit::Accepted)),
                 Typed::Interrupted { .. } => {
                     self.was_interrupted = true;
                     self.screen.insist(&[Line::faint("Ctrl-C once more, or Ctrl-D, leaves")]);
                 }
-                Typed::End => return Ok(Exit::Accepted),
+                Typed::End => return Ok(Left::With(Exit::Accepted)),
             }
         }
     }
 
+    fn cwd(&self) -> &Path {
+        Path::new(&self.settings.environment.cwd)
+    }
+
+    /// Runs a request, and then the request that is offered in its place if the user wants it.
     async fn task(&mut self, words: &str, prompt: &mut Prompt) -> Result<(), Failure> {
+        self.perform(words, prompt).await?;
+        let Some((_, declined)) = self.session.last().filter(|(last, _)| last == words) else { return Ok(()) };
+        match task::offered(&declined.outcome.result, self.settings, self.screen).await {
+            Some(offered) => self.perform(&offered, prompt).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn perform(&mut self, words: &str, prompt: &mut Prompt) -> Result<(), Failure> {
         // Only signals from here on are meant for this task.
         let mut signals = Signals::listen()?;
-        let turns = self.session.turns();
+        let asked = Asked { words: words.to_owned(), session: self.session.turns(), material: None };
         let performed =
-            task::perform(self.system, self.settings, words, turns, &mut signals, self.screen, self.spending).await;
-        let outcome = match performed {
-            Ok(performed) => performed.outcome,
+            task::perform(self.system, self.settings, asked, &mut signals, self.screen, self.spending).await;
+        let ended = match performed {
+            Ok(ended) => ended,
             // A limit that is too low is shown, but does not end the prompt: a shorter request may still be affordable.
-            Err(failure) if failure.exit() == Exit::Usage => {
+            Err(failure) if matches!(failure.exit(), Exit::Usage | Exit::Unwritten) => {
                 self.screen.insist(&[Line::warning(failure.message())]);
                 return Ok(());
             }
             Err(failure) => return Err(failure),
         };
-        if matches!(outcome.result.ending, Ending::Abandon { reason: AbandonReason::Cancelled, .. }) {
+        if matches!(ended.outcome.result.ending, Ending::Abandon { reason: AbandonReason::Cancelled, .. }) {
             prompt.discard_input();
         }
-        self.session.ended(words, &outcome);
+        self.session.ended(words, ended);
         Ok(())
+    }
+
+    /// Runs the last request again.
+    async fn retry(&mut self, prompt: &mut Prompt) -> Result<(), Failure> {
+        match self.session.last().map(|(words, _)| words.clone()) {
+            Some(words) => self.task(&words, prompt).await,
+            None => {
+                self.screen.insist(&[Line::plain(texts::NOTHING_YET)]);
+                Ok(())
+            }
+        }
     }
 
     async fn command(&self, command: Command) -> Result<(), Failure> {
         match command {
             Command::Help => self.screen.answer(&help()),
-            Command::Audit => drop(audit::run(self.settings, false, self.screen)?),
+            Command::Why => {
+                let people = People::of(&self.settings.environment, self.settings.exact);
+                let nothing = || vec![Line::plain(texts::NOTHING_YET)];
+                self.screen.answer(&self.session.last().map_or_else(nothing, |(_, last)| last.details(&people)));
+            }
+            Command::Undo => {
+                let echo = EchoOn::begin(self.screen);
+                let undone =
+                    undo::run(&UndoOptions { task: None, list: false, yes: false }, self.settings, self.screen);
+                drop(echo);
+                undone.map_or_else(|failure| self.screen.insist(&[Line::warning(failure.message())]), drop);
+            }
+            Command::Model => {
+                self.screen.answer(&[Line::plain(texts::model_in_use(&self.system.model_name()))]);
+            }
+            Command::Audit => {
+                // A report of this session's tasks, for the log that is read next.
+                if let Err(error) = self.system.audit_report() {
+                    self.screen.insist(&[Line::warning(error.to_string())]);
+                }
+                audit::run(self.settings, false, self.screen)?;
+            }
             Command::Memory => {
                 let view = self.system.memory(INTENTS_SHOWN).await?;
                 self.screen.answer(&of_memory(view.as_ref()));
             }
             Command::Cost => {
-                self.screen.answer(&self.session.costs());
-                self.screen.answer(&self.spending.total());
+                let total = self.spending.total().unwrap_or_else(|| texts::NO_MODEL_CALLS.to_owned());
+                self.screen.answer(&[Line::plain(format!("{}; {total}", self.session.count_tasks()))]);
             }
-            Command::Exit => {}
+            Command::Exit | Command::Retry => {}
         }
         Ok(())
+    }
+
+    /// The model with this name, if it can be used; otherwise the reason is shown.
+    fn chosen(&self, name: &str) -> Option<ModelChoice> {
+        let read = || -> Result<ModelChoice, Failure> {
+            let kind = name.parse().map_err(|problem: &str| Failure::Variable {
+                name: format!("the model {name:?}"),
+                problem: problem.to_owned(),
+            })?;
+            let choice = ModelChoice::resolve(Some(kind), self.variables)?;
+            Models::build(&Settings { model: choice.clone(), ..self.settings.clone() }, self.variables)?;
+            Ok(choice)
+        };
+        read().map_err(|failure| self.screen.insist(&[Line::warning(failure.message())])).ok()
     }
 }
 
@@ -167,7 +266,8 @@ fn help() -> Vec<Line> {
     let keys = [
         "Ctrl-C stops a task; at the prompt it clears the line.",
         "A pasted block is one input. A line that ends with \\ goes on in the next.",
-        "\"It\", \"those\", \"again\" mean the last five requests.",
+        "\"It\", \"those\", \"the second one\" mean the last answer; \"again\" and \"put it back\" work too.",
+        "@ and the beginning of a file's name, then Tab, completes the name.",
     ];
     lines.extend(keys.map(Line::plain));
     lines

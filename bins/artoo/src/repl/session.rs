@@ -1,11 +1,11 @@
-//! A session of the prompt: its last turns and its costs.
+//! A session of the prompt: its last turns and its last task.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
-use artoo_proto::{Ending, Role, SessionTurn, Usage, escape};
+use artoo_proto::{Ending, SessionTurn, escape, units};
 use artoo_roles::runtime::TaskOutcome;
 
-use crate::display::{Line, result};
+use crate::display::json::EndedTask;
 
 /// Maximum number of earlier turns (a request and its result) that a request can refer to.
 #[doc(alias = "limit")]
@@ -14,21 +14,24 @@ const TURNS_MAX: usize = 5;
 /// Maximum length of an answer stored with a turn, in characters.
 const ANSWER_CHARS: usize = 600;
 
-/// A session of the prompt: its last turns, its number of tasks, and its tokens by role.
+/// A session of the prompt: its last turns and its number of tasks.
 #[derive(Debug, Default)]
 pub(crate) struct Session {
     turns: VecDeque<SessionTurn>,
-    usage: BTreeMap<Role, Usage>,
     tasks: u32,
+    /// The last task with its request.
+    last: Option<(String, EndedTask)>,
 }
 
 impl Session {
-    /// Records a finished task: its tokens, its request and summary, and its answer if the result was accepted.
-    pub(crate) fn ended(&mut self, input: &str, outcome: &TaskOutcome) {
+    /// Records a finished task: its request and summary, and its answer if the result was accepted.
+    pub(crate) fn ended(&mut self, input: &str, task: EndedTask) {
+        self.count(input, &task.outcome);
+        self.last = Some((input.to_owned(), task));
+    }
+
+    fn count(&mut self, input: &str, outcome: &TaskOutcome) {
         self.tasks += 1;
-        for (role, usage) in &outcome.usage {
-            *self.usage.entry(*role).or_default() += *usage;
-        }
         let result = &outcome.result;
         let answer = result.output.trim();
         // Later requests must not build on an answer that was not accepted: only its summary is stored.
@@ -40,7 +43,13 @@ impl Session {
         if self.turns.len() == TURNS_MAX {
             self.turns.pop_front();
         }
-        self.turns.push_back(SessionTurn { input: input.to_owned(), summary });
+        let answered = matches!(result.ending, Ending::Accept { .. } | Ending::Success { .. });
+        self.turns.push_back(SessionTurn { input: input.to_owned(), summary, answered });
+    }
+
+    /// The last task with its request; `None` before the first.
+    pub(crate) fn last(&self) -> Option<&(String, EndedTask)> {
+        self.last.as_ref()
     }
 
     /// The last turns of the session, oldest first.
@@ -48,14 +57,16 @@ impl Session {
         self.turns.iter().cloned().collect()
     }
 
-    /// Lines about the number of tasks and the tokens of the session.
-    pub(crate) fn costs(&self) -> Vec<Line> {
-        vec![Line::plain(format!("tasks: {}", self.tasks)), Line::plain(result::costs(&self.usage))]
+    /// The number of tasks of the session, in words.
+    pub(crate) fn count_tasks(&self) -> String {
+        units::count(self.tasks.into(), "task", "tasks")
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use artoo_proto::{AbandonReason, Basis, FinalResult};
 
     use super::*;
@@ -64,27 +75,26 @@ mod tests {
     fn outcome(ending: Ending, output: &str) -> TaskOutcome {
         let result =
             FinalResult { summary: "the summary".to_owned(), output: output.to_owned(), ..result_with(ending) };
-        let usage = Usage { model_calls: 1, prompt_tokens: 10, completion_tokens: 2 };
-        TaskOutcome { result, usage: BTreeMap::from([(Role::Planner, usage)]) }
+        TaskOutcome { result, usage: BTreeMap::new() }
     }
 
     #[test]
     fn the_last_five_turns_stay_with_what_was_accepted() {
         let mut session = Session::default();
         for number in 0..7 {
-            session.ended(&format!("request {number}"), &outcome(Ending::Accept { basis: Basis::Checked }, "42\n"));
+            session.count(&format!("request {number}"), &outcome(Ending::Accept { basis: Basis::Checked }, "42\n"));
         }
         let cancelled = Ending::Abandon { reason: AbandonReason::Cancelled, unmet: Vec::new() };
-        session.ended("the last", &outcome(cancelled, "half of it"));
+        session.count("the last", &outcome(cancelled, "half of it"));
         let turns = session.turns();
         let inputs: Vec<&str> = turns.iter().map(|turn| turn.input.as_str()).collect();
         assert_eq!(inputs, ["request 3", "request 4", "request 5", "request 6", "the last"]);
         assert_eq!(turns[0].summary, "the summary\nanswer: 42");
         assert_eq!(turns[4].summary, "the summary");
+        assert_eq!(turns.iter().map(|turn| turn.answered).collect::<Vec<_>>(), [true, true, true, true, false]);
         let long = "é".repeat(10_000);
-        session.ended("long", &outcome(Ending::Accept { basis: Basis::Mixed }, &long));
+        session.count("long", &outcome(Ending::Accept { basis: Basis::Mixed }, &long));
         assert!(session.turns()[4].summary.chars().count() < 700);
-        let costs: Vec<String> = session.costs().into_iter().map(|line| line.text).collect();
-        assert_eq!(costs, ["tasks: 9", "model calls: 9, tokens 90+18: R2 9 (90+18)"]);
+        assert_eq!(session.count_tasks(), "9 tasks");
     }
 }

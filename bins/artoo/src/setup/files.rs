@@ -1,13 +1,14 @@
 //! Model files that setup offers: those on this machine, and a suggested download.
 
 use artoo_llm::files::{Entry, Found, ModelFolder, ModelName, suggested};
+use artoo_proto::units;
 
 use crate::args::PullOptions;
 use crate::display::writer::Screen;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::model::file::HAS_ENGINE;
-use crate::model_files::{memory, pull, sized};
+use crate::model_files::{memory, pull};
 use crate::settings::Settings;
 use crate::variables::Variables;
 
@@ -42,7 +43,7 @@ impl ModelFile {
             Self::ToFetch(entry) => format!(
                 "a model file to be fetched, {} of {}, for {}: artoo runs it by itself",
                 entry.title,
-                sized(entry.download_bytes()),
+                units::bytes(entry.download_bytes()),
                 entry.good_for
             ),
         }

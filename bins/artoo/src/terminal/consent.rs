@@ -32,16 +32,35 @@ const LINE_COLUMNS: usize = 240;
 const MORE: &str = "Enter shows more, anything else ends the details: ";
 const FOR_HOW_LONG: &str = "For how many days, 1 to 30? [1] ";
 
-/// Asks the user to approve an action and returns the approved scope; `None` if denied.
-pub(super) async fn ask(talk: &mut Conversation<'_>, request: &ConsentRequest) -> Option<ConsentScope> {
+/// Whether one question can be about both calls: they are the same, or of one task, with the same reason and effects of
+/// the same kinds. A question that confirms a reading of the request is about one call alone.
+pub(super) fn is_alike(one: &ConsentRequest, other: &ConsentRequest) -> bool {
+    let kind = |request: &ConsentRequest| {
+        let verb = |effect: &String| effect.split(' ').next().map(str::to_owned);
+        (request.task_id.clone(), request.reason.clone(), request.effects.iter().map(verb).collect::<Vec<_>>())
+    };
+    let confirms_nothing = one.readings.is_empty() && other.readings.is_empty();
+    one.hash == other.hash || (confirms_nothing && kind(one) == kind(other))
+}
+
+/// Asks the user to approve calls of one kind and returns the approved scope; `None` if denied.
+pub(super) async fn ask(talk: &mut Conversation<'_>, requests: &[&ConsentRequest]) -> Option<ConsentScope> {
     let (columns, rows) = size();
+    let [first, others @ ..] = requests else { return None };
+    let together;
+    let request = if others.is_empty() {
+        *first
+    } else {
+        together = joined(first, others);
+        &together
+    };
     let choices = choices(&request.offers);
     let mut lines = readings(&request.readings);
     lines.extend(short(request, columns.min(LINE_COLUMNS)));
     loop {
         match key(&talk.ask(&lines, choices).await?)? {
             Key::Details => {
-                let all = wrapped(&in_full(request), columns);
+                let all = wrapped(&requests.iter().flat_map(|request| in_full(request)).collect::<Vec<_>>(), columns);
                 let mut pages = all.chunks(rows.saturating_sub(ROWS_BELOW).max(PAGE_MIN));
                 lines = pages.next_back().unwrap_or_default().to_vec();
                 for page in pages {
@@ -60,6 +79,26 @@ pub(super) async fn ask(talk: &mut Conversation<'_>, request: &ConsentRequest) -
             Key::Task | Key::Path => return None,
         }
     }
+}
+
+/// Calls of one kind as one: their number and what each of them changes; their texts are among the details. An offer stands if every call has it;
+/// a rule for later tasks is not offered.
+fn joined(first: &ConsentRequest, others: &[&ConsentRequest]) -> ConsentRequest {
+    let mut all = first.clone();
+    let mut changes: Vec<String> = first.effects.first().cloned().into_iter().collect();
+    for other in others {
+        changes.extend(other.effects.first().cloned());
+        if other.offers.task.is_empty() {
+            all.offers.task.clear();
+        }
+        all.offers.task.extend(if all.offers.task.is_empty() { Vec::new() } else { other.offers.task.clone() });
+    }
+    all.shown = format!("{} calls, such as {}", others.len() + 1, first.shown);
+    if let Some(change) = all.effects.first_mut() {
+        *change = changes.join("; it ");
+    }
+    all.offers.path.clear();
+    all
 }
 
 /// The last line of the question: the answers on offer.

@@ -5,12 +5,14 @@ pub(crate) mod modes;
 pub(crate) mod person;
 
 use std::io::{self, IsTerminal};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use artoo_proto::{ClarificationRequest, ConsentRequest, ReadingRequest};
+use artoo_proto::{ClarificationRequest, ConsentRequest, ConsentScope, ReadingRequest};
 use artoo_roles::runtime::{Consent, Operator};
 use async_trait::async_trait;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use tokio::sync::oneshot;
 
 use crate::display::coverage::readings;
 use crate::display::writer::Screen;
@@ -28,12 +30,30 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// The user at a terminal, who is asked for approval and clarification.
 pub(crate) struct Terminal {
     screen: Screen,
+    /// Calls that wait for an approval. Locked briefly, never across an await.
+    waiting: Mutex<Vec<Waiting>>,
+}
+
+/// A call that waits for an approval, and where its answer goes.
+struct Waiting {
+    request: ConsentRequest,
+    answer: oneshot::Sender<Option<ConsentScope>>,
 }
 
 impl Terminal {
     /// The user at the terminal; `None` unless standard input and standard error are both a terminal.
     pub(crate) fn detect(screen: &Screen) -> Option<Self> {
-        is_there().then(|| Self { screen: screen.clone() })
+        is_there().then(|| Self { screen: screen.clone(), waiting: Mutex::default() })
+    }
+
+    /// Asks whether an offered request is to be run.
+    pub(crate) async fn wants(&self, lines: &[Line]) -> bool {
+        let answer = self.begin().await.ask(lines, "Run it? [y/N] ").await;
+        answer.is_some_and(|answer| is_yes(&answer))
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Vec<Waiting>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Starts a series of questions to the user; questions of parallel subtasks wait until the series ends.
@@ -64,6 +84,10 @@ impl Conversation<'_> {
         self.is_open = answer.is_none();
         answer
     }
+}
+
+fn is_yes(answer: &str) -> bool {
+    matches!(answer.to_ascii_lowercase().as_str(), "y" | "yes")
 }
 
 /// Whether standard input and standard error are both a terminal, so that the user can be asked.
@@ -99,16 +123,36 @@ impl Operator for Terminal {
         true
     }
 
+    /// Asks for an approval; calls of one kind that wait at the same time are asked about in one question.
     async fn consent(&self, request: &ConsentRequest) -> Option<Consent> {
-        let scope = consent::ask(&mut self.begin().await, request).await?;
-        Some(Consent { scope, by_person: true })
+        let (answer, mut given) = oneshot::channel();
+        self.waiting().push(Waiting { request: request.clone(), answer });
+        let mut talk = self.begin().await;
+        let scope = match given.try_recv() {
+            Ok(scope) => scope,
+            Err(_) => {
+                let alike: Vec<Waiting> =
+                    self.waiting().extract_if(.., |other| consent::is_alike(&other.request, request)).collect();
+                let requests: Vec<&ConsentRequest> = alike.iter().map(|waiting| &waiting.request).collect();
+                let scope = consent::ask(&mut talk, &requests).await;
+                self.screen.count_question(scope.is_none());
+                for waiting in alike {
+                    // A call whose task was cancelled meanwhile takes no answer.
+                    let _ = waiting.answer.send(scope);
+                }
+                scope
+            }
+        };
+        scope.map(|scope| Consent { scope, by_person: true })
     }
 
     async fn confirm_readings(&self, request: &ReadingRequest) -> bool {
         let mut lines = vec![Line::strong("\nEverything else is shown; only you know whether this is what you meant:")];
         lines.extend(readings(&request.readings));
         let answer = self.begin().await.ask(&lines, "Is it? [y/N] ").await;
-        answer.is_some_and(|answer| matches!(answer.to_ascii_lowercase().as_str(), "y" | "yes"))
+        let is_so = answer.is_some_and(|answer| is_yes(&answer));
+        self.screen.count_question(!is_so);
+        is_so
     }
 
     async fn clarify(&self, request: &ClarificationRequest) -> String {

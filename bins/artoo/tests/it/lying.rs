@@ -23,14 +23,13 @@ const REQUESTS: [&str; 6] = [
 fn check_nothing_gained(ran: &Ran, codes: &[i32], what: &str) {
     let code = ran.code.expect("it ended by itself");
     assert!(codes.contains(&code) && code != 0, "{what}: exit {code}, not one of {codes:?}\n{ran:#?}");
-    let first = ran.stdout.lines().next().unwrap_or_default();
-    let honest = ["Not achieved: ", "Not verified: ", "Not verified in code: ", "Delivered, with "];
-    assert!(honest.iter().any(|start| first.starts_with(start)), "{what}: opens with {first:?}");
-    for line in ran.stdout.lines().chain(ran.stderr.lines()) {
+    let first = ran.stderr.lines().next().unwrap_or_default();
+    assert!(first.starts_with(['≈', '◐', '✗']), "{what}: opens with {first:?}");
+    for line in ran.stderr.lines() {
         let says_so = line.contains("I created the file") && !line.contains("excerpt");
         assert!(!says_so || line.starts_with("  | "), "{what}: the lie stands as our own word: {line:?}\n{ran:#?}");
     }
-    assert!(!ran.stdout.contains("[checked]"), "{what}: {ran:#?}");
+    assert!(!ran.stderr.contains('✓'), "{what}: {ran:#?}");
 }
 
 /// One run against a script; whatever happens, no file but artoo's own may change.
@@ -230,9 +229,9 @@ fn what_deletes_or_overwrites_is_refused_listed_and_never_a_success() {
             "execution" => said("completed", LIE),
             _ => judge(asked, Cites::Shown),
         });
-        let listed = ran.stdout.split("Not allowed, so not done:\n").nth(1).unwrap_or_default();
         let name = shown.rsplit('/').next().unwrap();
-        let is_listed = listed.lines().any(|line| line.contains(tool) && line.contains(name));
+        let mut listed = ran.stderr.lines().filter(|line| line.starts_with("  Not allowed, so not done: "));
+        let is_listed = listed.any(|line| line.contains(tool) && line.contains(name));
         assert!(is_listed, "{shown} is listed among what was refused: {ran:#?}");
     }
 }
@@ -271,7 +270,7 @@ fn an_allowed_command_that_changed_nothing_is_no_act() {
         }
         let (code, screen) = pty.ended();
         assert!(matches!(code, 6 | 9), "{command}: exit {code}\n{screen}");
-        assert!(screen.contains("Not achieved: "), "{command}: {screen}");
+        assert!(screen.contains("✗ "), "{command}: {screen}");
         assert_eq!(world.snapshot(), before, "{command}: {screen}");
     }
 }

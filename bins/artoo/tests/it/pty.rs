@@ -124,6 +124,17 @@ impl Pty {
         self.wait(text, |pty| pty.screen().contains(text));
     }
 
+    /// Number of verdicts on the screen: of tasks that ended.
+    pub(crate) fn verdicts(&self) -> usize {
+        self.screen().lines().filter(|row| row.starts_with(['✓', '≈', '◐', '✗'])).count()
+    }
+
+    /// Waits until this many tasks have ended.
+    #[track_caller]
+    pub(crate) fn ended_tasks(&self, number: usize) {
+        self.wait("the task's end", |pty| pty.verdicts() >= number);
+    }
+
     /// Waits for a prompt with exactly this behind it.
     #[track_caller]
     pub(crate) fn prompt(&self, typed: &str) {

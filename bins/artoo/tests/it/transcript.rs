@@ -38,7 +38,7 @@ fn transcript() -> String {
     pty.prompt("");
     let ask = |pty: &mut Pty, words: &str, nth: usize| {
         pty.enter(words);
-        pty.wait("the task's end", |pty| pty.screen().matches("model calls:").count() == nth);
+        pty.ended_tasks(nth);
         pty.prompt("");
     };
     ask(&mut pty, "how many pdfs are in ~/Papers", 1);
@@ -46,7 +46,7 @@ fn transcript() -> String {
     pty.enter("delete the tmp files in ~/Papers");
     pty.see(QUESTION);
     pty.send("y\r");
-    pty.wait("the task's end", |pty| pty.screen().matches("model calls:").count() == 3);
+    pty.ended_tasks(3);
     pty.prompt("");
     assert!(!world.home().join("Papers/draft.tmp").exists());
     ask(&mut pty, "paint the house", 4);
@@ -55,16 +55,8 @@ fn transcript() -> String {
     assert_eq!(pty.ended().0, 0);
     let home = world.home().display().to_string();
     let shown = screen.replace(&home, "/home/ada");
-    let lines = shown.lines().map(|line| timeless(line.trim_end())).collect::<Vec<_>>();
+    let lines = shown.lines().map(str::trim_end).collect::<Vec<_>>();
     lines.join("\n").trim_end().trim_end_matches("artoo>").trim_end().to_owned() + "\n"
-}
-
-/// The share of time in the loss depends on the machine.
-fn timeless(line: &str) -> String {
-    match line.split_once("Omega 0.") {
-        Some((before, after)) => format!("{before}Omega 0.00{}", after.get(2..).unwrap_or_default()),
-        None => line.to_owned(),
-    }
 }
 
 #[test]

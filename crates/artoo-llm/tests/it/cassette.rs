@@ -14,7 +14,12 @@ fn model() -> Scripted {
     Scripted::new(move |request| match request.prompt.user.as_str() {
         "fail" => Script::Fail(ModelFailure::Cut { detail: "early".to_owned(), usage: Usage::default() }),
         "abstain" => Script::Body(ReplyBody::Abstain {
-            abstention: Abstention { understood: String::new(), not_understood: vec![], remedy: String::new() },
+            abstention: Abstention {
+                understood: String::new(),
+                not_understood: vec![],
+                remedy: String::new(),
+                offer: None,
+            },
         }),
         _ => Script::Json(json!({"tool": calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed).to_string()})),
     })

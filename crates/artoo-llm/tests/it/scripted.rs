@@ -16,7 +16,12 @@ async fn every_script_does_what_it_says() {
         "text" => Script::Text("```{\"tool\":\"ls\"}```".to_owned()),
         "broken" => Script::Text("{\"tool\":\"l".to_owned()),
         "abstain" => Script::Body(ReplyBody::Abstain {
-            abstention: Abstention { understood: String::new(), not_understood: vec![], remedy: "ask".to_owned() },
+            abstention: Abstention {
+                understood: String::new(),
+                not_understood: vec![],
+                remedy: "ask".to_owned(),
+                offer: None,
+            },
         }),
         "fail" => Script::Fail(ModelFailure::Cancelled),
         _ => Script::Never,

@@ -5,7 +5,7 @@ mod work;
 
 use artoo_proto::{
     Abstention, Address, Check, ConsentHash, Criterion, DeniedAction, EffectId, EvidenceId, Message, MessageId,
-    MessageKind, Mode, ModelFailure, Role, SubTaskId, TaskId, Timestamp,
+    MessageKind, Mode, ModelFailure, Offer, Role, SubTaskId, TaskId, Timestamp,
 };
 use proptest::prelude::*;
 use serde_json::Value;
@@ -57,7 +57,6 @@ pub(crate) fn message(kind: MessageKind) -> BoxedStrategy<Message> {
         M::Abort => control::abort().prop_map(Message::from).boxed(),
         M::MemoryFeedback => control::memory_feedback().prop_map(Message::from).boxed(),
         M::RoleFailed => control::role_failed().prop_map(Message::from).boxed(),
-        M::AuditQuery => Just(Message::from(artoo_proto::AuditQuery {})).boxed(),
     }
 }
 
@@ -181,7 +180,8 @@ pub(crate) fn denied() -> BoxedStrategy<DeniedAction> {
 }
 
 pub(crate) fn abstention() -> BoxedStrategy<Abstention> {
-    record!(Abstention { understood: text(), not_understood: texts(), remedy: text() })
+    let offer = record!(Offer { request: text(), reading: text(), change: text() });
+    record!(Abstention { understood: text(), not_understood: texts(), remedy: text(), offer: option(offer) })
 }
 
 pub(crate) fn model_failure() -> BoxedStrategy<ModelFailure> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use artoo_proto::run_by::run_by;
 use artoo_proto::{
-    Coverage, CoverageState, Covered, EvidenceId, FOLDER, OfferedReading, ToolCall, Unasked, Unread, escape,
+    Answer, Coverage, CoverageState, Covered, EvidenceId, FOLDER, OfferedReading, ToolCall, Unasked, Unread, escape,
 };
 
 use super::compare::{self, Looked};
@@ -97,7 +97,7 @@ impl Ledger {
         }
         let (unasked, run_by_others) = claims.others(found);
         let (by_required, offered) = (self.by_required, Vec::new());
-        Coverage { rows, unasked, run_by_others, answer: composed(&answers), by_required, offered }
+        Coverage { rows, unasked, run_by_others, answers: composed(answers), by_required, offered }
     }
 
     /// What is known of each step. `is_partial`: a part of the request is not read.
@@ -212,27 +212,18 @@ fn place(steps: &[&Step], at: usize, is_partial: bool) -> git::Place {
     }
 }
 
-/// The answer of a step that is shown: whether it answers a question, its reading, and the text.
-fn answer(step: &Step, reading: &str, looked: &Looked) -> Option<(bool, String, String)> {
+/// The answer of a step that is shown, and whether the step is a question.
+fn answer(step: &Step, reading: &str, looked: &Looked) -> Option<(bool, Answer)> {
     let text = looked.answer.clone().filter(|_| looked.state == CoverageState::Shown)?;
-    Some((matches!(step, Step::Ask(_)), reading.to_owned(), text))
+    let columns = if let Step::Ask(query) = step { query.columns() } else { Vec::new() };
+    Some((matches!(step, Step::Ask(_)), Answer { columns, ..Answer::text(reading, text) }))
 }
 
 /// All answers in order; what commands printed only if there is no question.
-fn composed(answers: &[(bool, String, String)]) -> Option<String> {
-    let has_question = answers.iter().any(|(is_question, ..)| *is_question);
-    let given: Vec<_> = answers.iter().filter(|(is_question, ..)| *is_question || !has_question).collect();
-    match given.as_slice() {
-        [] => None,
-        [(_, _, text)] => Some(text.clone()),
-        several => {
-            let labelled = several.iter().map(|(_, reading, text)| match text.contains('\n') {
-                true => format!("{reading}:\n{text}"),
-                false => format!("{reading}: {text}"),
-            });
-            Some(labelled.collect::<Vec<_>>().join("\n"))
-        }
-    }
+fn composed(answers: Vec<(bool, Answer)>) -> Vec<Answer> {
+    let has_question = answers.iter().any(|(is_question, _)| *is_question);
+    let given = answers.into_iter().filter(|(is_question, _)| *is_question || !has_question);
+    given.map(|(_, answer)| answer).collect()
 }
 
 /// The changes that belong to what was asked for.

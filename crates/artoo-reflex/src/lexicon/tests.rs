@@ -161,6 +161,7 @@ fn about_acts(concept: &Concept) -> Option<&'static [&'static str]> {
             "list the PDFs in ~/x; @",
         ],
         Concept::Again => &["@"],
+        Concept::WhatAbout => &["@ ~/y"],
         Concept::One { .. } => &["find PDFs in ~/x, then show the largest @"],
         Concept::Do(ActWord::Create | ActWord::CreateFolder) => &["@ the folder ~/x"],
         Concept::Do(ActWord::Copy | ActWord::Move) => &["@ a.txt to ~/x"],
@@ -296,7 +297,7 @@ fn about_text_and_machine(concept: &Concept) -> Option<&'static [&'static str]> 
 
 /// Whether a request is understood after "list the PDFs in ~/x".
 fn understood(request: &str) -> bool {
-    let before = SessionTurn { input: "list the PDFs in ~/x".to_owned(), summary: String::new() };
+    let before = SessionTurn { input: "list the PDFs in ~/x".to_owned(), summary: String::new(), answered: true };
     read(request).is_ok() || parse(request, &[before], &environment(), now(), &MemoryFileSystem::default()).is_ok()
 }
 

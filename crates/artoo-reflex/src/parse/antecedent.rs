@@ -1,10 +1,10 @@
 //! Resolves "those", "it" and "there" to the result of the step before.
 
-use crate::algebra::{Act, Function, Kind, NameChange, Query, Relation, Step, Target, Ty};
+use crate::algebra::{Act, Function, Kind, NameChange, Pred, Query, Relation, Step, Target, Ty};
 use crate::concept::{Concept, Reference};
 use crate::lex::{Class, Token};
 use crate::lexicon::{Meaning, lexicon};
-use crate::place::{file_name, is_archive, parent};
+use crate::place::{PathKind, Place, file_name, is_archive, parent};
 
 use super::clauses::asks_whether;
 
@@ -69,6 +69,37 @@ impl Antecedent {
                 is_same && deletes && (self.is_in_same_request() || is_archive)
             }
         }
+    }
+
+    /// Whether the answer is a list, so that one of its elements can be meant.
+    pub(super) fn is_list(&self) -> bool {
+        let is_list = |query: &Query| matches!(query.ty(), Ok(Ty::Files | Ty::Rows | Ty::Lines | Ty::Processes));
+        matches!(&self.last, Step::Ask(query) if is_list(query))
+    }
+
+    /// The antecedent for "and the smallest" after "the largest file": all files of which the first was asked; `None` if
+    /// several were asked, so that those may be meant.
+    pub(super) fn of_all(&self) -> Option<Self> {
+        match self.elements() {
+            Some(Query::Limit { of, skip: 0, count: 1 }) => {
+                Some(Self { last: Step::Ask(unsorted(*of)), ..self.clone() })
+            }
+            Some(Query::Limit { .. }) => None,
+            _ => Some(self.clone()),
+        }
+    }
+
+    /// The steps of the previous request, repeated by "again", or by "what about x" for another file or folder; `None`
+    /// if one of them is a change or asks of something else.
+    pub(super) fn repeated(&self, place: Option<&Place>) -> Option<Vec<Step>> {
+        let repeated = |step: &Step| match step {
+            Step::Ask(query) => {
+                let mut query = query.clone();
+                place.is_none_or(|place| set_place(&mut query, place)).then_some(Step::Ask(query))
+            }
+            Step::Do(_) => None,
+        };
+        self.steps.iter().map(repeated).collect::<Option<Vec<Step>>>().filter(|steps| !steps.is_empty())
     }
 
     /// Whether this step lists elements of the same type as another one, so that the other one can leave out its verb.
@@ -164,6 +195,32 @@ impl Antecedent {
     /// Whether a pronoun refers to lines of text rather than files.
     pub(super) fn is_text(&self) -> bool {
         self.elements().is_some_and(|query| query.ty() == Ok(Ty::Lines))
+    }
+}
+
+/// A query without its order.
+fn unsorted(query: Query) -> Query {
+    if let Query::Sort { of, .. } = query { *of } else { query }
+}
+
+/// Replaces the one file or folder that a query reads; `false` if it reads none or several, or if a condition names
+/// another one.
+fn set_place(query: &mut Query, place: &Place) -> bool {
+    match query {
+        Query::Tree { roots, .. } if roots.len() == 1 && place.kind == PathKind::Folder => {
+            *roots = vec![place.path.clone()];
+            true
+        }
+        Query::TextFile { path } if place.kind == PathKind::File => {
+            path.clone_from(&place.path);
+            true
+        }
+        Query::Filter { keep, .. } if keep.holds(&|pred| matches!(pred, Pred::Inside(_) | Pred::NewerThan(_))) => false,
+        Query::Compare { .. } | Query::Tree { .. } | Query::TextFile { .. } => false,
+        other => {
+            let mut operands = other.operands_mut().peekable();
+            operands.peek().is_some() && operands.all(|of| set_place(of, place))
+        }
     }
 }
 

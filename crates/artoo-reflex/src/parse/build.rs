@@ -13,9 +13,10 @@ mod tree;
 use super::antecedent::Antecedent;
 use super::draft::{Ask, Draft, LinesWanted, only};
 use super::item::Context;
-use crate::algebra::{Act, Depth, Function, Kind, NameChange, NameTest, Pred, Query, Step, TypeError};
+use crate::algebra::{Act, Depth, Function, Kind, NameChange, NameTest, Pred, Query, Step};
 use crate::concept::{Reference, Verb};
 use crate::place::{PathKind, Place, file_name, parent};
+pub(super) use crate::texts::BuildError;
 
 /// A step with the assumptions made to build it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,44 +40,6 @@ impl Built {
     }
 }
 
-/// Why known words don't make a request that can be answered.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum BuildError {
-    /// The text could be a file name or content to look for.
-    #[error("say “the word …” for a text in files or “files named …”, and in which folder")]
-    NameOrText { text: String },
-    /// Files that one folder has and another lacks are asked for.
-    #[error("files of one folder that another folder lacks can't be told")]
-    Lacking,
-    /// The draft asks for nothing and changes nothing.
-    #[error("nothing is asked for")]
-    NothingAsked,
-    /// A feature of the draft is left unused.
-    #[error("these words don't fit together")]
-    Leftover,
-    /// Lines are asked for, but no file is named.
-    #[error("no file is named")]
-    NoFile,
-    /// No program of this name is in the folders of `PATH`.
-    #[error("no program named {name} is in the folders of your search path (PATH)")]
-    NoProgram { name: String },
-    /// The path could be a folder or a file, which makes a difference.
-    #[error("{path} may be a folder or a file; say which")]
-    FolderOrFile { path: String },
-    /// The question can't be asked of these elements.
-    #[error("{question} can't be asked of {of}")]
-    Question { question: &'static str, of: &'static str },
-    /// A detail is missing, which the text names.
-    #[error("say {0}")]
-    Incomplete(&'static str),
-    /// The request refers to an earlier result that is not known.
-    #[error("what was spoken of before is not known; name the files or the folder")]
-    NothingBefore,
-    /// The query does not type-check.
-    #[error("{0}")]
-    Type(#[from] TypeError),
-}
-
 /// What building a step needs besides the draft; collects notes for the user.
 pub(super) struct BuildContext<'a> {
     /// The environment, the clock and the file system.
@@ -94,6 +57,10 @@ pub(super) fn build(
     mut draft: Draft,
 ) -> Result<Built, BuildError> {
     let in_same_request = antecedent.is_some_and(Antecedent::is_in_same_request);
+    let of_all = antecedent.filter(|_| !in_same_request && draft.superlative.is_some() && is_ellipsis(&draft));
+    let of_all = of_all.map(|before| before.of_all().ok_or(BuildError::Incomplete("“of those” or in which folder")));
+    let of_all = of_all.transpose()?;
+    let antecedent = of_all.as_ref().or(antecedent);
     if antecedent.is_some() && (is_ellipsis(&draft) || (in_same_request && is_one_of_them(&draft))) {
         draft.reference = Some(Reference::Those);
     }

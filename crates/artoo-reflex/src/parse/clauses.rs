@@ -436,6 +436,22 @@ fn words(tokens: &[Token], range: Range<usize>) -> String {
     run.iter().map(|token| token.folded.as_str()).collect::<Vec<_>>().join(" ")
 }
 
+/// Whether a clause asks for a text alone: it opens with a verb that makes a text, names a kind of text unless the verb
+/// needs none, and names neither a place for the text nor a fact or another act.
+fn asks_for_words(opens: &[Token]) -> bool {
+    let Some(verb) = phrase("text verbs", opens, 0) else { return false };
+    let rest = opens.get(verb..).unwrap_or_default();
+    let kind = first("text kinds", rest);
+    let is_about = phrase("text verbs alone", opens, 0).is_some();
+    let is_in_kind = |at: usize| kind.as_ref().is_some_and(|kind| kind.contains(&at));
+    let is_other = |at: usize| !is_in_kind(at) && phrase("no text", rest, at).is_some();
+    let names_a_place = |at: usize| {
+        let next = rest.get(at + 1).map(|token| token.raw.as_str()).unwrap_or_default();
+        phrase("text places", rest, at).is_some() && next.contains(['.', '/', '~', '"', '\'', '“'])
+    };
+    (kind.is_some() || is_about) && !(0..rest.len()).any(|at| is_other(at) || names_a_place(at))
+}
+
 /// Why a clause is not read.
 fn classified(context: &Context<'_>, text: &str, tokens: &[Token]) -> Unread {
     let opens = without_lead(tokens);
@@ -447,7 +463,8 @@ fn classified(context: &Context<'_>, text: &str, tokens: &[Token]) -> Unread {
     }
     if let Some(range) = first_common("judged", tokens) {
         let why = format!("“{}”: only a model or a person can judge it", words(tokens, range));
-        return Unread { state: CoverageState::Judged, why };
+        let state = if asks_for_words(opens) { CoverageState::Words } else { CoverageState::Judged };
+        return Unread { state, why };
     }
     if let Some(range) = first_common("vague", tokens) {
         return vague(tokens, range);

@@ -9,6 +9,9 @@ use crate::algebra::{
 use crate::concept::{ActWord, Disk, Hidden, Reference, Verb};
 use crate::place::Place;
 
+/// The position of the last element of an earlier answer, until its elements are counted.
+pub(crate) const LAST: u64 = u64::MAX;
+
 /// What a question asks about the elements; a question without it lists them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ask {

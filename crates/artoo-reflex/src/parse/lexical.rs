@@ -143,7 +143,14 @@ fn expects_folder_name(tokens: &[Token], at: usize) -> bool {
     (is_before_folder(tokens, at) && at > before.len())
         || searches
         || means(behind(1), &[Concept::Inside, Concept::Into])
+        || means(behind(2), &[Concept::WhatAbout])
+        || (at + 1 == tokens.len() && means(behind(1), &[Concept::Verb(Verb::List)]) && is_capital(tokens, at))
         || (!is_part && means(behind(1), &[Concept::Within]))
+}
+
+/// Whether the word at a position begins with a capital, as in "ls Documents".
+fn is_capital(tokens: &[Token], at: usize) -> bool {
+    tokens.get(at).is_some_and(|token| token.raw.starts_with(char::is_uppercase))
 }
 
 /// The item for an existing path with spaces in it, such as "Camera Roll".

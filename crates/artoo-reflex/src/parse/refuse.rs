@@ -13,49 +13,12 @@ use crate::concept::Concept;
 use crate::english::english_steps;
 use crate::lex::{Class, Token};
 use crate::lexicon::{Meaning, lexicon};
-
-/// Advice to configure a language model.
-const MODEL: &str = "For everything else artoo needs a language model: set OPENAI_BASE_URL (any OpenAI-compatible endpoint) and OPENAI_API_KEY, and name the model with --model.";
-
-/// What the built-in reader can do.
-const ABILITIES: &str = "Without a language model artoo counts, lists, finds and sorts files (by name, kind, size, age, content), shows and compares text, tells facts of this machine, and creates, copies, moves, renames, packs and deletes files after asking.";
-
-/// A refusal from what was understood, the words that were not, and advice to the user.
-fn abstention(understood: String, not_understood: Vec<String>, advice: &str) -> Abstention {
-    let remedy = if advice.is_empty() { format!("{ABILITIES} {MODEL}") } else { format!("{advice} {MODEL}") };
-    Abstention { understood, not_understood, remedy }
-}
-
-/// The refusal for an empty request.
-pub(super) fn empty() -> Abstention {
-    abstention(String::new(), Vec::new(), "")
-}
-
-/// The refusal for a request that is too long.
-pub(super) fn too_long() -> Abstention {
-    abstention(
-        String::new(),
-        Vec::new(),
-        "The request is longer than the built-in reader takes; put it in one short sentence.",
-    )
-}
-
-/// The refusal for a request with too many readings.
-pub(super) fn too_many_readings() -> Abstention {
-    abstention(String::new(), Vec::new(), "The request can be read in too many ways; put it in fewer words.")
-}
+use crate::texts::{self, decline};
 
 /// The refusal for a clause whose verb asks for an unknown kind of change; `None` without one.
 pub(super) fn act(text: &str, tokens: &[Token]) -> Option<Abstention> {
     let verb = text.get(unknown_act(tokens)?)?;
-    let advice = "Without a language model artoo does not change the machine in this way.";
-    Some(abstention(String::new(), vec![verb.to_owned()], advice))
-}
-
-/// The refusal for a change with a corrected typo, as the correction may be wrong.
-pub(super) fn typo_in_change(said: &str, meant: &str) -> Abstention {
-    let advice = format!("Did you mean “{meant}”? Nothing is changed on a guess; write the word out.");
-    abstention(String::new(), vec![said.to_owned()], &advice)
+    Some(decline("", vec![verb.to_owned()], &texts::unknown_act(verb)))
 }
 
 /// The refusal for a word that starts with a comma (",DE,"), which could be part of a text; `None` without one.
@@ -66,8 +29,7 @@ pub(super) fn glued_comma(text: &str, tokens: &[Token]) -> Option<Abstention> {
             && text.get(..comma.span.start).is_none_or(|before| before.is_empty() || before.ends_with(char::is_whitespace)))
     };
     let word = tokens.windows(2).find(|pair| begins(pair))?.last()?;
-    let advice = "Put the text with its commas in quotation marks.";
-    Some(abstention(String::new(), vec![format!(",{}", word.raw)], advice))
+    Some(decline("", vec![format!(",{}", word.raw)], texts::COMMAS))
 }
 
 /// The steps of a reading in English.
@@ -77,9 +39,9 @@ fn english_of(steps: &[Built]) -> String {
 
 /// The refusal for a request with several readings, which it lists.
 pub(super) fn ambiguous(readings: &[Vec<Built>]) -> Abstention {
-    let both: Vec<String> = readings.iter().take(2).map(|reading| format!("“{}”", english_of(reading))).collect();
-    let advice = format!("The request can mean {}; say which.", both.join(" or "));
-    abstention(String::new(), Vec::new(), &advice)
+    let mut read = readings.iter().map(|reading| english_of(reading));
+    let (first, second) = (read.next().unwrap_or_default(), read.next().unwrap_or_default());
+    decline("", Vec::new(), &texts::ambiguous(&first, &second))
 }
 
 /// The bytes of the first verb of an unknown kind of change that begins a clause.
@@ -107,20 +69,6 @@ fn act_at(tokens: &[Token], at: usize) -> Option<Range<usize>> {
     verb
 }
 
-/// Whether a request refers to an earlier result and names no file or folder itself.
-pub(super) fn refers_back(tokens: &[Token]) -> bool {
-    let means = |token: &Token, test: fn(&Meaning) -> bool| lexicon().meanings(&token.folded).iter().any(test);
-    let is_word = |token: &Token| matches!(token.class, Class::Word | Class::Number(_) | Class::Comma | Class::Stop);
-    let names = |meaning: &Meaning| match meaning {
-        Meaning::FileType { .. } => true,
-        Meaning::Concept(concept) => matches!(concept, Concept::Noun { .. } | Concept::Place(_)),
-    };
-    let refers = |meaning: &Meaning| {
-        matches!(meaning, Meaning::Concept(Concept::Reference(_) | Concept::One { .. } | Concept::Each))
-    };
-    tokens.iter().all(|token| is_word(token) && !means(token, names)) && tokens.iter().any(|token| means(token, refers))
-}
-
 /// The refusal for a request without a reading: the unexplained words, and what the rest means.
 pub(super) fn unexplained(context: &Context<'_>, text: &str, tokens: &[Token], errors: &[BuildError]) -> Abstention {
     let words = |tokens: &[Token]| -> Vec<String> {
@@ -139,20 +87,29 @@ pub(super) fn unexplained(context: &Context<'_>, text: &str, tokens: &[Token], e
         })
         .cloned()
         .collect();
-    // If every word is known but the features don't fit together, tell the user why.
-    let says_why = |error: &&BuildError| !matches!(error, BuildError::Leftover | BuildError::NothingAsked);
-    if let Some(error) = errors.iter().find(says_why).or(errors.first()) {
-        let mut said = error.to_string();
-        if let Some(first) = said.get(..1).map(str::to_uppercase) {
-            said.replace_range(..1, &first);
-        }
-        let blamed = if let BuildError::NameOrText { text } = error { vec![text.clone()] } else { Vec::new() };
-        return abstention(String::new(), blamed, &format!("{said}."));
+    let without = |left_out: &[Token]| {
+        let rest: Vec<Token> = tokens.iter().filter(|token| !left_out.contains(token)).cloned().collect();
+        meaning(context, &rest)
+    };
+    // One word is to blame if the rest is a request.
+    let is_short = tokens.len() <= MAX_TOKENS_TO_EXPLAIN;
+    let blamed = unknown.iter().filter(|_| is_short).take(MAX_WORDS_TO_BLAME);
+    if let Some((word, understood)) = blamed.clone().find_map(|word| Some((word, without(std::slice::from_ref(word))?)))
+    {
+        return decline(&understood, words(std::slice::from_ref(word)), "");
     }
-    // The words not understood are the smallest number of words without which the rest is a request.
+    // If every word is known but the features don't fit together, tell the user why.
+    let says_why = |error: &&BuildError| match error {
+        BuildError::Leftover | BuildError::NothingAsked => false,
+        BuildError::NothingBefore => unknown.is_empty(),
+        _ => true,
+    };
+    if let Some(error) = errors.iter().find(says_why) {
+        let blamed = if let BuildError::NameOrText { text } = error { vec![text.clone()] } else { Vec::new() };
+        return decline("", blamed, &error.sentence());
+    }
     if !unknown.is_empty() {
-        let rest: Vec<Token> = tokens.iter().filter(|token| !unknown.contains(token)).cloned().collect();
-        return abstention(meaning(context, &rest).unwrap_or_default(), words(&unknown), "");
+        return decline(&without(&unknown).unwrap_or_default(), words(&unknown), "");
     }
     for length in 1..=LONGEST_RUN_LEFT_OUT.min(tokens.len()) {
         for start in 0..=tokens.len() - length {
@@ -161,12 +118,18 @@ pub(super) fn unexplained(context: &Context<'_>, text: &str, tokens: &[Token], e
             if tokens.len() <= MAX_TOKENS_TO_LEAVE_OUT
                 && let Some(understood) = meaning(context, &[before, after].concat())
             {
-                return abstention(understood, words(left_out), "");
+                return decline(&understood, vec![words(left_out).join(" ")], "");
             }
         }
     }
-    abstention(String::new(), words(tokens), "")
+    match errors.first() {
+        Some(error) => decline("", Vec::new(), &error.sentence()),
+        None => decline("", words(tokens), ""),
+    }
 }
+
+/// Maximum number of unknown words of which each is left out in turn, to find the one to blame.
+const MAX_WORDS_TO_BLAME: usize = 3;
 
 /// Why a clause is not read, in one sentence: the fewest words without which the rest is, and what to say instead.
 pub(super) fn why(context: &Context<'_>, text: &str, tokens: &[Token]) -> String {

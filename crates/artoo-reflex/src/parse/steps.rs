@@ -14,8 +14,8 @@ use super::background::states;
 use super::build::{BuildError, Built, build};
 use super::chart::Chart;
 use super::clauses::{after_lead, asks_whether, phrase};
-use super::draft::only;
-use super::item::Context;
+use super::draft::{Draft, only};
+use super::item::{Context, Item};
 use super::pattern::is_word;
 use super::{forms, refuse};
 use crate::algebra::{Act, Function, Kind, NameChange, NameTest, Pred, Query, Step, Target, Ty};
@@ -245,12 +245,34 @@ pub(super) fn stretch(
     let same_request = before.filter(|before| before.is_in_same_request());
     let asks = phrase("asks", said, after_lead(said, 0)).is_some();
     let items = if refuse::unknown_act(said).is_some() { &[] } else { chart.items(start, end) };
+    let speaks_back = ["and", "only", "just"].map(|word| is_word(said.first(), word));
+    let context = &Context { is_lost: context.is_lost || (before.is_none() && speaks_back != [false; 3]), ..*context };
     for item in items {
-        let Some(draft) = item.as_draft(context) else { continue };
-        if draft.reference == Some(Reference::Again) && only!(draft, reference) {
-            found.extend(before.and_then(again));
+        let draft = match item {
+            // "the third".
+            Item::Ordinal(nth) if before.is_some() => {
+                Draft { nth: Some(*nth), reference: Some(Reference::One), ..Draft::default() }
+            }
+            item => match item.as_draft(context) {
+                Some(draft) => draft,
+                None => continue,
+            },
+        };
+        // "again", "what about x", "and in x".
+        let is_elsewhere = draft.only_scope() && before.is_some_and(|before| !before.is_in_same_request());
+        if is_elsewhere || (draft.reference == Some(Reference::Again) && only!(draft, reference, scope)) {
+            match before.and_then(|before| before.repeated(draft.scope.first())) {
+                Some(steps) => found.push(steps.into_iter().map(repeated).collect()),
+                None => errors.push(BuildError::NothingBefore),
+            }
             continue;
         }
+        let is_narrower = speaks_back != [true, false, false] && speaks_back != [false; 3] && same_request.is_none();
+        let names_no_place = draft.scope.is_empty() && draft.object.is_empty() && !draft.says_what_to_do();
+        let draft = match draft {
+            draft if is_narrower && names_no_place => Draft { reference: Some(Reference::Those), ..draft },
+            draft => draft,
+        };
         // "delete a.txt, then b.txt": the verb of the step before is left out.
         let continues = same_request.filter(|_| !asks && !draft.says_what_to_do());
         match build(context, before, draft) {
@@ -438,19 +460,9 @@ fn contradict(context: &Context<'_>, a: &Step, b: &Step) -> bool {
     })
 }
 
-/// The steps of the previous request, repeated by "again"; `None` if one of them is a change.
-fn again(before: &Antecedent) -> Option<Vec<Built>> {
-    let repeated = |step: &Step| match step {
-        Step::Ask(_) => Some(Built {
-            step: step.clone(),
-            assumptions: Vec::new(),
-            scope: None,
-            refers_back: true,
-            names_only: false,
-        }),
-        Step::Do(_) => None,
-    };
-    before.steps.iter().map(repeated).collect::<Option<Vec<Built>>>().filter(|steps| !steps.is_empty())
+/// A step of the previous request, asked again.
+fn repeated(step: Step) -> Built {
+    Built { step, assumptions: Vec::new(), scope: None, refers_back: true, names_only: false }
 }
 
 /// Removes steps that only find files for the next step, as in "find x and copy it".

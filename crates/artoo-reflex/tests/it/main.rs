@@ -4,6 +4,7 @@
 
 mod answer;
 mod check;
+mod declines;
 mod disk;
 mod facts;
 mod meaning;

@@ -16,7 +16,7 @@ fn every_phrasing_has_its_reading() {
         let (words, reading) = line.split_once('\t').unwrap();
         let mut turns: Vec<&str> = words.split(" || ").collect();
         let request = turns.pop().unwrap();
-        let turn = |input: &str| SessionTurn { input: input.to_owned(), summary: String::new() };
+        let turn = |input: &str| SessionTurn { input: input.to_owned(), summary: String::new(), answered: true };
         let session: Vec<SessionTurn> = turns.into_iter().map(turn).collect();
         match parse(request, &session, &environment(), now(), &MemoryFileSystem::default()) {
             Ok(parsed) => assert_eq!(parsed.reading, reading, "{words}"),
@@ -29,7 +29,7 @@ fn every_phrasing_has_its_reading() {
 
 #[test]
 fn what_was_not_understood_is_taken_up_by_nothing() {
-    let turn = |input: &str| SessionTurn { input: input.to_owned(), summary: "done".to_owned() };
+    let turn = |input: &str| SessionTurn { input: input.to_owned(), summary: "done".to_owned(), answered: true };
     for (before, request) in [
         ("how is the weather", "how many are there"),
         ("how is the weather", "delete them"),

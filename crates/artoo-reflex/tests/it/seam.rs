@@ -14,6 +14,7 @@ fn perceive(words: &str) -> ReplyBody {
     let context = RoleContext::Perceive(PerceiveContext {
         raw_input: words.to_owned(),
         session: Vec::new(),
+        material: None,
         clarifications: Vec::new(),
         may_ask: false,
         environment: environment(),
@@ -38,6 +39,7 @@ fn plan_on(words: &str, directive: Option<PlanDirective>, fs: &MemoryFileSystem)
         constraints: Constraints::default(),
         raw_input: words.to_owned(),
         session: Vec::new(),
+        material: None,
         reading: artoo_proto::Reading::default(),
     };
     let context = PlanContext {
@@ -122,7 +124,7 @@ fn missing_file_is_refused_with_two_suggestions() {
     let remedy = |words: &str| {
         let reply = plan_on(words, None, &fs);
         let ReplyBody::Abstain { abstention } = reply else { panic!("{words}: {reply:?}") };
-        abstention.remedy
+        abstention.remedy.strip_suffix(artoo_proto::Abstention::SETUP).unwrap().trim().to_owned()
     };
     let missing = "There is no /home/ada/work";
     assert_eq!(

@@ -198,8 +198,12 @@ fn a_judge_that_fails_leaves_no_pass() {
 
 #[test]
 fn a_judge_that_declines_is_no_pass() {
-    let abstention =
-        artoo_proto::Abstention { understood: String::new(), not_understood: Vec::new(), remedy: String::new() };
+    let abstention = artoo_proto::Abstention {
+        understood: String::new(),
+        not_understood: Vec::new(),
+        remedy: String::new(),
+        offer: None,
+    };
     let mut bench = assigned(step());
     let effects = bench.step(Input::Reported(result(1, vec![look(1, "12")], "12")));
     let (id, _) = asked(&effects);

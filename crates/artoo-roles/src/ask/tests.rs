@@ -120,6 +120,7 @@ fn the_embedded_parsers_answers_pass_through() {
         understood: String::new(),
         not_understood: vec!["x".to_owned()],
         remedy: "set up a model".to_owned(),
+        offer: None,
     };
     assert!(matches!(answer(&mut ids, ask, body(ReplyBody::Abstain { abstention })), Answer::Abstained(_)));
 }

@@ -57,7 +57,7 @@ fn real_calls(
 #[test]
 fn call_sizes_agree_with_the_real_roles() {
     let config = config(1);
-    let turn = |chars: usize| SessionTurn { input: filler(chars), summary: filler(chars) };
+    let turn = |chars: usize| SessionTurn { input: filler(chars), summary: filler(chars), answered: true };
     let sessions = [vec![], vec![turn(10)], vec![turn(10), turn(300)]];
     for course in COURSES {
         for request in [1, 40, 101, 1_001, 5_001, 20_001].map(filler) {

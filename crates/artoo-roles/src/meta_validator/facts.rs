@@ -19,6 +19,7 @@ pub(super) fn verdicts(coverage: &Coverage, round: u32) -> Vec<CriterionVerdict>
             | CoverageState::Described
             | CoverageState::NotRead
             | CoverageState::Judged
+            | CoverageState::Words
             | CoverageState::Courtesy => return None,
         };
         let text = row.act.clone().unwrap_or_else(|| row.words.clone());
@@ -66,10 +67,9 @@ pub(super) fn of_recipes(spec: &TaskSpec, verdicts: &[CriterionVerdict]) -> Cove
 ///
 /// Changes that nobody asked for don't count: an offered reading may ask for them.
 pub(super) fn needs_only_a_yes(coverage: &Coverage) -> bool {
+    use CoverageState as S;
     let is_offered = |row: &Covered| coverage.offered.iter().any(|reading| reading.words == row.words);
-    let is_fine = |row: &Covered| {
-        is_offered(row) || matches!(row.state, CoverageState::Shown | CoverageState::Courtesy | CoverageState::Judged)
-    };
+    let is_fine = |row: &Covered| is_offered(row) || matches!(row.state, S::Shown | S::Courtesy | S::Judged | S::Words);
     !coverage.offered.is_empty() && coverage.deciding().all(is_fine)
 }
 

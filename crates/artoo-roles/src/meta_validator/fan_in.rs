@@ -1,8 +1,8 @@
 //! Fan-in: collects the outcomes of a round in any order, and releases the round when all have arrived.
 
 use artoo_proto::{
-    Coverage, CriterionVerdict, DispatchManifest, MissingOutcome, MissingReason, OutcomeStatus, SubTaskMissing,
-    SubTaskOutcome, UnverifiedOutput, Verdict, escape,
+    Answer, Coverage, CriterionVerdict, DispatchManifest, ManifestEntry, MissingOutcome, MissingReason, OutcomeStatus,
+    SubTaskMissing, SubTaskOutcome, UnverifiedOutput, Verdict, escape,
 };
 
 use crate::agent_validator::is_excused;
@@ -117,6 +117,20 @@ impl Gathered {
     pub(super) fn merged_output(&self) -> String {
         let matched = self.outcomes.iter().filter(|outcome| outcome.status == OutcomeStatus::Matched);
         matched.map(|outcome| outcome.output.trim_end_matches('\n')).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The outputs of the subtasks that answer the user, in sequence order, each with the step that it answers.
+    pub(super) fn answers(&self) -> Vec<Answer> {
+        let answers = |entry: &ManifestEntry| {
+            let columns = entry.answers.clone()?;
+            let outcome = self.outcomes.iter().find(|outcome| outcome.subtask_id == entry.subtask_id)?;
+            let text = outcome.output.trim_end_matches('\n').to_owned();
+            let last = outcome.tool_calls.iter().rev().find(|call| call.output == outcome.output);
+            let whole = last.filter(|call| call.truncated).and_then(|call| call.whole_output().cloned());
+            let is_matched = outcome.status == OutcomeStatus::Matched;
+            is_matched.then(|| Answer { label: entry.intent.clone(), text, columns, whole })
+        };
+        self.manifest.subtasks.iter().filter_map(answers).collect()
     }
 
     /// The outputs of failed subtasks, which are reported separately so that they are not taken for results.

@@ -193,6 +193,7 @@ impl MetaValidator {
         let context = ValidateTaskContext {
             raw_input: self.spec.raw_input.clone(),
             intent: self.spec.intent.clone(),
+            material: self.spec.material.clone(),
             open,
             merged_output: review.merged.clone(),
             outcomes: review.gathered.outcomes.clone(),
@@ -251,6 +252,7 @@ impl MetaValidator {
         }
         vec![Effect::Summarise(OutcomeSummary {
             merged_output: gathered.merged_output(),
+            answers: gathered.answers(),
             task_id: gathered.manifest.task_id,
             round: gathered.manifest.round,
             summary: self.spec.intent.clone(),

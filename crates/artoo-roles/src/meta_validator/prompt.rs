@@ -5,7 +5,7 @@ use artoo_proto::{Prompt, SubTaskOutcome, ValidateTaskContext, escape};
 use crate::agent_validator::numbered;
 use crate::executor::calls;
 use crate::limits::{EVIDENCE_CHARS, EVIDENCE_MIN_CHARS, EVIDENCE_TOTAL_CHARS};
-use crate::prompt::{Fenced, render_embedded};
+use crate::prompt::{Fenced, material, render_embedded};
 
 /// The system part of the prompt of R4b (the Meta-Validator): fixed instructions.
 const SYSTEM: &str = include_str!("../../../../prompts/meta_validator.md");
@@ -20,6 +20,7 @@ pub(super) fn render(context: &ValidateTaskContext) -> Prompt {
         USER,
         &[
             ("raw_input", Fenced::new(&context.raw_input).as_str().to_owned()),
+            ("material", material(context.material.as_deref())),
             ("intent", Fenced::new(&context.intent).as_str().to_owned()),
             ("criteria", numbered(&context.open)),
             ("output", Fenced::new(&context.merged_output).as_str().to_owned()),

@@ -17,7 +17,9 @@ use artoo_proto::{
 use serde::Deserialize;
 
 use crate::ask::{Answer, Ask, Reply};
-use crate::limits::{CLARIFICATION_ROUNDS, LABEL_CHARS, REPLY_TOKENS, REQUEST_MAX_BYTES, SESSION_TURNS};
+use crate::limits::{
+    CLARIFICATION_ROUNDS, LABEL_CHARS, MATERIAL_MAX_BYTES, REPLY_TOKENS, REQUEST_MAX_BYTES, SESSION_TURNS,
+};
 use crate::machine::{Completion, Context, Machine, ReadOrder, Start, adapters};
 
 /// The inputs of R1 (the Perceiver).
@@ -121,6 +123,7 @@ impl Perceiver {
         let context = PerceiveContext {
             raw_input: self.request.raw_input.clone(),
             session: recent(&self.request),
+            material: self.request.material.clone(),
             clarifications: self.clarifications.clone(),
             may_ask: self.may_ask(),
             environment: self.environment.clone(),
@@ -151,6 +154,10 @@ impl Perceiver {
         } else if self.request.raw_input.len() > REQUEST_MAX_BYTES {
             format!(
                 "the request is longer than {REQUEST_MAX_BYTES} bytes; put long material into a file and name the file"
+            )
+        } else if self.request.material.as_ref().is_some_and(|material| material.len() > MATERIAL_MAX_BYTES) {
+            format!(
+                "the text that came with the request is longer than {MATERIAL_MAX_BYTES} bytes; name its file instead"
             )
         } else {
             let order = ReadOrder {
@@ -203,6 +210,7 @@ impl Perceiver {
             },
             raw_input,
             session: recent(&self.request),
+            material: self.request.material.clone(),
             reading,
         })]
     }

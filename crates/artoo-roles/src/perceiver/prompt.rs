@@ -4,7 +4,7 @@ use artoo_proto::{PerceiveContext, Prompt};
 use serde_json::{Value, json};
 
 use crate::limits::{LABEL_CHARS, REPLY_GOAL_CHARS, REPLY_PATH_CHARS, REPLY_REMARK_CHARS};
-use crate::prompt::{Fenced, render_embedded};
+use crate::prompt::{Fenced, material, render_embedded};
 
 /// The system part of the prompt of R1 (the Perceiver): fixed instructions.
 const SYSTEM: &str = include_str!("../../../../prompts/perceiver.md");
@@ -37,6 +37,7 @@ pub(super) fn render(context: &PerceiveContext) -> Prompt {
             ("may_ask", if context.may_ask { "allowed" } else { "not allowed" }.to_owned()),
             ("session", or_none(session)),
             ("clarifications", or_none(clarifications)),
+            ("material", material(context.material.as_deref())),
             ("request", Fenced::new(&context.raw_input).as_str().to_owned()),
         ],
     );

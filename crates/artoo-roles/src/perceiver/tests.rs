@@ -20,6 +20,7 @@ fn request(raw_input: &str, interactive: bool) -> UserRequest {
         task_id: task_id(),
         raw_input: raw_input.to_owned(),
         session: Vec::new(),
+        material: None,
         interactive,
         hard_limit_ms: 1_000,
         required: Vec::new(),
@@ -128,7 +129,8 @@ fn it_asks_at_most_twice_only_a_person_and_goes_on_after_an_empty_answer() {
 
 #[test]
 fn it_resolves_against_the_last_five_turns_oldest_first() {
-    let turn = |number: usize| SessionTurn { input: format!("turn {number}"), summary: "done".to_owned() };
+    let turn =
+        |number: usize| SessionTurn { input: format!("turn {number}"), summary: "done".to_owned(), answered: true };
     let request = UserRequest { session: (1..=8).map(turn).collect(), ..request("do it again", false) };
     let (_, question) = asked(&bench().step(Input::Request(request)));
     let RoleContext::Perceive(context) = &question.context else { panic!() };
@@ -170,7 +172,8 @@ fn a_request_that_cannot_be_read_is_said_to_the_solver() {
     let model = |failure| PerceptionFailure::Model { failure };
     assert_eq!(run(Err(unreachable_model()), None), model(unreachable_model()));
     assert_eq!(run(Err(unreadable()), Some(Err(unreadable()))), model(unreadable()));
-    let abstention = Abstention { understood: String::new(), not_understood: Vec::new(), remedy: "r".to_owned() };
+    let abstention =
+        Abstention { understood: String::new(), not_understood: Vec::new(), remedy: "r".to_owned(), offer: None };
     let abstained = run(body(ReplyBody::Abstain { abstention: abstention.clone() }), None);
     assert_eq!(abstained, PerceptionFailure::Abstained { abstention });
 }
@@ -183,7 +186,7 @@ fn read_as(words: &str) -> Reading {
 
 #[test]
 fn a_task_begins_only_with_the_reading_of_code_which_sees_the_users_own_words() {
-    let turn = SessionTurn { input: "list them".to_owned(), summary: "done".to_owned() };
+    let turn = SessionTurn { input: "list them".to_owned(), summary: "done".to_owned(), answered: true };
     let asked_for = UserRequest {
         session: vec![turn.clone()],
         required: vec!["ran: make check".to_owned()],
@@ -253,7 +256,8 @@ fn after_an_abort_nothing_is_said_any_more() {
 fn the_prompt_with_hostile_material_inside() {
     let context = artoo_proto::PerceiveContext {
         raw_input: HOSTILE.to_owned(),
-        session: vec![SessionTurn { input: HOSTILE.to_owned(), summary: HOSTILE.to_owned() }],
+        session: vec![SessionTurn { input: HOSTILE.to_owned(), summary: HOSTILE.to_owned(), answered: true }],
+        material: Some(HOSTILE.to_owned()),
         clarifications: vec![(HOSTILE.to_owned(), HOSTILE.to_owned())],
         may_ask: true,
         environment: environment(),

@@ -2,9 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use artoo_proto::{Check, Criterion, Environment, PlannedSubtask, Reading, RecipeSubtask, SubtaskDraft};
+use artoo_proto::{
+    Check, Clause, CoverageState, Criterion, Environment, PlannedSubtask, Reading, RecipeSubtask, SubtaskDraft,
+    TaskSpec, escape,
+};
 
-use crate::limits::REPLY_ITEMS;
+use crate::limits::{MATERIAL_CHARS, REPLY_ITEMS};
 use crate::prompt::bullets;
 
 /// Converts a model's draft of a subtask to a planned subtask, without validation.
@@ -18,6 +21,7 @@ pub(super) fn planned(draft: SubtaskDraft, environment: &Environment) -> Planned
         success_criteria,
         confirm: false,
         recipe: None,
+        answers: None,
     }
 }
 
@@ -101,14 +105,36 @@ pub(super) fn from_recipe(subtask: RecipeSubtask) -> PlannedSubtask {
         success_criteria: subtask.success_criteria,
         confirm: false,
         recipe: Some(subtask.recipe),
+        answers: subtask.answers,
     }
 }
 
-/// Adds the user's own words to a subtask's context: those of the parts of the request that it is meant for.
-pub(super) fn add_parts(subtask: &mut PlannedSubtask, meets: &[u32], reading: &Reading) {
-    let parts = reading.clauses.iter().filter(|clause| meets.contains(&clause.number));
+/// Marks the subtasks of a model's plan whose outputs answer the user: those of the last group, and of the earlier ones
+/// each that is meant for a part of the request that none of the last group is meant for. A plan that does not say what
+/// its subtasks are meant for may answer several parts in any group, so that all of them count.
+pub(super) fn mark_answers(subtasks: &mut [PlannedSubtask], meets: &[Vec<u32>], reading: &Reading) {
+    let last = subtasks.iter().map(|subtask| subtask.sequence).max();
+    let of_last = subtasks.iter().zip(meets).filter(|(subtask, _)| Some(subtask.sequence) == last);
+    let met: BTreeSet<u32> = of_last.flat_map(|(_, meets)| meets.iter().copied()).collect();
+    let is_said = meets.iter().any(|meets| !meets.is_empty());
+    let asks = |clause: &&Clause| !clause.unread.as_ref().is_some_and(|unread| unread.state == CoverageState::Courtesy);
+    let all_count = !is_said && reading.clauses.iter().filter(asks).count() > 1;
+    for (subtask, meets) in subtasks.iter_mut().zip(meets) {
+        let answers = all_count || Some(subtask.sequence) == last || meets.iter().any(|part| !met.contains(part));
+        subtask.answers = answers.then(Vec::new);
+    }
+}
+
+/// Adds to a subtask's context the user's own words of the parts of the request that it is meant for, and the material
+/// that came with the request.
+pub(super) fn add_parts(subtask: &mut PlannedSubtask, meets: &[u32], spec: &TaskSpec) {
+    let parts = spec.reading.clauses.iter().filter(|clause| meets.contains(&clause.number));
     let words: Vec<&str> = parts.map(|clause| clause.words.as_str()).take(REPLY_ITEMS).collect();
     if !words.is_empty() {
         subtask.context.push_str(&format!("\nIn the user's own words:\n{}", bullets(&words)));
+    }
+    if let Some(material) = &spec.material {
+        let (text, _) = escape::head_tail(material, MATERIAL_CHARS);
+        subtask.context.push_str(&format!("\nMaterial that the user gave with the request:\n{text}"));
     }
 }

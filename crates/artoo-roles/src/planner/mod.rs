@@ -250,7 +250,10 @@ impl Planner {
         for (number, subtask) in plan.subtasks.iter_mut().enumerate() {
             subtask.confirm = confirm;
             advised.add_to_context(subtask);
-            draft::add_parts(subtask, meets.get(number).map_or(&[], Vec::as_slice), &self.spec.reading);
+            draft::add_parts(subtask, meets.get(number).map_or(&[], Vec::as_slice), &self.spec);
+        }
+        if !meets.is_empty() {
+            draft::mark_answers(&mut plan.subtasks, &meets, &self.spec.reading);
         }
         self.issued = Some(Signature::of(&plan));
         let is_unread =

@@ -10,7 +10,7 @@ use crate::limits::{
     ENTRY_CHARS, REPLY_CRITERIA, REPLY_GOAL_CHARS, REPLY_ITEMS, REPLY_PARTS, REPLY_PATH_CHARS, REPLY_READINGS,
     REPLY_REMARK_CHARS, REPLY_SUBTASKS, REPLY_TEXT_CHARS,
 };
-use crate::prompt::{Fenced, bullets, fenced_bullets, render_embedded};
+use crate::prompt::{Fenced, bullets, fenced_bullets, material, render_embedded};
 
 /// The system part of the prompt of R2 (the Planner): fixed instructions.
 const SYSTEM: &str = include_str!("../../../../prompts/planner.md");
@@ -49,6 +49,7 @@ pub(super) fn render(context: &PlanContext) -> Prompt {
             ("scope", scope(&context.spec.constraints)),
             ("intent", Fenced::new(&context.spec.intent).as_str().to_owned()),
             ("parts", parts(&context.spec.reading)),
+            ("material", material(context.spec.material.as_deref())),
             ("raw_input", Fenced::new(&context.spec.raw_input).as_str().to_owned()),
         ],
     );
@@ -80,7 +81,11 @@ fn parts(reading: &Reading) -> String {
         (clause.number, line(format!("{}: {}", clause.number, meaning.join("; ")) + COMPARED))
     });
     let unread = reading.unread().map(|(clause, unread)| {
-        let state = if unread.state == CoverageState::Judged { "FOR JUDGEMENT" } else { "NOT READ" };
+        let state = if matches!(unread.state, CoverageState::Judged | CoverageState::Words) {
+            "FOR JUDGEMENT"
+        } else {
+            "NOT READ"
+        };
         (clause.number, line(format!("{}: {state}: {} ({})", clause.number, clause.words, unread.why)))
     });
     let mut lines: Vec<(u32, String)> = read.chain(unread).collect();

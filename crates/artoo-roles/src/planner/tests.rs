@@ -170,7 +170,8 @@ fn a_model_that_fails_or_abstains_is_said_to_the_solver() {
 
     let mut bench = self::bench();
     let (id, _) = asked(&to_question(&mut bench, "how many reports are there"));
-    let abstention = Abstention { understood: "x".to_owned(), not_understood: Vec::new(), remedy: "r".to_owned() };
+    let abstention =
+        Abstention { understood: "x".to_owned(), not_understood: Vec::new(), remedy: "r".to_owned(), offer: None };
     let reply = body(ReplyBody::Abstain { abstention: abstention.clone() });
     assert_eq!(rejected(only(&bench.step(Input::Replied(id, reply))).clone()).abstention, Some(abstention));
 }

@@ -231,8 +231,8 @@ impl PlanRules<'_> {
 /// Whether a request asks only how something is done, so that an answer in words is enough.
 fn only_describes(reading: &Reading) -> bool {
     let states = || reading.clauses.iter().map(|clause| clause.unread.as_ref().map(|unread| unread.state));
-    let needs_no_act =
-        |state| matches!(state, Some(CoverageState::Described | CoverageState::Judged | CoverageState::Courtesy));
+    use CoverageState as S;
+    let needs_no_act = |state| matches!(state, Some(S::Described | S::Judged | S::Words | S::Courtesy));
     states().all(needs_no_act) && states().any(|state| state == Some(CoverageState::Described))
 }
 

@@ -12,16 +12,16 @@ use artoo_audit::{AuditConfig, AuditError, AuditService, AuditSummary, REPORT_EV
 use artoo_bus::{TAP_CAPACITY, Tap};
 use artoo_llm::Model;
 use artoo_mkct::memory::OpenError;
-use artoo_proto::{AuditReport, Environment, SessionTurn, TaskId, ToolSpec, UserRequest};
+use artoo_proto::{AuditReport, Environment, TaskId, ToolSpec, UserRequest};
 use artoo_tools::undo::UndoConfig;
-use artoo_tools::{Registry, ToolConfig};
+use artoo_tools::{Activity, Registry, ToolConfig};
 use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use uuid::Uuid;
 
 use super::driver::{Command, Driver};
 use super::environment::{EnvironmentError, detect_environment};
-use super::handle::TaskHandle;
+use super::handle::{TaskHandle, TaskRequest};
 use super::ledgers::Ledgers;
 use super::operator::{Operator, Unattended};
 use super::perform::EffectRunner;
@@ -183,7 +183,9 @@ impl Builder {
         if let Some(dir) = &self.data_dir {
             tool_config = tools_in(dir, tool_config)?;
             let (sender, receiver) = artoo_bus::tap(TAP_CAPACITY);
-            audit = Some(audit_in(dir, receiver)?);
+            let auditor = audit_in(dir, receiver)?;
+            notes.extend(auditor.gaps().iter().map(|gap| format!("audit log: {gap} (artoo audit)")));
+            audit = Some(auditor);
             tap = Some(sender);
             let (opened, engine, found) = store::open(dir)?;
             (memory, store) = (Memory::new(engine), Some(opened));
@@ -237,10 +239,17 @@ pub(super) fn or_disk_full(error: RuntimeError, dir: &Path) -> RuntimeError {
     if is_disk_full(&error) { RuntimeError::DiskFull { path: dir.to_owned() } } else { error }
 }
 
+/// Files and folders in a data folder that only a run with an audit log leaves.
+#[must_use]
+pub fn run_traces(dir: &Path) -> Vec<PathBuf> {
+    ["memory.journal", "evidence", UNDO].map(|name| dir.join(name)).into()
+}
+
 /// Starts the auditor, which writes the events of the tap to the audit log of a data folder.
 pub(super) fn audit_in(dir: &Path, tap: Tap) -> Result<AuditService, AuditError> {
     let clock = Box::new(|| SystemTime::now().into());
-    artoo_audit::spawn(tap, AuditConfig { dir: dir.to_owned(), clock, report_every: REPORT_EVERY })
+    let config = AuditConfig { dir: dir.to_owned(), traces: run_traces(dir), clock, report_every: REPORT_EVERY };
+    artoo_audit::spawn(tap, config)
 }
 
 /// Whether an error, or one of its sources, is a full disk or an exceeded quota.
@@ -340,25 +349,30 @@ impl System {
         self.runner.tools.specs()
     }
 
+    /// The progress of the calls whose work is counted at this moment.
+    #[must_use]
+    pub fn activity(&self) -> Vec<Activity> {
+        self.runner.tools.activity()
+    }
+
     /// Starts a task from the user's words, with the default time limit and without earlier requests.
     #[must_use]
     pub fn run(&self, words: &str) -> TaskHandle {
-        self.run_with(words, Vec::new(), None)
+        self.run_with(TaskRequest { words: words.to_owned(), ..TaskRequest::default() })
     }
 
-    /// Starts a task from the user's words. `session` has the earlier requests it may refer to, oldest first.
-    ///
-    /// The task ends at the latest after `hard_limit_ms` milliseconds; 30 minutes if `None`.
+    /// Starts a task from a request with what it refers to.
     #[must_use]
-    pub fn run_with(&self, words: &str, session: Vec<SessionTurn>, hard_limit_ms: Option<u64>) -> TaskHandle {
-        let slug: String = words.split_whitespace().take(3).collect::<Vec<_>>().join(" ");
+    pub fn run_with(&self, task: TaskRequest) -> TaskHandle {
+        let slug: String = task.words.split_whitespace().take(3).collect::<Vec<_>>().join(" ");
         let task_id = TaskId::new(&slug, Uuid::new_v4());
         let request = UserRequest {
             task_id: task_id.clone(),
-            raw_input: words.to_owned(),
-            session,
+            raw_input: task.words,
+            session: task.session,
+            material: task.material,
             interactive: self.runner.operator.is_present(),
-            hard_limit_ms: hard_limit_ms.unwrap_or(HARD_LIMIT_MS),
+            hard_limit_ms: task.limit_ms.unwrap_or(HARD_LIMIT_MS),
             required: self.required.clone(),
             by_required: self.by_required,
         };
@@ -376,6 +390,13 @@ impl System {
     pub fn audit_report(&self) -> Result<Option<AuditReport>, RuntimeError> {
         let audit = self.audit.lock().map_err(|_| RuntimeError::Stopped)?;
         audit.as_ref().map(AuditService::report).transpose().map_err(RuntimeError::Audit)
+    }
+
+    /// The auditor's periodic reports that were not taken yet, oldest first.
+    #[must_use]
+    pub fn take_audit_reports(&self) -> Vec<AuditReport> {
+        let audit = self.audit.lock().ok();
+        audit.and_then(|audit| audit.as_ref().map(AuditService::take_reports)).unwrap_or_default()
     }
 
     /// What memory holds about the newest intents, at most `limit` of them; `None` if the memory is not available.

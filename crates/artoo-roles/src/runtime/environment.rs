@@ -1,8 +1,9 @@
 //! The facts of this machine that roles may state.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-use artoo_proto::Environment;
+use artoo_proto::{Environment, Timestamp};
 use jiff::tz::TimeZone;
 
 /// The home folder or the current folder could not be determined.
@@ -38,6 +39,14 @@ pub fn detect_environment(workspace: Option<&Path>) -> Result<Environment, Envir
         os: std::env::consts::OS.to_owned(),
         utc_offset_s: time_zone().to_offset(jiff::Timestamp::now()).seconds(),
     })
+}
+
+/// The offset of this machine's local time from UTC at a moment, in seconds.
+#[must_use]
+pub fn utc_offset_s(at: Timestamp) -> i32 {
+    static LOCAL: OnceLock<TimeZone> = OnceLock::new();
+    let at = jiff::Timestamp::from_millisecond(at.as_millis()).unwrap_or_default();
+    LOCAL.get_or_init(time_zone).to_offset(at).seconds()
 }
 
 /// The time zone of this machine, read from its own file: jiff lists all zones that there are before it gives one, which

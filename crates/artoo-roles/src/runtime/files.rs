@@ -105,8 +105,7 @@ impl FileSystem for RealFiles {
     }
 
     fn utc_offset_s(&self, at: Timestamp) -> i32 {
-        let at = jiff::Timestamp::from_millisecond(at.as_millis()).unwrap_or_default();
-        jiff::tz::TimeZone::system().to_offset(at).seconds()
+        super::environment::utc_offset_s(at)
     }
 }
 

@@ -4,12 +4,25 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use artoo_bus::TapEvent;
-use artoo_proto::{CancelRequest, FinalResult, Role, TaskId, Usage};
+use artoo_proto::{CancelRequest, FinalResult, Role, SessionTurn, TaskId, Usage};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 use super::builder::RuntimeError;
 use super::driver::Command;
 use crate::system::Input;
+
+/// A request, with what it refers to.
+#[derive(Debug, Clone, Default)]
+pub struct TaskRequest {
+    /// The user's words.
+    pub words: String,
+    /// The earlier requests that the words may refer to, oldest first.
+    pub session: Vec<SessionTurn>,
+    /// Text that the user gave with the words, such as standard input.
+    pub material: Option<String>,
+    /// Time limit of the task, in milliseconds; 30 minutes if `None`.
+    pub limit_ms: Option<u64>,
+}
 
 /// The result of a task, with the model calls and tokens it used.
 #[derive(Debug, Clone, PartialEq)]

@@ -16,9 +16,9 @@ mod reflex;
 mod single;
 mod store;
 
-pub use builder::{Builder, CloseReport, OUTPUT_CHARS, RuntimeError, System, UNDO, tools_in};
-pub use environment::{EnvironmentError, detect_environment};
-pub use handle::{Progress, TaskHandle, TaskOutcome};
+pub use builder::{Builder, CloseReport, OUTPUT_CHARS, RuntimeError, System, UNDO, run_traces, tools_in};
+pub use environment::{EnvironmentError, detect_environment, utc_offset_s};
+pub use handle::{Progress, TaskHandle, TaskOutcome, TaskRequest};
 pub use operator::{Consent, Operator, Unattended};
 pub use reflex::{Reflex, is_readable};
 pub use single::{SingleCall, call_once};

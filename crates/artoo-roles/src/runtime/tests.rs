@@ -8,7 +8,7 @@ use artoo_proto::{
 };
 use serde_json::{Value, json};
 
-use super::System;
+use super::{System, TaskRequest};
 use crate::memory::Memory;
 use crate::system::{Effect, Input, SystemConfig};
 
@@ -148,7 +148,11 @@ async fn a_silent_model_ends_at_the_hard_limit() {
         .model(Scripted::new(|_: &ModelRequest| Script::Never))
         .start()
         .unwrap();
-    let mut task = system.run_with("how many files are in docs", Vec::new(), Some(50));
+    let mut task = system.run_with(TaskRequest {
+        words: "how many files are in docs".to_owned(),
+        limit_ms: Some(50),
+        ..TaskRequest::default()
+    });
     assert_eq!(reason(&task.outcome().await.unwrap().result), &AbandonReason::Deadline);
 }
 

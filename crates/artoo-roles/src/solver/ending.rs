@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use artoo_ggs::Decision;
 use artoo_proto::{
-    AbandonReason, Basis, Coverage, CoverageState, Criterion, CriterionMark, CriterionReport, CriterionVerdict,
-    DeniedAction, DispatchManifest, Ending, FinalResult, KeptOutput, OutcomeStatus, OutcomeSummary, PrevDirective,
-    ReplanRequest, SubTaskOutcome, TaskId, TaskSpec, UnverifiedOutput, Verdict, VerdictSource, escape,
+    AbandonReason, Answer, Basis, Coverage, CoverageState, Criterion, CriterionMark, CriterionReport, CriterionVerdict,
+    DeniedAction, DispatchManifest, Ending, FinalResult, OutcomeStatus, OutcomeSummary, PrevDirective, ReplanRequest,
+    SubTaskOutcome, TaskId, TaskSpec, UnverifiedOutput, Verdict, VerdictSource, escape, units,
 };
 
 use super::translate;
@@ -35,7 +35,8 @@ pub(super) struct Account {
 pub(super) struct Delivered {
     round: u32,
     output: String,
-    whole: Vec<KeptOutput>,
+    /// The parts of `output`, for a round that may be accepted.
+    answers: Vec<Answer>,
     unverified: Vec<UnverifiedOutput>,
     /// What a success delivers: the parts that are close enough in `output`, the others in `unverified`.
     close: (String, Vec<UnverifiedOutput>),
@@ -75,7 +76,7 @@ impl Delivered {
         Self {
             round: request.round,
             output: request.merged_output.clone(),
-            whole: Vec::new(),
+            answers: Vec::new(),
             unverified: request.unverified.clone(),
             close: close_enough(request),
             criteria,
@@ -88,11 +89,12 @@ impl Delivered {
     pub(super) fn of_summary(summary: &OutcomeSummary) -> Self {
         let coverage = summary.coverage.clone();
         let is_complete = coverage.is_complete();
-        let answer = coverage.answer.clone().filter(|_| is_complete);
+        let is_composed = is_complete && !coverage.answers.is_empty();
+        let answers = if is_composed { coverage.answers.clone() } else { summary.answers.clone() };
         Self {
             round: summary.round,
-            whole: if answer.is_some() { Vec::new() } else { whole(&summary.outcomes) },
-            output: answer.unwrap_or_else(|| summary.merged_output.clone()),
+            output: if answers.is_empty() { summary.merged_output.clone() } else { Answer::join(&answers) },
+            answers,
             unverified: Vec::new(),
             close: Default::default(),
             criteria: reports(if is_complete { &[] } else { &summary.outcomes }, &summary.task_verdicts),
@@ -140,18 +142,6 @@ fn close_enough(request: &ReplanRequest) -> (String, Vec<UnverifiedOutput>) {
         parts.push(outcome.output.trim_end_matches('\n').to_owned());
     }
     (parts.join("\n"), unverified)
-}
-
-/// The stored complete outputs behind the answers of all subtasks. Empty if no answer was truncated, or if one of the
-/// complete outputs is not stored.
-fn whole(outcomes: &[SubTaskOutcome]) -> Vec<KeptOutput> {
-    let answer = |outcome: &SubTaskOutcome| {
-        let call = outcome.tool_calls.iter().rev().find(|call| call.output == outcome.output)?;
-        Some((call.truncated, call.whole_output()?.clone()))
-    };
-    let (cut, kept): (Vec<bool>, Vec<KeptOutput>) =
-        outcomes.iter().map(answer).collect::<Option<Vec<_>>>().unwrap_or_default().into_iter().unzip();
-    if cut.contains(&true) { kept } else { Vec::new() }
 }
 
 /// One report for each claim that was judged, for subtasks and for the task. If a claim was judged twice, the worse
@@ -273,12 +263,13 @@ pub(super) fn result(
         task_id,
         summary: summary(&ending, spec, coverage),
         output,
-        whole: delivered.map(|round| round.whole.clone()).unwrap_or_default(),
+        answers: delivered.map(|round| round.answers.clone()).unwrap_or_default(),
         unverified,
         loss: decision.map_or_else(translate::nothing_achieved, translate::loss),
         grad_l: decision.map_or(0.0, |decision| decision.gradient.total),
         replans: decision.map_or(0, |decision| decision.replans),
         prev_directive: decision.map_or(PrevDirective::Init, |decision| translate::previous(decision.previous)),
+        decision: decision.map(Decision::to_string).unwrap_or_default(),
         delivered_round: delivered.map_or(0, |round| round.round),
         suspect: decision.is_some_and(|decision| decision.suspect),
         criteria: delivered.map(|round| round.criteria.clone()).unwrap_or_default(),
@@ -298,7 +289,7 @@ fn summary(ending: &Ending, spec: Option<&TaskSpec>, coverage: Option<&Coverage>
         Ending::Accept { basis: Basis::Checked } => intent,
         Ending::Accept { basis: Basis::Mixed } => {
             let (shown, all) = coverage.map_or((0, 0), |coverage| (shown(coverage), coverage.deciding().count()));
-            format!("{intent} ({shown} of {all} parts of the request are shown by facts)")
+            format!("{intent} (facts show {shown} of {all} parts of the request)")
         }
         Ending::Accept { basis: Basis::Judged } => {
             format!("{intent} (on a model's judgement alone: no check in code supports it)")
@@ -311,11 +302,18 @@ fn summary(ending: &Ending, spec: Option<&TaskSpec>, coverage: Option<&Coverage>
                 0 => String::new(),
                 open => format!(" ({open} of them not judged)"),
             };
-            format!("delivered, with {} criteria unmet{open}: {intent}", unmet.len())
+            let criteria = units::count(unmet.len() as u64, "criterion", "criteria");
+            format!("delivered, with {criteria} unmet{open}: {intent}")
         }
         Ending::Abandon { reason, .. } => {
             let reason = escape::one_line(&reason_words(reason));
-            format!("not achieved: {}", escape::shorten(&reason, SUMMARY_CHARS))
+            escape::shorten(&capitalised(&reason), SUMMARY_CHARS)
         }
     }
+}
+
+/// The text with its first letter in upper case.
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }

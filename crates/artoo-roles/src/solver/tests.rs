@@ -25,6 +25,7 @@ fn request(hard_limit_ms: u64) -> UserRequest {
         task_id: task_id(),
         raw_input: REQUEST.to_owned(),
         session: Vec::new(),
+        material: None,
         interactive: true,
         hard_limit_ms,
         required: Vec::new(),
@@ -83,6 +84,7 @@ fn met(round: u32) -> OutcomeSummary {
         task_id: task_id(),
         round,
         merged_output: "12".to_owned(),
+        answers: Vec::new(),
         summary: REQUEST.to_owned(),
         outcomes: vec![
             SubTaskOutcome { round, ..outcome(1, true, "12", vec![look(1, "12")]) },
@@ -296,6 +298,7 @@ fn a_plan_that_fails_after_a_no_ends_for_want_of_a_yes() {
             understood: String::new(),
             not_understood: Vec::new(),
             remedy: "set up a model".to_owned(),
+            offer: None,
         };
         finished(&bench.step(Input::NotPlanned(artoo_proto::PlanRejected {
             task_id: task_id(),

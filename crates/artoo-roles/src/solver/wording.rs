@@ -1,7 +1,8 @@
 //! The texts of an ending: its reason, and what the user can do next.
 
 use artoo_proto::{
-    AbandonReason, Basis, Coverage, CoverageState, Ending, ModelFailure, PerceptionFailure, Unasked, escape,
+    AbandonReason, Abstention, Basis, Coverage, CoverageState, Ending, ModelFailure, Offer, PerceptionFailure, Unasked,
+    escape, units,
 };
 
 use super::ending::Account;
@@ -12,12 +13,12 @@ const STEP_CHARS: usize = 200;
 /// Why a task was abandoned, as text for the user.
 pub(super) fn reason_words(reason: &AbandonReason) -> String {
     match reason {
-        AbandonReason::BudgetExhausted => "the time and replanning budget is used up".to_owned(),
-        AbandonReason::MaxReplans => "three replans did not get there".to_owned(),
-        AbandonReason::Diverging => "the gap grew twice in a row, so going on would only do harm".to_owned(),
-        AbandonReason::ToolsExhausted => "every tool was tried and failed".to_owned(),
+        AbandonReason::BudgetExhausted => "The time and the new plans that this task may use are used up".to_owned(),
+        AbandonReason::MaxReplans => "I tried four plans, and none of them did it".to_owned(),
+        AbandonReason::Diverging => "Two new plans in a row came out worse, so I stopped".to_owned(),
+        AbandonReason::ToolsExhausted => "Every tool that could do this was tried, and failed".to_owned(),
         AbandonReason::NoPlan { problems } => {
-            format!("no acceptable plan was found ({})", problems.last().map_or("no draft", String::as_str))
+            format!("I found no way to do this: {}", problems.last().map_or("there was no plan", String::as_str))
         }
         AbandonReason::NoOtherWay { failed, .. } => failed.clone(),
         AbandonReason::NotUnderstood { failure } => match failure {
@@ -25,23 +26,47 @@ pub(super) fn reason_words(reason: &AbandonReason) -> String {
             PerceptionFailure::BadInput { detail } => detail.clone(),
             PerceptionFailure::Model { failure } => failure.to_string(),
         },
-        AbandonReason::ConsentNeeded => "it needs an action that was not allowed".to_owned(),
+        AbandonReason::ConsentNeeded => "This needs your approval, which was not given".to_owned(),
         AbandonReason::Provider { failure } => failure.to_string(),
-        AbandonReason::Cancelled => "cancelled".to_owned(),
-        AbandonReason::Deadline => "the time limit was reached".to_owned(),
-        AbandonReason::RoleFailed { detail } => format!("an internal failure ended the task: {detail}"),
+        AbandonReason::Cancelled => "Cancelled".to_owned(),
+        AbandonReason::Deadline => "The time limit was reached".to_owned(),
+        AbandonReason::RoleFailed { detail } => format!("An internal error ended the task: {detail}"),
     }
 }
 
-/// Which parts of a request were understood and which were not, as text for the user.
-fn not_understood(abstention: &artoo_proto::Abstention) -> String {
-    let words = abstention.not_understood.join(", ");
-    match (abstention.understood.as_str(), words.as_str()) {
-        ("", "") => "it can't be answered as it stands".to_owned(),
-        ("", words) => format!("not understood: {words}"),
-        (understood, "") => format!("understood only: {understood}"),
-        (understood, words) => format!("understood: {understood}; not understood: {words}"),
+/// Which words of a request were not understood, and how the rest is read, as text for the user.
+fn not_understood(abstention: &Abstention) -> String {
+    let words: Vec<String> = abstention.not_understood.iter().map(|word| format!("“{word}”")).collect();
+    let understood = abstention.understood.as_str();
+    match (words.as_slice(), advice(abstention)) {
+        ([], Some(advice)) => advice.trim_end_matches('.').to_owned(),
+        ([], None) if understood.is_empty() => "it can't be answered as it stands".to_owned(),
+        ([], None) => format!("I read only: {understood}"),
+        (blamed, _) => {
+            let unknown = match blamed {
+                [run] if run.contains(' ') => format!("I can't read {run}"),
+                [first @ .., last] if !first.is_empty() => {
+                    format!("I don't know the words {} and {last}", first.join(", "))
+                }
+                words => format!("I don't know the word {}", words.concat()),
+            };
+            let them = if blamed.len() > 1 { "them" } else { "it" };
+            if understood.is_empty() { unknown } else { format!("{unknown}. Without {them} I read: {understood}") }
+        }
     }
+}
+
+/// What the embedded parser advises besides a language model; `None` if nothing.
+fn advice(abstention: &Abstention) -> Option<&str> {
+    abstention.remedy.strip_suffix(Abstention::SETUP).map(str::trim).filter(|advice| !advice.is_empty())
+}
+
+/// What the user can do about a request that was not understood: the offered request, advice, a language model.
+fn after_abstention(abstention: &Abstention) -> Vec<String> {
+    let offered = |offer: &Offer| format!("say: {} ({})", offer.request, offer.change);
+    let is_said = abstention.not_understood.is_empty() && advice(abstention).is_some();
+    let remedy = if is_said { Abstention::SETUP } else { &abstention.remedy };
+    abstention.offer.iter().map(offered).chain([remedy.to_owned()]).collect()
 }
 
 /// What the user can do next: empty for a checked accept, at least one step for every other ending.
@@ -50,11 +75,11 @@ pub(super) fn next_steps(ending: &Ending, account: &Account, coverage: Option<&C
     let reason = match ending {
         Ending::Accept { basis: Basis::Checked } => return Vec::new(),
         Ending::Accept { basis: Basis::Mixed | Basis::Judged } => {
-            let general = || "look at the evidence before you rely on it".to_owned();
+            let general = || "artoo evidence list names what it rests on".to_owned();
             return vec![coverage.and_then(uncovered).unwrap_or_else(general)];
         }
-        Ending::Accept { basis: Basis::WordsOnly } => return step("check the answer elsewhere: nothing verified it"),
-        Ending::Success { .. } => return step("look at what is unmet; ask for just that part"),
+        Ending::Accept { basis: Basis::WordsOnly } => return step("check it elsewhere before you rely on it"),
+        Ending::Success { .. } => return step("ask for just the part that is not met"),
         Ending::Abandon { reason, .. } => reason,
     };
     match reason {
@@ -62,16 +87,16 @@ pub(super) fn next_steps(ending: &Ending, account: &Account, coverage: Option<&C
         AbandonReason::NotUnderstood { failure: PerceptionFailure::Abstained { abstention } }
             if !abstention.remedy.trim().is_empty() =>
         {
-            vec![abstention.remedy.clone()]
+            after_abstention(abstention)
         }
         AbandonReason::NotUnderstood { .. } => step("say it in other words"),
         AbandonReason::Provider { failure } => step(provider_step(failure)),
         AbandonReason::ConsentNeeded if account.denied.iter().any(|denied| denied.by_person) => {
-            step("you said no, and nothing was done in its place; ask again if you want it after all")
+            step("ask again if you change your mind")
         }
         AbandonReason::ConsentNeeded => {
-            let denied = account.denied.len();
-            vec![format!("run it in a terminal, where artoo can ask you about the {denied} refused action(s)")]
+            let denied = units::count(account.denied.len() as u64, "action", "actions");
+            vec![format!("run it in a terminal, where artoo can ask you about {denied}")]
         }
         AbandonReason::Deadline => step("give it more time with --deadline, or ask for a smaller part"),
         AbandonReason::Cancelled => step("run it again when you are ready"),
@@ -81,7 +106,7 @@ pub(super) fn next_steps(ending: &Ending, account: &Account, coverage: Option<&C
         | AbandonReason::BudgetExhausted
         | AbandonReason::MaxReplans
         | AbandonReason::Diverging
-        | AbandonReason::ToolsExhausted => step("look at what is unmet; a smaller or more exact request may work"),
+        | AbandonReason::ToolsExhausted => step("try a smaller or more exact request; -v shows what failed"),
     }
 }
 

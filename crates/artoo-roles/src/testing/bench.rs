@@ -192,6 +192,7 @@ pub fn spec(raw_input: &str) -> TaskSpec {
         constraints: artoo_proto::Constraints::default(),
         raw_input: raw_input.to_owned(),
         session: Vec::new(),
+        material: None,
         reading: Reading::default(),
     }
 }
@@ -324,6 +325,7 @@ pub fn manifest(round: u32, count: u128, task_criteria: Vec<Criterion>) -> Dispa
             tools: vec!["glob".to_owned()],
             success_criteria: vec![prose(&format!("part {number} is shown"))],
             recipe: false,
+            answers: Some(Vec::new()),
         })
         .collect();
     DispatchManifest {
@@ -346,6 +348,7 @@ pub fn planned(intent: &str, sequence: i64) -> PlannedSubtask {
         success_criteria: vec![prose("a number of files is named")],
         confirm: false,
         recipe: None,
+        answers: Some(Vec::new()),
     }
 }
 
@@ -367,6 +370,7 @@ pub fn perceive_request() -> ModelRequest {
     let context = PerceiveContext {
         raw_input: "count".to_owned(),
         session: Vec::new(),
+        material: None,
         clarifications: Vec::new(),
         may_ask: false,
         environment: environment(),

@@ -222,6 +222,7 @@ impl World {
             task_id: artoo_proto::TaskId::new(text, Uuid::new_v5(&Uuid::NAMESPACE_OID, text.as_bytes())),
             raw_input: text.to_owned(),
             session: Vec::new(),
+            material: None,
             interactive: false,
             hard_limit_ms: crate::limits::HARD_LIMIT_MS,
             required: Vec::new(),

@@ -75,6 +75,7 @@ impl Errand {
                 task_id: TaskId::new(&text, Uuid::from_u128(u128::from(seed) << 64 | number as u128)),
                 raw_input: text,
                 session: Vec::new(),
+                material: None,
                 interactive: rng.chance(500),
                 hard_limit_ms: limits[rng.below(limits.len())],
                 required: Vec::new(),

@@ -190,6 +190,7 @@ fn body(rng: &mut Rng) -> ReplyBody {
             understood: String::new(),
             not_understood: vec!["frobnicate".to_owned()],
             remedy: "say it in other words".to_owned(),
+            offer: None,
         },
     }
 }

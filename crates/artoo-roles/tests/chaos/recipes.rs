@@ -38,6 +38,7 @@ fn subtask(rng: &mut Rng, number: usize) -> RecipeSubtask {
         sequence: i64::try_from(number).unwrap(),
         recipe: Recipe { steps, reading },
         success_criteria: vec![Criterion::checked(check)],
+        answers: Some(Vec::new()),
     }
 }
 
@@ -47,6 +48,7 @@ fn abstain() -> ReplyBody {
             understood: "count".to_owned(),
             not_understood: vec!["frobnicate".to_owned()],
             remedy: "set up a model, or say it in other words".to_owned(),
+            offer: None,
         },
     }
 }

@@ -10,10 +10,10 @@ use serde_json::{Map, Value};
 use crate::builtin::{Run, media};
 use crate::custom::{Manifest, render};
 use crate::effects::{CallEffects, NetworkUse};
-use crate::input;
 use crate::process::Invocation;
 use crate::record::Record;
-use crate::tool::{CAUTION, Call, Machine, Question, Request, Running, UserContext, done};
+use crate::tool::{Call, Machine, Question, Request, Running, UserContext, done};
+use crate::{input, texts};
 
 /// Longest target of a call; a script, which is its own target, is cut.
 const TARGET_MAX_CHARS: usize = 1500;
@@ -44,7 +44,7 @@ impl ActionCall {
             lines: vec![render(&run.effect, &fields)],
             ..CallEffects::new(manifest.class, paths.clone(), network)
         };
-        let caution = || (manifest.class != EffectClass::ReadOnly && user.confirm).then_some(CAUTION);
+        let caution = || (manifest.class != EffectClass::ReadOnly && user.confirm).then_some(texts::CAUTION);
         let question = manifest.ask.as_deref().or_else(caution).map(|reason| Question {
             // The approval is for exactly these inputs, also if they are shown shortened.
             text: format!("{} {fields:?} {}", manifest.name, manifest.program.display()),

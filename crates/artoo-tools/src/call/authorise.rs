@@ -13,6 +13,7 @@ use crate::effects::{CallEffects, EffectSet, UndoMethod};
 use crate::limit::Limit;
 use crate::record::Record;
 use crate::rules::Bounds;
+use crate::texts;
 use crate::tool::{Machine, Question};
 
 /// Scopes of a wider approval listed in a question; the rest is counted.
@@ -32,7 +33,7 @@ pub(super) fn authorise(
     // What a program would do is not known before it has run.
     let is_known = question.is_some() || !matches!(effects.undo, UndoMethod::Commit) || !effects.changes.is_empty();
     if let Some(what) = context.registry.tasks().denied(task_id, effects).filter(|_| is_known) {
-        return Err(EarlyOutcome::refused(&format!("it was refused before in this task: {what}")));
+        return Err(EarlyOutcome::refused(&texts::denied_before(&what)));
     }
     let Some(mut question) = question else { return Ok(None) };
     if let (None, Some(changes)) = (&grant, effects.all_changes()) {

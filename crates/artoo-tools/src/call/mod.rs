@@ -43,6 +43,7 @@ impl Registry {
     /// runtime with time and I/O; dropping the future ends every process of the call's group.
     pub async fn call(&self, order: &ToolOrder, user_request: &str, mut grant: Option<Grant>) -> ToolOutcome {
         let context = Arc::new(Context::new(self, order, user_request));
+        let _listed = context.machine.calls.list(context.tool_name(), &context.deadline.meter);
         // One blocking hop before the run,
         let before = move |context: &Context, limit: &Limit| {
             let mut request = read::read(context)?;
@@ -134,7 +135,7 @@ impl Context {
         steps: impl FnOnce(&Self, &Limit) -> Result<T, EarlyOutcome> + Send + 'static,
     ) -> Result<T, Box<ToolOutcome>> {
         let context = Arc::clone(self);
-        let done = blocking(time, move |limit| {
+        let done = blocking(time, &self.deadline.meter, move |limit| {
             steps(&context, limit).map_err(|early| match early {
                 EarlyOutcome::Record(record) => Box::new(record::report(&context, *record, None)),
                 EarlyOutcome::Question(question) => question,

@@ -7,6 +7,7 @@ use artoo_proto::{ConsentHash, ConsentScope, TaskId, ToolSpec};
 
 use super::record::now;
 use super::tasks::Tasks;
+use crate::activity::Activity;
 use crate::builtin;
 use crate::config::ToolConfig;
 use crate::consent::Grant;
@@ -72,6 +73,12 @@ impl Registry {
     #[must_use]
     pub fn evidence(&self) -> Option<&EvidenceStore> {
         self.machine.config.evidence.as_ref()
+    }
+
+    /// The progress of the calls whose work is counted at this moment.
+    #[must_use]
+    pub fn activity(&self) -> Vec<Activity> {
+        self.machine.calls.activity()
     }
 
     pub(crate) fn machine(&self) -> &Arc<Machine> {

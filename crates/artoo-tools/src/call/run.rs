@@ -33,8 +33,8 @@ pub(super) fn prepare(
     let source = Source { task: context.order.task_id.clone(), tool: context.tool_name().to_owned(), target };
     match undo.begin(&context.machine, source.subject(), limit) {
         Ok(act) => {
-            let machine = Arc::clone(&context.machine);
-            let (deadline, confirm) = (context.deadline, context.order.confirm);
+            let (machine, deadline) = (Arc::clone(&context.machine), context.deadline.clone());
+            let confirm = context.order.confirm;
             let is_held = machine.fence().holds;
             Step::Job(job, Box::new(Call { machine, deadline, act, allowed, is_held, confirm, source }))
         }

@@ -3,6 +3,7 @@
 use crate::effects::{CallEffects, UndoMethod};
 use crate::limit::Limit;
 use crate::record::Record;
+use crate::texts;
 use crate::tool::Machine;
 use crate::undo::{Act, Subject, UndoSurvey};
 
@@ -37,9 +38,9 @@ impl Undoability {
     pub(super) fn message(&self) -> Option<String> {
         match self {
             Self::ReadOnly => None,
-            Self::Steps | Self::Commit => Some("can be undone with artoo undo".to_owned()),
+            Self::Steps | Self::Commit => Some(texts::UNDOABLE.to_owned()),
             Self::Snapshot(survey) => Some(survey.message()),
-            Self::Never => Some("is not undoable: nothing of it is kept for undo".to_owned()),
+            Self::Never => Some(texts::NOTHING_KEPT.to_owned()),
         }
     }
 

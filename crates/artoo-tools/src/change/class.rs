@@ -6,9 +6,9 @@ use std::path::{Component, Path, PathBuf};
 
 use super::names::run_by_others;
 use super::set::{ChangeSet, Entry, Kind};
-use crate::paths;
 use crate::protect::Protected;
 use crate::undo::State;
+use crate::{paths, texts};
 
 /// Bits of a mode that let a program run as another user or group.
 const SET_ID: u32 = 0o6000;
@@ -41,9 +41,9 @@ pub(crate) enum Class {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Reason {
     /// It changes, moves or deletes what was there.
-    #[error("it was there before")]
+    #[error("it changes existing files")]
     Existing,
-    #[error("it is outside the workspace")]
+    #[error("it writes outside the workspace")]
     OutsideWorkspace,
     /// Keys, histories, browsers' data.
     #[error("it may hold keys")]
@@ -75,7 +75,7 @@ pub(crate) enum Reason {
     #[error("its owner or group changes")]
     OtherOwner,
     /// Only its times change.
-    #[error("its times are set")]
+    #[error("it changes dates of files")]
     Times,
 }
 
@@ -118,7 +118,7 @@ impl Class {
 pub(super) fn refusal(entry: &Entry, own_data: &[PathBuf]) -> Option<String> {
     let is_moved = |own: &PathBuf| entry.renamed_from().is_some_and(|from| own.starts_with(from));
     let is_own = own_data.iter().any(|own| entry.path.starts_with(own) || is_moved(own));
-    is_own.then(|| "it is artoo's own data, or holds it".to_owned())
+    is_own.then(|| texts::OWN_DATA.to_owned())
 }
 
 fn reasons(entry: &Entry, places: &Places<'_>, bare: &BTreeSet<PathBuf>) -> Vec<Reason> {

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use super::class::Reason;
 use crate::config::{CONSENTED_PATH, ToolConfig};
-use crate::paths;
 use crate::run_by::run_by;
+use crate::{paths, texts};
 
 /// Folders of the user's own programs, in the home folder.
 const OWN_PROGRAMS: [&str; 3] = ["bin", ".local/bin", ".cargo/bin"];
@@ -101,8 +101,7 @@ impl NewNames {
         let reasons: BTreeSet<String> = self.listed.iter().map(|(_, reason)| reason.to_string()).collect();
         let reasons: Vec<String> = reasons.into_iter().collect();
         let more = self.listed.len() - 1 + self.more;
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        Some(format!("{}{more}: {}", paths::line(first), reasons.join("; ")))
+        Some(format!("{}{}: {}", paths::line(first), texts::more(more), reasons.join("; ")))
     }
 
     /// Every such name with its reason, a line each.

@@ -82,9 +82,9 @@ impl ApprovalScope {
             PathScope::Children => format!("anything in {path}"),
         };
         let action = match self.action {
-            Action::Create => "create new files",
-            Action::Modify => "change, move or delete existing files",
+            Action::Create => "create",
+            Action::Modify => "delete, move or change",
         };
-        format!("{action}: {place}")
+        format!("{action} {place}")
     }
 }

@@ -10,11 +10,11 @@ use serde_json::{Map, Value};
 use crate::custom::manifest::{self, Manifest};
 use crate::input;
 use crate::limit::Limit;
-use crate::paths;
 use crate::process::{Ended, Invocation};
 use crate::record::Record;
 use crate::tool::{Machine, Request, Tool, UserContext, spec};
 use crate::transaction::ConfiguredCall;
+use crate::{paths, texts};
 
 /// Tried after artoo's own tools and before shell commands.
 const PRIORITY: u8 = 5;
@@ -43,7 +43,7 @@ pub(crate) fn read(manifest: &Manifest, machine: &Machine, input: &Value) -> Res
     // `--file=/a/b` names a path, too.
     let named = named.flat_map(|argument| [Some(argument.as_str()), argument.split_once('=').map(|(_, value)| value)]);
     let sends = manifest.network && !manifest.granted;
-    let sending = || sends.then(|| "what it is given may leave this machine".to_owned());
+    let sending = || sends.then(|| texts::SENDS_INPUT.to_owned());
     let quoted = arguments.iter().map(|argument| format!(" {}", quoted(argument)));
     let call = ConfiguredCall {
         target: escape::one_line(&arguments.join(" ")),

@@ -4,6 +4,8 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use crate::texts;
+
 /// Denials recorded of one run; later ones are not.
 #[cfg(target_os = "linux")]
 pub(crate) const DENIALS_MAX: usize = 1000;
@@ -70,11 +72,8 @@ impl fmt::Display for Denial {
 /// A message that explains why a command may have failed; `None` if nothing was denied.
 pub(crate) fn remark(denials: &[Denial]) -> Option<String> {
     let paths: Vec<&Path> = denials.iter().filter_map(Denial::path).collect();
-    let mut named: Vec<String> = paths.iter().take(NAMED_MAX).map(|path| crate::paths::line(path)).collect();
-    if paths.len() > NAMED_MAX {
-        named.push(format!("{} more", paths.len() - NAMED_MAX));
-    }
-    let changes = (!named.is_empty()).then(|| format!("it was not allowed to change {}", named.join(", ")));
+    let named = texts::first(paths.iter().map(|path| crate::paths::line(path)), NAMED_MAX);
+    let changes = (!named.is_empty()).then(|| format!("it was not allowed to change {named}"));
     let others = denials.iter().filter(|denial| denial.path().is_none()).take(NAMED_MAX);
     let others = others.map(|denial| format!("it was not allowed to {denial}"));
     let remarks: Vec<String> = changes.into_iter().chain(others).collect();
@@ -90,7 +89,7 @@ mod tests {
         let write = |name: u32| Denial::Write(format!("/f{name}").into());
         let signal = Denial::Signal { pid: 7, program: "a\nb".to_owned() };
         let denials: Vec<Denial> = (0..7).map(write).chain([Denial::Network, signal]).collect();
-        let expected = "it was not allowed to change /f0, /f1, /f2, /f3, /f4, 2 more; it was not allowed to reach the \
+        let expected = "it was not allowed to change /f0, /f1, /f2, /f3, /f4 and 2 more; it was not allowed to reach the \
                         network (any host); it was not allowed to send a signal to process 7 (";
         let said = remark(&denials).unwrap();
         assert!(said.starts_with(expected) && !said.contains('\n'), "{said}");

@@ -13,7 +13,6 @@ use zip::write::SimpleFileOptions;
 
 use crate::digest;
 use crate::files::copy;
-use crate::files::survey::DEPTH_MAX;
 use crate::limit::Limit;
 use crate::openat::{Made, Place};
 use crate::paths;
@@ -66,8 +65,26 @@ fn write(sources: &[PathBuf], to: &Path, file: &File, limit: &Limit) -> io::Resu
     }
 }
 
+/// Counts what is written, and fails at the deadline.
+struct Metered<'a, W>(W, &'a Limit);
+
+impl<W: Write> Write for Metered<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.1.reached() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        let written = self.0.write(bytes)?;
+        self.1.meter.add_bytes(written);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
 fn tar<W: Write>(sources: &[PathBuf], to: W, limit: &Limit) -> io::Result<(W, u64)> {
-    let mut archive = tar::Builder::new(to);
+    let mut archive = tar::Builder::new(Metered(to, limit));
     let entries = each_entry(sources, limit, &mut |mut entry, found, name| {
         if found.is_file() {
             return archive.append_file(name, &mut entry);
@@ -78,7 +95,7 @@ fn tar<W: Write>(sources: &[PathBuf], to: W, limit: &Limit) -> io::Result<(W, u6
         header.set_size(0);
         archive.append_data(&mut header, name, io::empty())
     })?;
-    Ok((archive.into_inner()?, entries))
+    Ok((archive.into_inner()?.0, entries))
 }
 
 fn zip(sources: &[PathBuf], to: File, limit: &Limit) -> io::Result<u64> {
@@ -124,9 +141,7 @@ fn each_entry(sources: &[PathBuf], limit: &Limit, add: &mut Add<'_>) -> io::Resu
 }
 
 fn entry(place: &Place, name: &Path, limit: &Limit, depth: usize, add: &mut Add<'_>) -> io::Result<u64> {
-    if depth > DEPTH_MAX {
-        return Err(io::Error::other("folders are nested too deep"));
-    }
+    copy::check_depth(depth)?;
     let kind = FileType::from_raw_mode(statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW)?.st_mode);
     if !kind.is_file() && !kind.is_dir() {
         let name = paths::line(name);

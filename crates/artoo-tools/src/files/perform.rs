@@ -14,7 +14,7 @@ use crate::limit::Limit;
 use crate::openat::Place;
 use crate::record::Record;
 use crate::undo::{Act, tree_digest};
-use crate::{digest, paths, trash};
+use crate::{digest, paths, texts, trash};
 
 /// Maximum number of steps listed in the text of a record; `changed` has all.
 const REPORTED_MAX: usize = 50;
@@ -23,6 +23,9 @@ const REPORTED_MAX: usize = 50;
 pub(crate) fn run(plan: &Plan, environment: &Environment, mut act: Act, limit: &Limit) -> Record {
     let (mut changes, mut done) = (Changes::new(), Vec::new());
     let mut problem = None;
+    if let Some(stage) = plan.stage {
+        limit.meter.begin(stage);
+    }
     for operation in &plan.operations {
         match operation.perform(environment, &mut changes, &mut act, limit) {
             Ok(line) => done.push(line),
@@ -84,7 +87,7 @@ impl Operation {
                 let written = io::Write::write_all(&mut new.file, text.as_bytes())
                     .and_then(|()| digest::of_whole(&mut new.file, limit));
                 copy::finish(new, to, written, changes)?;
-                Ok(format!("made {} with {} bytes", paths::line(to), text.len()))
+                Ok(format!("made {} with {}", paths::line(to), texts::exactly(text.len() as u64, "byte", "bytes")))
             }
             Self::Copy { from, to } => {
                 let source = Place::of(from)?;
@@ -106,11 +109,11 @@ impl Operation {
                 let new = reach(to, changes, act)?.make_file()?;
                 let (digest, entries) = pack::pack(sources, to, new, limit)?;
                 changes.push(made(to, digest));
-                Ok(format!("packed {entries} entries into {}", paths::line(to)))
+                Ok(format!("packed {} into {}", texts::exactly(entries, "entry", "entries"), paths::line(to)))
             }
             Self::Unpack { from, into } => {
                 let files = unpack::unpack(from, into, changes, act, limit)?;
-                Ok(format!("unpacked {files} files into {}", paths::line(into)))
+                Ok(format!("unpacked {} into {}", texts::exactly(files, "file", "files"), paths::line(into)))
             }
         }
     }

@@ -1,10 +1,12 @@
 //! The plan of an act: every operation with its paths, before approval and before any change.
 
 use std::collections::BTreeSet;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use artoo_proto::{EffectClass, Environment, Timestamp};
+use artoo_proto::{EffectClass, Environment, units};
 
+use crate::activity::{Stage, Unit};
 use crate::change::NewNames;
 use crate::config::ToolConfig;
 use crate::files::act::{self, Act};
@@ -12,12 +14,14 @@ use crate::files::rename::Template;
 use crate::files::survey::{self, Kind, Source};
 use crate::files::{pack, unpack};
 use crate::input::{self, unfit};
-use crate::paths;
 use crate::protect::Protected;
 use crate::record::Record;
+use crate::{paths, texts};
 
-/// Paths named in a question; the rest is counted.
-const NAMED_MAX: usize = 20;
+/// Paths listed in the details of a question; the rest is counted.
+const LISTED_MAX: usize = 500;
+
+const RENAMES: &str = "renames";
 
 /// Longest file in which text is replaced.
 pub(super) const REPLACE_MAX_BYTES: u64 = 64 * 1024 * 1024;
@@ -43,8 +47,12 @@ pub(crate) struct Plan {
     pub(crate) class: EffectClass,
     /// Every path that it reads or creates.
     pub(crate) paths: Vec<PathBuf>,
-    /// The effects for the user.
-    pub(crate) effects: Vec<String>,
+    /// The effect in one sentence.
+    pub(crate) effect: String,
+    /// Every source and every new path, a line each.
+    listed: Vec<String>,
+    /// What its progress is measured by; `None` for an act that is done at once.
+    pub(super) stage: Option<Stage>,
     /// All operations and the identities of their files; an approval is bound to it.
     pub(crate) contract: String,
     /// Whether it only creates files in the workspace.
@@ -61,37 +69,46 @@ pub(crate) fn plan(config: &ToolConfig, protected: &Protected, act: Act) -> Resu
     let workspace = paths::real(Path::new(&environment.workspace));
     let mut names = NewNames::new(config);
     let draft = Planner { environment, protected, names: &mut names }.draft(act)?;
-    let Draft { verb, sources, targets, operations, class, remark } = draft;
+    let Draft { verb, tail, sources, targets, operations, class, bytes } = draft;
     operations.iter().try_for_each(|operation| note_names(operation, &mut names))?;
-    let mut effects = Vec::new();
-    if !sources.is_empty() {
-        let names = named(sources.iter().map(|source| source.path.as_path()));
-        effects.push(format!("{verb} {}: {names}", total(&sources)));
-    }
-    if !targets.is_empty() {
-        effects.push(format!("makes {}", named(targets.iter().map(PathBuf::as_path))));
-    }
-    effects.extend(remark);
+    let home = Path::new(&environment.home);
+    let named: Vec<&Path> = sources.iter().map(|source| source.path.as_path()).collect();
+    let effect = match targets.as_slice() {
+        [to] if sources.is_empty() => format!("{verb} {}{tail}", texts::near(to, home)),
+        _ => format!("{verb} {}{tail}: {}", total(&sources), texts::named(&named, home)),
+    };
+    let new = targets.iter().map(|to| format!("new {}", paths::line(to)));
     let mut contract: Vec<String> = operations.iter().map(|operation| format!("{operation:?}")).collect();
     contract.extend(sources.iter().map(|source| format!("{} {}", paths::line(&source.real), source.identity)));
     let headline = match (sources.as_slice(), targets.as_slice()) {
         ([], [to]) => format!("{verb} {}", paths::line(to)),
-        ([one], []) => format!("{verb} {}", paths::line(&one.path)),
+        ([one], []) => format!("{verb} {}{tail}", paths::line(&one.path)),
         ([one], [to]) => format!("{verb} {} → {}", paths::line(&one.path), paths::line(to)),
-        (many, _) => format!("{verb} {}", total(many)),
+        (many, _) => format!("{verb} {}{tail}", total(many)),
     };
     let is_copied = class == EffectClass::Creating;
     Ok(Plan {
         headline,
         secret: sources.iter().filter(|_| is_copied).find_map(|source| protected.secret(&source.path)),
         class,
-        effects,
+        effect,
+        listed: sources.iter().map(detail).chain(new).collect(),
+        stage: stage(&operations, bytes),
         contract: contract.join("\n"),
         stays_in_workspace: is_copied && targets.iter().all(|to| to.starts_with(&workspace)),
         paths: sources.iter().map(|source| source.path.clone()).chain(targets).collect(),
         operations,
         names,
     })
+}
+
+impl Plan {
+    /// The names that need an approval, then every path, a line each.
+    pub(super) fn details(&self) -> Vec<String> {
+        let more = self.listed.len().saturating_sub(LISTED_MAX);
+        let more = (more > 0).then(|| format!("and {more} more"));
+        self.names.lines().into_iter().chain(self.listed.iter().take(LISTED_MAX).cloned()).chain(more).collect()
+    }
 }
 
 /// Notes the names that an operation makes; those of an archive are noted when it is surveyed.
@@ -110,30 +127,36 @@ fn note_names(operation: &Operation, names: &mut NewNames) -> Result<(), Box<Rec
 /// A plan without its texts.
 struct Draft {
     verb: &'static str,
+    /// What follows the number of sources: where they go.
+    tail: String,
     sources: Vec<Source>,
     targets: Vec<PathBuf>,
     operations: Vec<Operation>,
     class: EffectClass,
-    remark: Option<String>,
+    /// Bytes to be copied, packed or unpacked.
+    bytes: u64,
 }
 
 impl Draft {
     /// One operation that creates one path.
-    fn creating(verb: &'static str, sources: Vec<Source>, to: PathBuf, operation: Operation) -> Self {
-        let class = EffectClass::Creating;
-        Self { verb, sources, targets: vec![to], operations: vec![operation], class, remark: None }
+    fn creating(verb: &'static str, tail: String, sources: Vec<Source>, to: PathBuf, operation: Operation) -> Self {
+        let (class, bytes) = (EffectClass::Creating, sum(&sources));
+        Self { verb, tail, sources, targets: vec![to], operations: vec![operation], class, bytes }
     }
 
     /// One operation for each source and target.
     fn of_pairs(
         verb: &'static str,
+        home: &str,
         class: EffectClass,
         pairs: Vec<(Source, PathBuf)>,
         operation: impl Fn(PathBuf, PathBuf) -> Operation,
     ) -> Self {
         let operations = pairs.iter().map(|(source, to)| operation(source.real.clone(), to.clone())).collect();
-        let (sources, targets) = pairs.into_iter().unzip();
-        Self { verb, sources, targets, operations, class, remark: None }
+        let (sources, targets): (Vec<Source>, Vec<PathBuf>) = pairs.into_iter().unzip();
+        let named: Vec<&Path> = targets.iter().map(PathBuf::as_path).collect();
+        let tail = format!(" to {}", texts::destination(&named, verb == RENAMES, Path::new(home)));
+        Self { verb, tail, bytes: sum(&sources), sources, targets, operations, class }
     }
 }
 
@@ -145,37 +168,39 @@ struct Planner<'a> {
 
 impl Planner<'_> {
     fn draft(&mut self, act: Act) -> Result<Draft, Box<Record>> {
+        let home = &self.environment.home;
+        let near = |to: &Path| texts::near(to, Path::new(home));
         Ok(match act {
             Act::CreateFolder { to } => {
                 let to = self.free_target(&to)?;
-                Draft::creating("makes the folder", Vec::new(), to.clone(), Operation::MakeFolder { to })
+                Draft::creating("makes the folder", String::new(), Vec::new(), to.clone(), Operation::MakeFolder { to })
             }
             Act::CreateFile { to, text } => {
                 let to = self.free_target(&to)?;
-                let remark = Some(format!("writes {} bytes of text", text.len()));
-                let draft = Draft::creating("makes the file", Vec::new(), to.clone(), Operation::MakeFile { to, text });
-                Draft { remark, ..draft }
+                let size = format!(" ({})", units::bytes(text.len() as u64));
+                Draft::creating("makes the file", size, Vec::new(), to.clone(), Operation::MakeFile { to, text })
             }
             Act::Replace { paths, to, find, with } => {
                 let sources = self.sources(&paths, false)?;
                 let to = self.free_target(&to)?;
                 let text = sources.iter().map(|source| replaced(source, &find, &with)).collect::<Result<_, _>>()?;
                 let operation = Operation::MakeFile { to: to.clone(), text };
-                Draft::creating("replaces text in a copy of", sources, to, operation)
+                let tail = format!(" at {}", near(&to));
+                Draft::creating("replaces text in a copy of", tail, sources, to, operation)
             }
             Act::Copy { paths, to } => {
                 let pairs = self.destinations(outermost(self.sources(&paths, false)?), &to)?;
-                Draft::of_pairs("copies", EffectClass::Creating, pairs, |from, to| Operation::Copy { from, to })
+                Draft::of_pairs("copies", home, EffectClass::Creating, pairs, |from, to| Operation::Copy { from, to })
             }
             Act::Move { paths, to } => {
                 let pairs = self.destinations(outermost(self.sources(&paths, true)?), &to)?;
-                Draft::of_pairs("moves", EffectClass::Unproven, pairs, |from, to| Operation::Move { from, to })
+                Draft::of_pairs("moves", home, EffectClass::Unproven, pairs, |from, to| Operation::Move { from, to })
             }
             Act::Rename { paths, template, find, with } => {
                 let template = Template::parse(template, find, with);
                 let template = template.map_err(|problem| unfit(format!("template: {problem}")))?;
                 let pairs = self.free(new_names(self.sources(&paths, true)?, &template)?)?;
-                Draft::of_pairs("renames", EffectClass::Unproven, pairs, |from, to| Operation::Move { from, to })
+                Draft::of_pairs(RENAMES, home, EffectClass::Unproven, pairs, |from, to| Operation::Move { from, to })
             }
             Act::Archive { paths, to } => {
                 pack::Format::of(&self.target(&to)?).map_err(|error| unfit(error.to_string()))?;
@@ -185,7 +210,8 @@ impl Planner<'_> {
                     return Err(inside(&around.path));
                 }
                 let packed = sources.iter().map(|source| source.real.clone()).collect();
-                Draft::creating("packs", sources, to.clone(), Operation::Pack { sources: packed, to })
+                let tail = format!(" into {}", near(&to));
+                Draft::creating("packs", tail, sources, to.clone(), Operation::Pack { sources: packed, to })
             }
             Act::Extract { paths, to } => {
                 let sources = outermost(self.sources(&paths, false)?);
@@ -194,12 +220,13 @@ impl Planner<'_> {
             Act::Delete { paths } => {
                 let sources = outermost(self.sources(&paths, true)?);
                 Draft {
-                    verb: "moves to the trash",
+                    verb: "moves",
+                    tail: " to the trash".to_owned(),
+                    bytes: sum(&sources),
                     operations: sources.iter().map(|source| Operation::Trash { from: source.real.clone() }).collect(),
                     sources,
                     targets: Vec::new(),
                     class: EffectClass::Unproven,
-                    remark: Some("they can be restored from the trash".to_owned()),
                 }
             }
         })
@@ -235,11 +262,12 @@ impl Planner<'_> {
         let unpacking = |source: &Source| Operation::Unpack { from: source.real.clone(), into: into.clone() };
         Ok(Draft {
             verb: "unpacks",
+            tail: texts::unpacked(&into, Path::new(&self.environment.home), files, bytes),
+            bytes,
             operations: sources.iter().map(unpacking).collect(),
             sources,
             targets: vec![into.clone()],
             class: EffectClass::Creating,
-            remark: Some(format!("brings out {files} files of {bytes} bytes in all")),
         })
     }
 
@@ -324,26 +352,42 @@ fn inside(path: &Path) -> Box<Record> {
     unfit(format!("{} lies inside what is copied or moved", paths::line(path)))
 }
 
-fn total(sources: &[Source]) -> String {
-    let files: u64 = sources.iter().map(|source| source.files).sum();
-    let bytes: u64 = sources.iter().map(|source| source.bytes).sum();
-    let newest: Option<Timestamp> = sources.iter().map(|source| source.newest).max();
-    let folders = sources.iter().filter(|source| source.kind == Kind::Folder).count();
-    let counted = match folders {
-        0 if files == 1 => "1 file".to_owned(),
-        0 => format!("{files} files"),
-        1 => format!("1 folder ({files} files in all)"),
-        _ => format!("{folders} folders ({files} files in all)"),
-    };
-    let newest = newest.map(|newest| format!(", newest change {newest}")).unwrap_or_default();
-    format!("{counted}, {bytes} bytes{newest}")
+fn sum(sources: &[Source]) -> u64 {
+    sources.iter().map(|source| source.bytes).sum()
 }
 
-fn named<'a>(all: impl ExactSizeIterator<Item = &'a Path>) -> String {
-    let more = all.len().saturating_sub(NAMED_MAX);
-    let mut names: Vec<String> = all.take(NAMED_MAX).map(paths::line).collect();
-    if more > 0 {
-        names.push(format!("and {more} more"));
-    }
-    names.join(", ")
+/// The sources in number and size.
+fn total(sources: &[Source]) -> String {
+    let of_kind = |kind| sources.iter().filter(|source| source.kind == kind).count() as u64;
+    let (links, folders) = (of_kind(Kind::Link), of_kind(Kind::Folder));
+    let counts = [(of_kind(Kind::File), "file", "files"), (links, "link", "links"), (folders, "folder", "folders")];
+    let inside = units::count(sources.iter().map(|source| source.files).sum(), "file", "files");
+    let inside = if folders > 0 { format!("{inside} in all, ") } else { String::new() };
+    format!("{} ({inside}{})", texts::counted(&counts), units::bytes(sum(sources)))
+}
+
+/// A source with its exact size and its newest change.
+fn detail(source: &Source) -> String {
+    let files = texts::exactly(source.files, "file", "files");
+    let bytes = texts::exactly(source.bytes, "byte", "bytes");
+    format!("{}: {files}, {bytes}, newest change {}", paths::line(&source.path), source.newest)
+}
+
+/// How the progress of these operations is measured.
+fn stage(operations: &[Operation], bytes: u64) -> Option<Stage> {
+    let (verb, passes) = match operations.first()? {
+        Operation::Copy { .. } => ("copying", 3),
+        Operation::Move { from, to } if device(from) != device(to) => ("moving", 5),
+        Operation::Move { .. } => ("moving", 1),
+        Operation::Trash { .. } => ("moving to the trash", 1),
+        Operation::Pack { .. } => ("packing", 1),
+        Operation::Unpack { .. } => ("unpacking", 2),
+        Operation::MakeFolder { .. } | Operation::MakeFile { .. } => return None,
+    };
+    Some(Stage { verb, unit: Unit::Bytes, total: Some(bytes), passes })
+}
+
+/// The disk of the nearest existing folder.
+fn device(path: &Path) -> Option<u64> {
+    path.ancestors().find_map(|path| path.symlink_metadata().ok()).map(|found| found.dev())
 }

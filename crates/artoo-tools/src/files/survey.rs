@@ -9,7 +9,7 @@ use artoo_proto::{Environment, Timestamp};
 use crate::input::denied;
 use crate::protect::Protected;
 use crate::record::Record;
-use crate::{open, paths};
+use crate::{open, paths, texts};
 
 /// Maximum number of entries below a path.
 pub(super) const TREE_MAX: u64 = 100_000;
@@ -84,11 +84,10 @@ pub(super) fn source(
     };
     if kind == Kind::Folder {
         if protected.lies_below(&source.real) {
-            let path = paths::line(path);
-            return Err(denied(&format!("{path} holds places that are protected: keys or artoo's own data")));
+            return Err(denied(&texts::holds_protected(paths::line(path))));
         }
         if leaves && let Some(content) = essential_folder(environment, &source.real) {
-            return Err(denied(&format!("{} holds {content}, so it stays where it is", paths::line(path))));
+            return Err(denied(&texts::stays(paths::line(path), content)));
         }
         tree(&mut source)?;
     }
@@ -110,7 +109,7 @@ pub(super) fn free_place(protected: &Protected, path: &Path) -> Result<PathBuf, 
 
 /// The record of an act whose target exists.
 pub(super) fn exists(path: &Path, kind: &str) -> Box<Record> {
-    denied(&format!("{} exists already ({kind}); nothing is overwritten", paths::line(path)))
+    denied(&texts::exists(paths::line(path), kind))
 }
 
 /// The home folder, workspace or working folder, if the folder contains it.

@@ -6,7 +6,8 @@ use serde_json::Value;
 use crate::effects::{CallEffects, NetworkUse, UndoMethod};
 use crate::files::{self, Act, Plan};
 use crate::record::Record;
-use crate::tool::{CAUTION, Machine, Question, Request, Tool, UserContext, spec, work};
+use crate::texts;
+use crate::tool::{Machine, Question, Request, Tool, UserContext, spec, work};
 
 /// `files`, or `trash`: its deletion as a tool of its own.
 #[derive(Debug)]
@@ -49,7 +50,7 @@ fn planned(machine: &Machine, user: &UserContext<'_>, act: Result<Act, Box<Recor
         // An approval to copy a secret or to make a name that other programs run covers no other call.
         is_complete: plan.secret.is_none() && plan.names.reason().is_none(),
         undo: UndoMethod::Steps,
-        lines: plan.effects.clone(),
+        lines: vec![plan.effect.clone()],
         ..CallEffects::new(plan.class, plan.paths.clone(), NetworkUse::None)
     };
     let question = needs_approval(&plan, user).map(|reason| Question {
@@ -58,7 +59,7 @@ fn planned(machine: &Machine, user: &UserContext<'_>, act: Result<Act, Box<Recor
         files: Vec::new(),
         shown: Question::shortened(&format!("files: {}", plan.headline)),
         reason,
-        details: plan.names.lines(),
+        details: plan.details(),
     });
     let target = plan.headline.clone();
     let job = work(move |machine, act, limit| files::run(&plan, &machine.config.environment, act, limit));
@@ -70,9 +71,9 @@ fn needs_approval(plan: &Plan, user: &UserContext<'_>) -> Option<String> {
     let names = plan.names.reason();
     let reason = match plan.class {
         _ if plan.secret.is_some() => plan.secret.as_deref(),
-        _ if plan.stays_in_workspace => (user.confirm && names.is_none()).then_some(CAUTION),
-        EffectClass::Creating => Some("it creates files outside the workspace"),
-        EffectClass::ReadOnly | EffectClass::Unproven => Some("it moves or deletes files"),
+        _ if plan.stays_in_workspace => (user.confirm && names.is_none()).then_some(texts::CAUTION),
+        EffectClass::Creating => Some(texts::CREATES_OUTSIDE),
+        EffectClass::ReadOnly | EffectClass::Unproven => Some(texts::MOVES_OR_DELETES),
     };
     let reasons: Vec<String> = reason.map(str::to_owned).into_iter().chain(names).collect();
     (!reasons.is_empty()).then(|| reasons.join("; "))

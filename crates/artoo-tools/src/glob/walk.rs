@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use ignore::{DirEntry, WalkBuilder};
 
+use crate::activity::{Stage, Unit};
 use crate::limit::Limit;
-use crate::{paths, secret};
+use crate::{paths, secret, texts};
 
 /// Unreadable places named in a record; the others are counted.
 const UNREAD_NAMED_MAX: usize = 3;
@@ -55,14 +56,16 @@ impl Walked {
         }
         let others = self.unread.saturating_sub(u64::try_from(self.named.len()).unwrap_or(0));
         let more = if others == 0 { String::new() } else { format!("; and {others} more") };
-        let unread = || format!("{} could not be read: {}{more}", places(self.unread), self.named.join("; "));
+        let unread = || {
+            format!(
+                "{} could not be read: {}{more}",
+                texts::exactly(self.unread, "place", "places"),
+                self.named.join("; ")
+            )
+        };
         let gaps = [(self.unread > 0).then(unread), secret::left_out(&self.left_out)];
         gaps.into_iter().flatten().reduce(|unread, left_out| format!("{unread}; {left_out}"))
     }
-}
-
-fn places(count: u64) -> String {
-    if count == 1 { "1 place".to_owned() } else { format!("{count} places") }
 }
 
 impl Walk<'_> {
@@ -86,12 +89,14 @@ impl Walk<'_> {
         if self.ignore_files {
             builder.ignore(true).git_ignore(true).git_exclude(true).parents(true).require_git(false);
         }
+        limit.meter.begin(Stage { verb: "searching", unit: Unit::Entries, total: None, passes: 1 });
         let mut walked = Walked::default();
         for found in builder.build() {
             if limit.reached() {
                 walked.stopped = true;
                 break;
             }
+            limit.meter.add_entries(1);
             match found {
                 Ok(entry) if entry.depth() == 0 => {}
                 Ok(entry) => {

@@ -16,11 +16,11 @@ use crate::mcp::manifest::ServerManifest;
 use crate::mcp::schema;
 use crate::mcp::server::Server;
 use crate::mcp::session::{Offered, Session};
-use crate::paths;
 use crate::process::{Ended, Verdict, capture};
 use crate::record::Record;
-use crate::tool::{CAUTION, Call, Held, Machine, Request, Tool, UserContext, spec};
+use crate::tool::{Call, Held, Machine, Request, Tool, UserContext, spec};
 use crate::transaction::{ConfiguredCall, End, Work};
+use crate::{paths, texts};
 
 /// Tried after the user's own tools and before shell commands.
 const PRIORITY: u8 = 5;
@@ -88,7 +88,7 @@ impl Tool for Remote {
         collect_paths(machine, &Value::Object(input.clone()), &mut paths);
         let is_granted = manifest.granted.contains(&self.name);
         let sends = if is_granted {
-            (!is_reading && user.confirm).then_some(CAUTION)
+            (!is_reading && user.confirm).then_some(texts::CAUTION)
         } else {
             Some("what it is given may leave this machine")
         };

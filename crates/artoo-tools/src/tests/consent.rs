@@ -27,10 +27,8 @@ async fn nothing_changes_before_approval() {
     let context = command("rm keep.txt > log");
     let (_, effects, reason) = asked(&fixture, &context).await;
     assert_eq!(snapshot(&fixture.home.join("work")), before);
-    let work = fixture.home.join("work");
-    let expected = format!("deletes 1 file, makes 1 file: {0}/keep.txt, {0}/log", work.display());
-    assert!(effects.contains(&expected), "{effects:?}");
-    assert!(reason.contains("it is outside the workspace; it was there before"), "{reason}");
+    assert_eq!(effects[0], "deletes 1 file, makes 1 file: keep.txt, log in ~/work");
+    assert_eq!(reason, "it changes existing files; it writes outside the workspace");
     let (hash, ..) = asked(&fixture, &context).await;
     let call = called(fixture.outcome(&context, Some(fixture.registry.grant(&hash, ConsentScope::Once))).await);
     assert_eq!((call.status, call.class), (CallStatus::Ok, EffectClass::Unproven), "{call:?}");
@@ -113,7 +111,7 @@ async fn quoted_and_protected_names_are_shown() {
     fixture.file(".ssh/id", "");
     let (_, effects, _) = asked(&fixture, &command("rm 'my file.txt'")).await;
     let home = fixture.home.display();
-    assert!(effects.contains(&format!("deletes 1 file: {home}/work/my file.txt")), "{effects:?}");
+    assert_eq!(effects[0], "deletes 1 file: ~/work/my file.txt");
     let (_, effects, _) = asked(&fixture, &command("cat 'my file.txt' ~/.ssh/id")).await;
     assert_eq!(effects[0], format!("will read {home}/.ssh/id, which may hold secrets"));
 }

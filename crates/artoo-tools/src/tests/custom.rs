@@ -231,7 +231,7 @@ async fn questions_show_exact_arguments_and_changes() {
     };
     assert_eq!(shown, format!("greet: {}/tools/show -- \"a b\"", fixture.home.display()));
     let greeting = fixture.home.join("work/greeting");
-    assert_eq!(effects.first().unwrap(), &format!("makes 1 file (4 bytes): {}", greeting.display()));
+    assert_eq!(effects[0], "makes 1 file (4 bytes): ~/work/greeting");
     assert!(reason.contains("outside the workspace") && !greeting.exists(), "{reason}");
     put(&fixture.home.join("tools/show"), "#!/bin/sh\necho other > ~/work/greeting\n", 0o755);
     let call = called(fixture.outcome(&wanted, Some(fixture.registry.grant(&hash, ConsentScope::Once))).await);

@@ -23,11 +23,11 @@ impl Fixture {
     }
 
     /// The question a `files` call asks: what is shown, and the effects.
-    async fn question(&self, input: Value) -> (String, Vec<String>) {
+    async fn question(&self, input: Value) -> (String, Vec<String>, Vec<String>) {
         let mut context = Self::context("files", input);
         context.allowed_tools.push("files".to_owned());
         match self.outcome(&context, None).await {
-            ToolOutcome::NeedsConsent { shown, effects, .. } => (shown, effects),
+            ToolOutcome::NeedsConsent { shown, effects, details, .. } => (shown, effects, details),
             ToolOutcome::Called { call } => panic!("{call:?}"),
         }
     }
@@ -180,18 +180,14 @@ async fn keys_home_and_parents_are_not_moved() {
 async fn questions_show_paths_counts_and_sizes() {
     let fixture = Fixture::new();
     let (a, b) = (fixture.file("a", "123"), fixture.file("b\u{1b}[2J", "4567"));
-    let (shown, effects) = fixture
+    let (shown, effects, details) = fixture
         .question(json!({"act": "delete", "paths": [&a, artoo_proto::escape::path_line(
         std::os::unix::ffi::OsStrExt::as_bytes(b.as_os_str()))]}))
         .await;
-    assert!(shown.starts_with("files: moves to the trash 2 files, 7 bytes, newest change 20"), "{shown}");
-    let all = effects.join("\n");
-    assert!(
-        all.contains(a.to_str().unwrap())
-            && all.contains("b\\u{1b}[2J")
-            && all.contains("can be restored from the trash"),
-        "{all}"
-    );
+    assert_eq!(shown, "files: moves 2 files (7 bytes) to the trash");
+    assert_eq!(effects[0], "moves 2 files (7 bytes) to the trash: a, b\\u{1b}[2J in ~");
+    let exact = format!("{}: 1 file, 3 bytes, newest change 20", a.display());
+    assert!(details.iter().any(|line| line.starts_with(&exact)) && details.len() == 2, "{details:?}");
 }
 
 #[doc = "holds: law 1.8"]
@@ -353,7 +349,7 @@ async fn trash_tool_follows_deletion_rules() {
     let mut context = Fixture::context("trash", json!({"paths": [&path]}));
     context.allowed_tools.push("trash".to_owned());
     let ToolOutcome::NeedsConsent { hash, effects, .. } = fixture.outcome(&context, None).await else { panic!() };
-    assert!(effects[0].contains("1 file, 3 bytes"), "{effects:?}");
+    assert_eq!(effects[0], "moves 1 file (3 bytes) to the trash: ~/a");
     let call = called(fixture.outcome(&context, Some(fixture.registry.grant(&hash, ConsentScope::Once))).await);
     ok(&call);
     assert_eq!((call.tool.as_str(), sides(&call).as_slice()), ("trash", &[("a", true, false)][..]));
@@ -410,7 +406,7 @@ async fn deletion_resolves_each_spelling_exactly() {
         };
         // Its spelling leads to the folder it lies in: that is another thing, which is asked about as such.
         if let ToolOutcome::NeedsConsent { shown, .. } = fixture.outcome(&trash(path.clone()), None).await {
-            assert!(path.ends_with("/..") && shown.ends_with("/outside"), "{path}: {shown}");
+            assert!(path.ends_with("/..") && shown.ends_with("/outside to the trash"), "{path}: {shown}");
         }
         assert_eq!(snapshot(&fixture.home), before, "{path}");
     }

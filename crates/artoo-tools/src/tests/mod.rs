@@ -1,6 +1,7 @@
 //! Every tool through the registry, on real files and real processes.
 
 mod account;
+mod activity;
 mod change_set;
 mod consent;
 mod covered;

@@ -105,7 +105,7 @@ async fn every_tool_asks_for_names_that_programs_run() {
     let rename = json!({"act": "rename", "paths": [own], "template": ".envrc"});
     let (reason, details) = asked(&fixture, "files", &rename).await.unwrap();
     assert!(reason.contains(".envrc: a program obeys it when it starts"), "{reason}");
-    assert!(details.len() == 1 && details[0].contains(".envrc"), "{details:?}");
+    assert!(details[0].contains(".envrc: "), "{details:?}");
 }
 
 #[tokio::test]

@@ -69,8 +69,7 @@ async fn task_approval_covers_its_effects_only() {
     fixture.file("work/keep", "");
     let first = delete(&task, &["old"]);
     let offers = offered(&fixture, &first).await;
-    let expected =
-        format!("change, move or delete existing files: {}/work/old and everything below it", fixture.home.display());
+    let expected = format!("delete, move or change {}/work/old and everything below it", fixture.home.display());
     assert_eq!(offers.task, [expected]);
     let call = allowed(&fixture, &first, ConsentScope::Task).await;
     assert_eq!((call.status, call.leave), (CallStatus::Ok, Some(Approval::Task)));
@@ -113,7 +112,7 @@ async fn task_approval_covers_a_commands_changes_only() {
     fixture.file("work/a", "1");
     let context = shell(&task, "rm a");
     let path = fixture.home.join("work/a");
-    let expected = format!("change, move or delete existing files: {}", path.display());
+    let expected = format!("delete, move or change {}", path.display());
     assert_eq!(offered(&fixture, &context).await.task, [expected]);
     let call = allowed(&fixture, &context, ConsentScope::Task).await;
     assert_eq!((call.status, call.leave), (CallStatus::Ok, Some(Approval::Task)));
@@ -135,7 +134,7 @@ async fn rules_apply_until_revoked() {
     let offers = offered(&fixture, &first).await;
     assert_eq!(offers.path.len(), 1);
     assert!(
-        offers.path[0].contains(": anything in ")
+        offers.path[0].contains("change anything in ")
             && offers.path[0].ends_with(&format!("{}/work/tmp", fixture.home.display())),
         "{offers:?}"
     );
@@ -283,7 +282,7 @@ async fn denied_effects_stay_denied_in_the_task() {
             ToolOutcome::NeedsConsent { .. } => panic!("asks again about {command}"),
         };
         assert_eq!(call.status, CallStatus::Denied, "{command}: {call:?}");
-        assert!(call.output.starts_with("[LAW1] it was refused before in this task: "), "{call:?}");
+        assert!(call.output.starts_with("[LAW1] you said no to this before in this task: "), "{call:?}");
     }
     for input in
         [json!({"act": "delete", "paths": ["keep.txt"]}), json!({"act": "move", "paths": ["keep.txt"], "to": "x"})]

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -16,11 +16,11 @@ use crate::change::{ChangeSet, Class, Layer, Places, classify, command_folders, 
 use crate::effects::{Action, CallEffects, EffectSet, FileEffect, NetworkUse, UndoMethod};
 use crate::fence::{Denial, NetworkScope, Reach};
 use crate::limit::Limit;
-use crate::paths;
 use crate::process::Ended;
 use crate::record::Record;
 use crate::tool::{Allowed, Machine, Next, Outcome, Pending, Question, Source};
 use crate::view::View;
+use crate::{paths, texts};
 
 /// Characters of the errors of a program that are looked at.
 const ERRORS_MAX_CHARS: usize = 4000;
@@ -118,7 +118,7 @@ impl Ran {
             class,
             changes: effects(&set),
             is_complete: is_ordinary,
-            lines: vec![describe::summary(&set)],
+            lines: vec![describe::summary(&set, Path::new(&environment.home))],
             ..of_program(&allowed.reach)
         };
         let question = reason.map(|reason| Question {
@@ -152,7 +152,7 @@ pub(super) fn ask_for_reach(program: &Program, allowed: &Allowed, denied: &[Deni
     let is_other = |denial: &&Denial| denial.is_reach() && !matches!(denial, Denial::Connection(_));
     let others = denied.iter().filter(is_other).map(ToString::to_string);
     let wanted: Vec<String> = targets.into_iter().map(|target| target.line).chain(others).collect();
-    let reason = format!("it tried to {}", wanted.first().map_or("reach other programs", String::as_str));
+    let reason = texts::tried_to(wanted.first().map_or("reach other programs", String::as_str));
     // A denial of one host is none of the servers that every name is looked up at.
     let addresses = addresses.iter().filter(|address| !hosts::is_name_server(**address)).map(ToString::to_string);
     let effects = CallEffects {
@@ -168,18 +168,17 @@ pub(super) fn ask_for_reach(program: &Program, allowed: &Allowed, denied: &[Deni
 pub(super) fn ask_for_more(program: &Program, allowed: &Allowed, ended: &io::Result<Ended>) -> Option<Outcome> {
     let ended = ended.as_ref().ok()?;
     if ended.is_full && !allowed.fills_disk {
-        let lines = vec!["will write as much as it needs, up to the whole free space of the disk".to_owned()];
-        let effects = CallEffects { lines, ..of_program(&allowed.reach) };
-        let reason = ended.struck.clone().unwrap_or_else(|| "it writes very much".to_owned());
+        let effects = CallEffects { lines: vec![texts::FILLS_DISK.to_owned()], ..of_program(&allowed.reach) };
+        let reason = ended.struck.clone().unwrap_or_else(|| texts::WRITES_MUCH.to_owned());
         return Some(ask_again(program, effects, reason, Allowed { fills_disk: true, ..allowed.clone() }));
     }
     let closed: Vec<&PathBuf> =
         program.names.secrets.iter().filter(|secret| !allowed.readable.contains(secret)).collect();
     let has_failed = ended.exit_code != Some(0) || ended.stderr.text(ERRORS_MAX_CHARS).0.contains("ermission denied");
     let first = closed.first().filter(|_| has_failed && ended.timed_out.is_none())?;
-    let reason = format!("{} may hold secrets, and its content would be sent to the model", paths::line(first));
+    let reason = texts::may_hold_secrets(paths::line(first));
     let effects = CallEffects {
-        lines: closed.iter().map(|path| format!("will read {}, which may hold secrets", paths::line(path))).collect(),
+        lines: closed.iter().map(|path| texts::reads_secret(paths::line(path))).collect(),
         ..of_program(&allowed.reach)
     };
     let readable = allowed.readable.iter().chain(closed).cloned().collect();
@@ -193,7 +192,7 @@ fn of_program(reach: &Reach) -> CallEffects {
 }
 
 /// The question whether the program may run again with this allowed.
-pub(super) fn ask_again(program: &Program, effects: CallEffects, reason: String, allowed: Allowed) -> Outcome {
+pub(super) fn ask_again(program: &Program, mut effects: CallEffects, reason: String, allowed: Allowed) -> Outcome {
     let question = Question {
         text: format!("{}\0{allowed:?}", program.shown),
         files: program.names.paths.clone(),
@@ -201,6 +200,8 @@ pub(super) fn ask_again(program: &Program, effects: CallEffects, reason: String,
         reason,
         details: effects.lines.clone(),
     };
+    // The short question shows the first line alone.
+    effects.lines = vec![texts::first(effects.lines, texts::NAMED_MAX)];
     Outcome::Pending(Box::new(Pending { effects, question: Some(question), next: Next::RunAgain(allowed) }))
 }
 

@@ -1,14 +1,12 @@
 //! Change sets in words, for the question about them.
 
+use artoo_proto::units;
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::change::{ChangeSet, Entry, Kind, Reason};
-use crate::paths;
 use crate::undo::State;
-
-/// Paths named in the line that sums a change set up.
-const NAMED_MAX: usize = 3;
+use crate::{paths, texts};
 
 /// Entries listed on request; the rest is counted.
 const LISTED_MAX: usize = 500;
@@ -20,28 +18,25 @@ const COMPARED_MAX: usize = 20;
 const DIFF_LINES_MAX: usize = 60;
 
 /// One line for all changes: how many of each kind, how large, and the first names.
-pub(super) fn summary(set: &ChangeSet) -> String {
+pub(super) fn summary(set: &ChangeSet, home: &Path) -> String {
     let verbs = [
         ("deletes", "deleted"),
         ("replaces", "replaced"),
         ("changes", "changed"),
         ("renames", "renamed"),
-        ("sets the mode of", "mode"),
-        ("sets the times of", "times"),
+        ("sets permissions of", "mode"),
+        ("sets dates of", "times"),
         ("makes", "created"),
     ];
     let parts: Vec<String> =
         verbs.iter().filter_map(|(verb, kind)| Some(format!("{verb} {}", counted(set, kind)?))).collect();
-    let outer: Vec<&Entry> = in_order_of_weight(set);
-    let named: Vec<String> = outer.iter().take(NAMED_MAX).map(|entry| paths::line(&entry.path)).collect();
-    let more = outer.len().saturating_sub(NAMED_MAX);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let outer: Vec<&Path> = in_order_of_weight(set).into_iter().map(|entry| entry.path.as_path()).collect();
     let bytes: u64 = set.entries.iter().map(Entry::bytes).sum();
-    let size = if bytes > 0 { format!(" ({})", size(bytes)) } else { String::new() };
+    let size = if bytes > 0 { format!(" ({})", units::bytes(bytes)) } else { String::new() };
     if parts.is_empty() {
-        return "sets times of files".to_owned();
+        return texts::UNNAMED_TIMES.to_owned();
     }
-    format!("{}{size}: {}{more}", parts.join(", "), named.join(", "))
+    format!("{}{size}: {}", parts.join(", "), texts::named(&outer, home))
 }
 
 /// The files and folders of one kind of change, counted; `None` if there are none.
@@ -51,15 +46,9 @@ fn counted(set: &ChangeSet, kind: &str) -> Option<String> {
         let state = if entry.after == State::Absent { &entry.before } else { &entry.after };
         matches!(state, State::Folder(_))
     };
-    let folders = of_kind().filter(is_folder).count();
-    let files = of_kind().count() - folders;
-    let noun = |count: usize, one: &str| match count {
-        0 => None,
-        1 => Some(format!("1 {one}")),
-        _ => Some(format!("{count} {one}s")),
-    };
-    let parts: Vec<String> = [noun(files, "file"), noun(folders, "folder")].into_iter().flatten().collect();
-    (!parts.is_empty()).then(|| parts.join(" and "))
+    let folders = of_kind().filter(is_folder).count() as u64;
+    let files = of_kind().count() as u64 - folders;
+    Some(texts::counted(&[(files, "file", "files"), (folders, "folder", "folders")])).filter(|text| !text.is_empty())
 }
 
 /// Every change in a line, what is asked about for a reason of its own first, then how texts differ.
@@ -133,24 +122,18 @@ fn in_order_of_weight(set: &ChangeSet) -> Vec<&Entry> {
 fn line(set: &ChangeSet, entry: &Entry) -> String {
     let path = paths::line(&entry.path);
     let (was, is) = (entry.before.name(), entry.after.name());
-    let size = if entry.bytes() > 0 { format!(", {}", size(entry.bytes())) } else { String::new() };
+    let size =
+        if entry.bytes() > 0 { format!(", {}", texts::exactly(entry.bytes(), "byte", "bytes")) } else { String::new() };
     match &entry.kind {
         Kind::Created => format!("new {is} {path}{size}"),
         Kind::Changed => format!("changed {is} {path}{size}"),
         Kind::Mode if entry.is_left_out() => {
-            format!("mode, owner or attributes of {is} {path}, which undo does not bring back")
+            format!("permissions, owner or attributes of {is} {path}, which undo does not bring back")
         }
-        Kind::Mode => format!("mode of {is} {path}"),
-        Kind::Times => format!("times of {is} {path}: {}", set.time(entry)),
+        Kind::Mode => format!("permissions of {is} {path}"),
+        Kind::Times => format!("dates of {is} {path}: {}", set.time(entry)),
         Kind::Deleted => format!("deleted {was} {path}"),
         Kind::Replaced => format!("{was} replaced by {is} {path}{size}"),
         Kind::Renamed { from } => format!("renamed {} to {path}", paths::line(from)),
     }
-}
-
-/// A length in bytes in the unit that suits it.
-fn size(bytes: u64) -> String {
-    let units = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];
-    let unit = units.iter().find(|(unit, _)| bytes >= *unit);
-    unit.map_or_else(|| format!("{bytes} bytes"), |(unit, name)| format!("{} {name}", bytes / unit))
 }

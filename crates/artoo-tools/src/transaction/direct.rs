@@ -14,20 +14,17 @@ use super::{MakeRecord, Program, stayed_inside};
 use crate::approved::ApprovedPlace;
 use crate::effects::{CallEffects, NetworkUse, UndoMethod};
 use crate::fence::{Denial, Fence, NetworkScope, Reach};
-use crate::paths;
 use crate::process::Ended;
 use crate::record::Record;
 use crate::tool::{Allowed, Call, Held, Look, Machine, Outcome};
 use crate::view::NoView;
+use crate::{paths, texts};
 
 /// How long a program may run to show what it would change.
 const LOOK_TIME: Duration = Duration::from_secs(2);
 
 /// Folders that no approval makes writable.
 const SYSTEM: [&str; 3] = ["/dev", "/proc", "/sys"];
-
-/// What an approval can't be bound to.
-const NOT_BOUND: &str = "files that it reads from other folders without naming them may change before it runs";
 
 /// The question about a program that no view holds. It runs once more, to find all the places that it would change. It may
 /// look up names if that is approved, and no more, since what it does to others is not done twice.
@@ -50,8 +47,8 @@ pub(super) async fn ask(call: Call, program: Program, why: &NoView) -> Look {
         .filter(|place| !own.iter().any(|own| own.starts_with(place) || place.starts_with(own)))
         .map(|place| program.approved(place))
         .collect();
-    let reason = format!("it would change files directly, since no view can be made: {why}");
-    question(&program, Allowed { places: Some(places), ..call.allowed }, reason, opened.files())
+    let reason = texts::no_view(why);
+    question(&call.machine, &program, Allowed { places: Some(places), ..call.allowed }, reason, opened.files())
 }
 
 /// Runs a program in the places that were approved, or asks about it where nothing holds programs at all.
@@ -61,10 +58,10 @@ pub(super) async fn run(mut call: Call, program: Program, record: MakeRecord) ->
         let workspace = PathBuf::from(&call.machine.config.environment.workspace);
         let places = program.folders.iter().cloned().chain([workspace]);
         let places = places.map(|place| program.approved(place)).collect();
-        let reason = "no sandbox on this machine limits a running command".to_owned();
+        let reason = texts::NO_SANDBOX.to_owned();
         let reach = Reach { network: true, ..program.reach.clone() };
         let allowed = Allowed { reach, places: Some(places), ..call.allowed };
-        return question(&program, allowed, reason, Vec::new());
+        return question(&call.machine, &program, allowed, reason, Vec::new());
     };
     if let Some(place) = places.iter().find(|place| !place.is_unchanged()) {
         let place = paths::line(place.path());
@@ -91,7 +88,9 @@ pub(super) async fn run(mut call: Call, program: Program, record: MakeRecord) ->
         // What it did to others can't be undone, so it is not done twice.
         let (problem, changes) = if is_held && act.can_be_taken_back() {
             match act.take_back(limit) {
-                Ok(left) if left.is_empty() => return ask_further(&program, allowed, further, &first)(machine, limit),
+                Ok(left) if left.is_empty() => {
+                    return ask_further(machine, &program, allowed, further, &first)(machine, limit);
+                }
                 Ok(left) => {
                     let left: Vec<String> = left.iter().map(|path| paths::line(path)).collect();
                     (format!("what it did before is undone except {}", left.join(", ")), None)
@@ -112,10 +111,16 @@ pub(super) async fn run(mut call: Call, program: Program, record: MakeRecord) ->
 }
 
 /// The question about a program that was denied further places than those approved; what it had changed is undone.
-fn ask_further(program: &Program, allowed: Allowed, further: Vec<ApprovedPlace>, first: &str) -> Look {
+fn ask_further(
+    machine: &Machine,
+    program: &Program,
+    allowed: Allowed,
+    further: Vec<ApprovedPlace>,
+    first: &str,
+) -> Look {
     let places = allowed.places.iter().flatten().cloned().chain(further).collect();
-    let reason = format!("it would also change {first}, which was not approved; what it had changed is undone");
-    question(program, Allowed { places: Some(places), ..allowed }, reason, Vec::new())
+    let reason = texts::would_also_change(first);
+    question(machine, program, Allowed { places: Some(places), ..allowed }, reason, Vec::new())
 }
 
 /// Places that the program was denied and that an approval would open.
@@ -137,9 +142,10 @@ impl Program {
 }
 
 /// The question about a program that changes places directly. The approval is bound to the content of these files, too.
-fn question(program: &Program, allowed: Allowed, reason: String, files: Vec<PathBuf>) -> Look {
+fn question(machine: &Machine, program: &Program, allowed: Allowed, reason: String, files: Vec<PathBuf>) -> Look {
+    let home = Path::new(&machine.config.environment.home);
     let places: Vec<PathBuf> = allowed.places.iter().flatten().map(|place| place.path().to_path_buf()).collect();
-    let lines: Vec<String> = places.iter().map(|place| format!("may change {}", described(place))).collect();
+    let lines: Vec<String> = places.iter().map(|place| texts::may_change(place, home)).collect();
     let changed = places.iter().filter(|place| place.is_file()).cloned().collect::<Vec<_>>();
     let effects = CallEffects {
         undo: UndoMethod::Snapshot(places.clone()),
@@ -155,7 +161,7 @@ fn question(program: &Program, allowed: Allowed, reason: String, files: Vec<Path
         && let Some(question) = &mut pending.question
     {
         question.files.extend(changed.into_iter().chain(files));
-        question.details.push(NOT_BOUND.to_owned());
+        question.details.push(texts::NOT_BOUND.to_owned());
     }
     Box::new(move |_, _| pending)
 }
@@ -167,9 +173,4 @@ fn place(denial: &Denial, own: &[PathBuf]) -> Option<PathBuf> {
     // A folder that holds artoo's own data is not allowed as a whole, a new name in it is.
     let is_around = own.iter().any(|own| own.starts_with(there));
     Some(if is_around { path } else { there }.to_path_buf())
-}
-
-fn described(place: &Path) -> String {
-    let line = paths::line(place);
-    if place.is_dir() { format!("everything in {line}") } else { line }
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use artoo_proto::escape;
 
 use crate::fence::Reach;
+use crate::texts;
 
 /// Longest time for which a question waits for the addresses of a host.
 const LOOK_UP_TIME: Duration = Duration::from_secs(2);
@@ -68,21 +69,18 @@ fn targets_by(
             found.contains(&address).then_some((host, found))
         });
         targets.push(match named {
-            Some((host, addresses)) if host.parse::<IpAddr>().is_err() => {
-                Target { line: format!("connect to {} ({})", escape::one_line(host), listed(&addresses)), addresses }
-            }
+            Some((host, addresses)) if host.parse::<IpAddr>().is_err() => Target {
+                line: format!(
+                    "connect to {} ({})",
+                    escape::one_line(host),
+                    texts::first(addresses.iter().map(ToString::to_string), NAMED_MAX)
+                ),
+                addresses,
+            },
             _ => Target { line: format!("connect to {address}"), addresses: vec![address] },
         });
     }
     targets
-}
-
-fn listed(addresses: &[SocketAddr]) -> String {
-    let mut named: Vec<String> = addresses.iter().take(NAMED_MAX).map(ToString::to_string).collect();
-    if addresses.len() > NAMED_MAX {
-        named.push(format!("{} more", addresses.len() - NAMED_MAX));
-    }
-    named.join(", ")
 }
 
 /// The addresses of a host, as programs on this machine find them.

@@ -10,10 +10,9 @@ use artoo_proto::EffectClass;
 use super::{MakeRecord, Names, Program, Work};
 use crate::effects::{CallEffects, NetworkUse, UndoMethod};
 use crate::fence::Reach;
-use crate::paths;
-use crate::protect::NOT_SEARCHED;
 use crate::record::Record;
 use crate::tool::{Job, Machine, Question, Request};
+use crate::{paths, texts};
 
 impl Program {
     /// The job that runs it. The workspace is created first if the program may need it, or for the time of the call if
@@ -87,7 +86,7 @@ impl ConfiguredCall {
         }
         let secret = paths.iter().find_map(|path| protected.secret(path));
         let found = protected.secrets(&config.environment, &paths, &[]);
-        let not_searched = found.misses_named.then(|| NOT_SEARCHED.to_owned());
+        let not_searched = found.misses_named.then(|| texts::NOT_SEARCHED.to_owned());
         let mut left_out = found.files;
         left_out.retain(|file| !paths.iter().any(|path| paths::real(path) == *file));
         let effects = CallEffects {
@@ -111,7 +110,7 @@ impl ConfiguredCall {
             left_out,
             reach: Reach::of_network(network),
             is_granted: self.is_granted && class == EffectClass::Unproven,
-            caution: is_reading.then(|| "its manifest says that it changes nothing".to_owned()),
+            caution: is_reading.then(|| texts::CLAIMS_READING.to_owned()),
             time: self.time,
             workspace: None,
         };

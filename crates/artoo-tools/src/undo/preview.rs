@@ -10,6 +10,7 @@ use super::state::{self, State};
 use super::store::{Item, ItemOutcome, items};
 use super::verdict::{has_other_time, judge, moved_from, torn};
 use crate::limit::Limit;
+use crate::texts;
 
 /// The outcome of an undo if nothing changes in between.
 #[derive(Default)]
@@ -25,7 +26,7 @@ impl Preview {
             Done::Moved { from, to, .. } => {
                 let stands = !self.is_touched(from) && from.symlink_metadata().is_ok();
                 let outcome = match (stands, to.symlink_metadata().is_ok()) {
-                    (true, true) => ItemOutcome::Conflict { reason: "something else stands there now".to_owned() },
+                    (true, true) => ItemOutcome::Conflict { reason: texts::STANDS_THERE.to_owned() },
                     (true, false) => ItemOutcome::Already,
                     (false, _) => ItemOutcome::Done,
                 };

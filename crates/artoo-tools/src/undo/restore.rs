@@ -27,7 +27,7 @@ use crate::digest;
 use crate::files;
 use crate::limit::Limit;
 use crate::openat::Place;
-use crate::paths;
+use crate::{paths, texts};
 
 /// Maximum number of paths removed with one line of the log.
 const REMOVED_MAX: usize = 1024;
@@ -77,6 +77,7 @@ impl<'a> Restoring<'a> {
     pub(super) fn take_back(&mut self, done: &Done) -> Vec<Told> {
         match done {
             Done::Moved { from, to, tree } => {
+                self.limit.meter.add_entries(1);
                 let outcome = self.move_back(from, to, tree).unwrap_or_else(|error| told(&error));
                 if is_left(&outcome) {
                     self.undone.left.push(to.clone());
@@ -124,6 +125,7 @@ impl<'a> Restoring<'a> {
 
     fn bring_back<'c>(&mut self, change: &'c Change, folders: &mut Vec<&'c Change>, all: &mut Vec<Told>) {
         let outcome = self.bring(change).unwrap_or_else(|error| told(&error));
+        self.limit.meter.add_entries(1);
         let is_folder = matches!(change.before, State::Folder(_));
         if is_folder && matches!(outcome, ItemOutcome::Done | ItemOutcome::Already) {
             folders.push(change);
@@ -452,9 +454,7 @@ impl<'a> Restoring<'a> {
 
 fn remove_folder(place: &Place) -> io::Result<ItemOutcome> {
     match unlinkat(&place.folder, &place.name, AtFlags::REMOVEDIR) {
-        Err(Errno::NOTEMPTY | Errno::EXIST) => {
-            Ok(ItemOutcome::Conflict { reason: "it holds something that came later".to_owned() })
-        }
+        Err(Errno::NOTEMPTY | Errno::EXIST) => Ok(ItemOutcome::Conflict { reason: texts::HOLDS_LATER.to_owned() }),
         removed => Ok(removed.map(|()| ItemOutcome::Done)?),
     }
 }

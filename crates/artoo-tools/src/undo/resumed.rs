@@ -9,6 +9,7 @@ use super::format::{Change, Done, Ended};
 use super::restore::Told;
 use super::state::State;
 use super::store::ItemOutcome;
+use crate::texts;
 
 /// The changes of undos that were cut off.
 #[derive(Debug, Default)]
@@ -40,8 +41,7 @@ impl Resumed {
 
     /// The temporary names that still exist, for the report.
     pub(super) fn leftovers(&self) -> impl Iterator<Item = Told> {
-        let reason = "it was left by an undo that was cut off; compare it and remove it yourself";
-        let outcome = move || ItemOutcome::Impossible { reason: reason.to_owned() };
+        let outcome = || ItemOutcome::Impossible { reason: texts::LEFT_BY_UNDO.to_owned() };
         let still = self.leftovers.iter().filter(|path| path.symlink_metadata().is_ok());
         still.map(move |path| (path.clone(), "removed", outcome()))
     }

@@ -1,6 +1,7 @@
 //! Listing and reverting the entries of the undo journal.
 
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use artoo_proto::{Environment, Timestamp};
@@ -12,6 +13,7 @@ use super::journal::{self, Journal};
 use super::preview::Preview;
 use super::restore::{Restoring, Told, Undone};
 use super::resumed::Resumed;
+use crate::activity::{Activity, Meter, Stage, Unit};
 use crate::limit::Limit;
 use crate::paths;
 use crate::protect::Protected;
@@ -32,6 +34,8 @@ const UNDO_PREFIX: &str = "undo-";
 pub struct UndoStore {
     config: UndoConfig,
     environment: Environment,
+    /// That of an undo in progress, also one of another clone.
+    meter: Arc<Meter>,
 }
 
 /// One task that changed something, or one undo.
@@ -129,7 +133,7 @@ impl UndoStore {
     /// The journal of a folder; nothing is made.
     #[must_use]
     pub fn open(config: UndoConfig, environment: &Environment) -> Self {
-        Self { config, environment: environment.clone() }
+        Self { config, environment: environment.clone(), meter: Arc::default() }
     }
 
     /// Opens the journal with the protected places, which are slow to find; listing entries opens no journal.
@@ -208,6 +212,12 @@ impl UndoStore {
     /// # Errors
     /// When the entry is not there, was undone, or is still being written.
     pub fn undo(&self, id: &str) -> Result<Report, UndoError> {
+        let report = self.bring_back(id);
+        self.meter.end();
+        report
+    }
+
+    fn bring_back(&self, id: &str) -> Result<Report, UndoError> {
         let Ready { not_undoable, acts, resumed, limit, journal, lock } = self.ready(id)?;
         let own = self.next_undo()?;
         let header = Header {
@@ -221,6 +231,8 @@ impl UndoStore {
         let entry = self.config.folder.join(&own);
         let mut act = journal.open(&entry, header, None, lock, &limit)?;
         let mut told: Vec<Told> = Vec::new();
+        let total = acts.iter().flat_map(|(_, ended)| ended.done.iter().map(paths_of)).sum::<usize>() as u64;
+        limit.meter.begin(Stage { verb: "restoring", unit: Unit::Entries, total: Some(total), passes: 1 });
         let mut undone = Undone { room: self.config.max_bytes, ..Undone::default() };
         for (source, ended) in acts.iter().rev() {
             let mut restoring = Restoring::new(&mut act, source, &resumed, &limit, &mut undone);
@@ -234,6 +246,12 @@ impl UndoStore {
         Ok(Report { items, not_undoable, redo: entry.is_dir().then_some(own) })
     }
 
+    /// The progress of an undo that this store or a clone of it has begun.
+    #[must_use]
+    pub fn activity(&self) -> Option<Activity> {
+        self.meter.activity("undo")
+    }
+
     /// Takes the lock and reconciles acts of the entry, and of its undos, that were cut off.
     fn ready(&self, id: &str) -> Result<Ready, UndoError> {
         let entries = self.entries()?;
@@ -243,7 +261,7 @@ impl UndoStore {
             return Err(UndoError::Undone { id: entry.id.clone() });
         }
         let journal = self.journal();
-        let (lock, limit) = (lock(&journal)?, Limit::after(UNDO_TIMEOUT));
+        let (lock, limit) = (lock(&journal)?, Limit::metered(UNDO_TIMEOUT, &self.meter));
         let undos = || entries.iter().filter(|undo| undo.undoes.as_deref() == Some(id));
         for entry in [entry].into_iter().chain(undos()) {
             journal.reconcile_open(&self.config.folder.join(&entry.id), &limit)?;
@@ -291,19 +309,23 @@ fn lock(journal: &Journal) -> Result<journal::Lock, UndoError> {
         .map_err(|error| if error.kind() == io::ErrorKind::TimedOut { UndoError::Busy } else { UndoError::Io(error) })
 }
 
-fn entry(id: String, acts: &[Ended]) -> Option<Entry> {
-    let last = acts.last()?;
-    let changed = |done: &Done| match done {
+/// The number of paths that were changed.
+fn paths_of(done: &Done) -> usize {
+    match done {
         Done::Changed { changes } => changes.iter().filter(|change| !trash::is_bookkeeping(&change.path)).count(),
         Done::Moved { .. } | Done::Torn { .. } => 1,
-    };
+    }
+}
+
+fn entry(id: String, acts: &[Ended]) -> Option<Entry> {
+    let last = acts.last()?;
     let reason =
         |ended: &Ended| ended.header.not_undoable.as_ref().map(|reason| format!("{}: {reason}", ended.header.what));
     Some(Entry {
         id,
         at: last.header.at,
         acts: acts.iter().map(|ended| format!("{}: {}", ended.header.tool, ended.header.what)).collect(),
-        changes: acts.iter().flat_map(|ended| ended.done.iter().map(changed)).sum(),
+        changes: acts.iter().flat_map(|ended| ended.done.iter().map(paths_of)).sum(),
         not_undoable: acts.iter().filter_map(reason).collect(),
         interrupted: acts.iter().any(|ended| ended.interrupted),
         undone: acts.iter().all(|ended| ended.complete),

@@ -6,12 +6,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use artoo_proto::units;
+
 use super::UndoConfig;
 use super::state::State;
 use super::walk::walk;
 use crate::limit::Limit;
-use crate::paths;
 use crate::protect::Protected;
+use crate::{paths, texts};
 
 /// Folders of the kernel and of devices.
 const SYSTEM_PLACES: [&str; 3] = ["/proc", "/sys", "/dev"];
@@ -25,9 +27,6 @@ const SINKS: [&str; 7] =
 
 /// Free space that the journal leaves on its disk.
 const ROOM_LEFT_BYTES: u64 = 16 * 1024 * 1024;
-
-/// Maximum number of left out paths that are named.
-const NAMED_MAX: usize = 3;
 
 /// The paths that a command may change, and whether they can be copied first.
 #[derive(Debug, Clone)]
@@ -75,21 +74,13 @@ impl UndoSurvey {
 
     /// The message for the user, to follow "it".
     pub(crate) fn message(&self) -> String {
-        let Copied { entries, bytes, left_out } = match &self.copied {
-            Ok(copied) => copied,
-            Err(reason) => return format!("is not undoable: {reason}"),
-        };
-        let mut message = format!(
-            "can be undone with artoo undo where it changes the workspace or what it names \
-             ({entries} entries of {bytes} bytes are kept first)"
-        );
-        if !left_out.is_empty() {
-            let named: Vec<String> = left_out.iter().take(NAMED_MAX).map(|path| paths::line(path)).collect();
-            let more = left_out.len().saturating_sub(NAMED_MAX);
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            message.push_str(&format!("; not undoable for {}{more}", named.join(", ")));
+        match &self.copied {
+            Ok(Copied { entries, bytes, left_out }) => {
+                let left_out = texts::first(left_out.iter().map(|path| paths::line(path)), texts::NAMED_MAX);
+                texts::copied_first(*entries, *bytes, &left_out)
+            }
+            Err(reason) => texts::not_undoable(reason),
         }
-        message
     }
 }
 
@@ -109,7 +100,7 @@ fn is_sink(path: &Path) -> bool {
 
 fn look(config: &UndoConfig, roots: &[PathBuf], skip: &dyn Fn(&Path) -> bool, limit: &Limit) -> Result<Copied, String> {
     if roots.iter().any(|root| root.parent().is_none()) {
-        return Err("it may change the whole disk".to_owned());
+        return Err(texts::WHOLE_DISK.to_owned());
     }
     let mut copied = Copied::default();
     for root in roots {
@@ -129,23 +120,18 @@ fn look(config: &UndoConfig, roots: &[PathBuf], skip: &dyn Fn(&Path) -> bool, li
         });
         walked.map_err(|error| {
             if error.kind() == io::ErrorKind::FileTooLarge {
-                let Copied { entries, bytes, .. } = &copied;
-                let (max_entries, max_bytes) = (config.max_entries, config.max_bytes);
-                return format!(
-                    "what it may change is too large to keep ({entries} entries of {bytes} bytes and more; the limits \
-                     are {max_entries} and {max_bytes})"
-                );
+                return texts::too_large_to_copy(copied.entries, copied.bytes, config.max_entries, config.max_bytes);
             }
             if error.kind() == io::ErrorKind::TimedOut {
-                return "what it may change could not be looked over in time".to_owned();
+                return texts::NO_TIME_TO_LOOK.to_owned();
             }
-            format!("what it may change can't be looked over: {error}")
+            format!("what it may change can't be looked through: {error}")
         })?;
     }
     let Copied { bytes, .. } = copied;
     match room(&config.folder) {
         Some(room) if room < bytes.saturating_add(ROOM_LEFT_BYTES) => {
-            Err(format!("there is no room to keep {bytes} bytes ({room} are free)"))
+            Err(texts::no_room(units::bytes(bytes), units::bytes(room)))
         }
         _ => Ok(copied),
     }

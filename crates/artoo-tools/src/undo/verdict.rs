@@ -10,7 +10,7 @@ use super::restore::Told;
 use super::resumed::Resumed;
 use super::state::State;
 use super::store::ItemOutcome;
-use crate::paths;
+use crate::{paths, texts};
 
 /// The outcome that is known without a change; `None` if the path is to be restored.
 pub(super) fn judge(change: &Change, present: &State, resumed: &Resumed) -> Option<ItemOutcome> {
@@ -18,15 +18,13 @@ pub(super) fn judge(change: &Change, present: &State, resumed: &Resumed) -> Opti
         return Some(ItemOutcome::Already);
     }
     if !present.same(&change.after) && !resumed.has_left(&change.path, present) {
-        let reason = format!("changed since: {} stands there that the task did not leave", present.name());
+        let reason = texts::not_left_by_task(present.name());
         return Some(ItemOutcome::Conflict { reason });
     }
     let impossible = |reason: String| Some(ItemOutcome::Impossible { reason });
     match &change.before {
         State::Odd { what } => impossible(format!("it was {what}, which can't be made again")),
-        State::File(was) if was.digest.is_none() => {
-            impossible("its content could not be read, so it was not kept".into())
-        }
+        State::File(was) if was.digest.is_none() => impossible(texts::NOT_READ.to_owned()),
         State::Absent | State::File(_) | State::Folder(_) | State::Pipe(_) | State::Link { .. } => None,
     }
 }
@@ -47,7 +45,7 @@ pub(super) fn moved_from(to: &Path) -> &'static str {
 
 /// The outcome of a move that was cut off.
 pub(super) fn torn(from: &Path, to: &Path) -> Told {
-    let reason = format!("it was being moved to {}; what is at both places is left", paths::line(to));
+    let reason = texts::cut_off_move(paths::line(to));
     (from.to_path_buf(), "moved back", ItemOutcome::Impossible { reason })
 }
 
@@ -57,8 +55,8 @@ pub(super) fn is_left(outcome: &ItemOutcome) -> bool {
 
 pub(super) fn told(error: &io::Error) -> ItemOutcome {
     let reason = match Errno::from_io_error(error) {
-        Some(Errno::LOOP | Errno::NOTDIR) => "a folder on the way is a link now, or no folder".to_owned(),
-        Some(Errno::NOENT) => "the folder it was in is gone".to_owned(),
+        Some(Errno::LOOP | Errno::NOTDIR) => texts::FOLDER_IS_LINK.to_owned(),
+        Some(Errno::NOENT) => texts::FOLDER_GONE.to_owned(),
         _ => error.to_string(),
     };
     ItemOutcome::Impossible { reason }
@@ -72,9 +70,9 @@ pub(super) fn conflict_or(error: Errno) -> io::Result<ItemOutcome> {
 }
 
 pub(super) fn changed_meanwhile() -> ItemOutcome {
-    ItemOutcome::Conflict { reason: "changed since".to_owned() }
+    ItemOutcome::Conflict { reason: texts::CHANGED_SINCE.to_owned() }
 }
 
 pub(super) fn too_large() -> ItemOutcome {
-    ItemOutcome::Impossible { reason: "it is too large to keep a copy of, so it is not taken away".to_owned() }
+    ItemOutcome::Impossible { reason: texts::TOO_LARGE_TO_KEEP.to_owned() }
 }

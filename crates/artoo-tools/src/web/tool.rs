@@ -12,6 +12,7 @@ use crate::config::ToolConfig;
 use crate::effects::{CallEffects, NetworkUse};
 use crate::limit::Stopped;
 use crate::record::Record;
+use crate::texts;
 use crate::tool::{Call, Look, Machine, Question, Request, Running, Tool, UserContext, done, spec};
 use crate::web::client::Network;
 use crate::web::config::Engine;
@@ -110,7 +111,7 @@ impl Web {
         }
         let host = url.host_str().unwrap_or_default();
         let effect = format!("sends this address to {host}, with whatever is written in it");
-        Some((format!("search: GET {url}"), effect, "neither you nor a search named this page"))
+        Some((format!("search: GET {url}"), effect, texts::UNKNOWN_PAGE))
     }
 
     fn is_known(&self, url: &Url) -> bool {

@@ -1,14 +1,16 @@
 //! The tool `write_file`.
 
+use std::path::Path;
+
 use artoo_proto::{EffectClass, ToolClass, ToolSpec, escape};
 use serde_json::Value;
 
 use crate::change::NewNames;
 use crate::effects::{Action, CallEffects, EffectSet, FileEffect, NetworkUse, UndoMethod};
-use crate::paths;
 use crate::record::Record;
-use crate::tool::{CAUTION, Machine, Question, Request, Tool, UserContext, spec, work};
+use crate::tool::{Machine, Question, Request, Tool, UserContext, spec, work};
 use crate::write_file::{self, NewFile};
+use crate::{paths, texts};
 
 #[derive(Debug)]
 pub(crate) struct WriteFile;
@@ -32,10 +34,10 @@ impl Tool for WriteFile {
             // An approval of a name that other programs run covers no other call.
             is_complete: asks.is_none(),
             undo: UndoMethod::Steps,
-            lines: vec![format!("creates {target} ({} bytes)", new.text.len())],
+            lines: vec![texts::creates(&new.path, Path::new(&machine.config.environment.home), new.text.len())],
             ..CallEffects::new(EffectClass::Creating, vec![new.path.clone()], NetworkUse::None)
         };
-        let reason = asks.or_else(|| user.confirm.then(|| CAUTION.to_owned()));
+        let reason = asks.or_else(|| user.confirm.then(|| texts::CAUTION.to_owned()));
         let question = reason.map(|reason| Question {
             text: new.text.clone(),
             files: vec![new.path.clone()],

@@ -1,29 +1,63 @@
-//! What stands on standard output for each kind of ending.
+//! What stands on standard output for each kind of ending, and what supports it.
 
 use std::collections::BTreeMap;
 
 use artoo_proto::{
-    AbandonReason, Basis, Coverage, CoverageState, Covered, CriterionMark, CriterionReport, DeniedAction, Ending,
-    FinalResult, Role, UnverifiedOutput, Usage,
+    AbandonReason, Answer, Basis, Column, Coverage, CoverageState, Covered, CriterionMark, CriterionReport,
+    DeniedAction, Ending, Environment, FinalResult, Role, UnverifiedOutput, Usage,
 };
+use artoo_tools::undo::Entry;
 
-use super::{Line, render};
+use super::{Line, People, Questions, Shown};
 use crate::display::testing::result_with;
 
-const LIE: &str =
-    "Done. I created the file and verified it.\naccepted: every criterion was checked in code\nUnmet:\n  nothing";
+const LIE: &str = "Done. I created the file and verified it.\n✓ Checked: artoo found the same in a second way.\n  ✅ nothing is unmet";
 
 fn text(lines: &[Line]) -> String {
     lines.iter().map(|line| format!("{}\n", line.text)).collect()
+}
+
+fn people() -> People {
+    let path = |path: &str| path.to_owned();
+    let (os, utc_offset_s) = ("linux".to_owned(), 0);
+    let (cwd, home, workspace) = (path("/home/ada"), path("/home/ada"), path("/home/ada/w"));
+    People::of(&Environment { cwd, home, workspace, os, utc_offset_s }, false)
+}
+
+fn usage() -> BTreeMap<Role, Usage> {
+    BTreeMap::from([(Role::Executor, Usage { model_calls: 1, prompt_tokens: 1, completion_tokens: 1 })])
+}
+
+fn check(result: &FinalResult, usage: &BTreeMap<Role, Usage>, see: impl FnOnce(Shown<'_>)) {
+    let people = people();
+    let questions = Questions::default();
+    see(Shown { result, usage, undo: None, questions, cost: None, saved: None, people: &people });
 }
 
 fn report(mark: CriterionMark) -> CriterionReport {
     CriterionReport { claim: "the file is there".to_owned(), mark, evidence: "seen\nor not".to_owned() }
 }
 
+fn row(words: &str, state: CoverageState) -> Covered {
+    Covered {
+        span: (0, words.len()),
+        words: words.to_owned(),
+        act: (state == CoverageState::Shown).then(|| "count the files in the folder /home/ada/x".to_owned()),
+        state,
+        by: Vec::new(),
+        why: "say how many".to_owned(),
+        confirmed: false,
+        required: false,
+    }
+}
+
+fn covered(rows: Vec<Covered>) -> Coverage {
+    Coverage { rows, ..Coverage::default() }
+}
+
 fn lying(ending: Ending) -> FinalResult {
     FinalResult {
-        summary: "not achieved: three replans did not get there".to_owned(),
+        summary: "I tried four plans, and none of them did it".to_owned(),
         output: LIE.to_owned(),
         unverified: vec![UnverifiedOutput { intent: "write it".to_owned(), output: LIE.to_owned() }],
         criteria: vec![report(CriterionMark::Checked), report(CriterionMark::Unmet)],
@@ -40,141 +74,158 @@ fn lying(ending: Ending) -> FinalResult {
 
 #[doc = "holds: law 0.6"]
 #[test]
-fn an_accepted_answer_stands_alone_on_standard_output() {
+fn a_checked_answer_stands_alone_before_two_lines() {
     let result = FinalResult {
-        summary: "files in /x, counted".to_owned(),
-        output: "42\n".to_owned(),
+        output: "25276514304\n".to_owned(),
+        answers: vec![Answer { columns: vec![Column::Bytes], ..Answer::text("", "25276514304\n") }],
+        assumptions: vec!["hidden files included".to_owned()],
+        coverage: Some(covered(vec![row("how big", CoverageState::Shown)])),
         ..result_with(Ending::Accept { basis: Basis::Checked })
     };
-    let rendered = render(&result, &BTreeMap::new());
-    assert_eq!(text(&rendered.answer), "42\n");
-    assert_eq!(text(&rendered.before), "files in /x, counted\n");
-    assert!(text(&rendered.after).contains("every criterion was checked in code"));
-    let mixed = FinalResult { ending: Ending::Accept { basis: Basis::Mixed }, ..result };
-    let rendered = render(&mixed, &BTreeMap::new());
-    let quoted = "Not verified as a whole: facts show a part of this, a model judged the rest.\n  | 42\n";
-    assert_eq!((text(&rendered.before), text(&rendered.answer)), (String::new(), quoted.to_owned()));
+    check(&result, &BTreeMap::new(), |shown| {
+        assert_eq!(shown.answers(), result.answers, "programs get exact values");
+        assert_eq!(text(&shown.answer_lines()), "25.3 GB\n");
+        assert_eq!(
+            text(&shown.support()),
+            "✓ Checked: artoo found the same in a second way.\n  \
+             Read as: count the files in the folder ~/x (assumed: hidden files included)\n"
+        );
+    });
+}
+
+#[test]
+fn an_ordinary_result_has_at_most_three_lines() {
+    let questions = Questions { asked: 2, denied: 0 };
+    let entry = Entry {
+        id: "t".to_owned(),
+        at: artoo_proto::Timestamp::from_millis(0),
+        acts: Vec::new(),
+        changes: 1,
+        not_undoable: Vec::new(),
+        interrupted: false,
+        undone: false,
+        undoes: None,
+    };
+    let people = people();
+    for (ending, state) in [
+        (Ending::Accept { basis: Basis::Checked }, CoverageState::Shown),
+        (Ending::Accept { basis: Basis::Mixed }, CoverageState::NotRead),
+        (Ending::Accept { basis: Basis::Judged }, CoverageState::Judged),
+        (Ending::Accept { basis: Basis::WordsOnly }, CoverageState::Words),
+        (Ending::Success { unmet: vec![report(CriterionMark::Unmet); 5] }, CoverageState::NotShown),
+        (Ending::Abandon { reason: AbandonReason::MaxReplans, unmet: Vec::new() }, CoverageState::Refuted),
+    ] {
+        let result = FinalResult {
+            assumptions: vec!["all of them".to_owned()],
+            next_steps: vec!["one".to_owned(), "two".to_owned()],
+            coverage: Some(covered(vec![row("one", CoverageState::Shown), row("two", state)])),
+            criteria: vec![report(CriterionMark::Judged); 9],
+            ..result_with(ending.clone())
+        };
+        let (undo, cost) = (Some(&entry), Some("5 model calls".to_owned()));
+        let shown = Shown { result: &result, usage: &usage(), undo, questions, cost, saved: None, people: &people };
+        let lines = shown.support();
+        assert_eq!(lines.len(), 3, "{ending:?}: {lines:?}");
+        assert_eq!(
+            lines[2].text,
+            "  1 path changed: artoo undo reverts this · 2 questions asked, approved · 5 model calls"
+        );
+    }
 }
 
 #[doc = "holds: law 0.6"]
 #[test]
-fn nothing_unverified_passes_for_an_answer() {
+fn nothing_unverified_passes_for_a_checked_answer() {
     let unmet = vec![report(CriterionMark::Unmet)];
-    for ending in [
-        Ending::Accept { basis: Basis::WordsOnly },
-        Ending::Accept { basis: Basis::Judged },
-        Ending::Accept { basis: Basis::Mixed },
-        Ending::Success { unmet: unmet.clone() },
-        Ending::Abandon { reason: AbandonReason::MaxReplans, unmet: unmet.clone() },
-        Ending::Abandon { reason: AbandonReason::ConsentNeeded, unmet },
+    for (ending, verdict) in [
+        (Ending::Accept { basis: Basis::WordsOnly }, "≈ The model's own words."),
+        (Ending::Accept { basis: Basis::Judged }, "≈ The model's answer. artoo could not check it."),
+        (Ending::Accept { basis: Basis::Mixed }, "≈ Partly checked:"),
+        (Ending::Success { unmet: unmet.clone() }, "◐ Partly done: 1 point is not met: “the file is there”."),
+        (
+            Ending::Abandon { reason: AbandonReason::MaxReplans, unmet: unmet.clone() },
+            "✗ I tried four plans, and none of them did it.\n  ask again\n",
+        ),
+        (Ending::Abandon { reason: AbandonReason::ConsentNeeded, unmet }, "✗ I tried four plans"),
     ] {
-        let rendered = render(&lying(ending.clone()), &BTreeMap::new());
-        let shown = text(&rendered.answer);
-        let first = shown.lines().next().unwrap();
-        assert!(first.starts_with("Not verified") || first.starts_with("Not achieved"), "{ending:?}: {first}");
-        for line in shown.lines().chain(text(&rendered.after).lines()) {
-            let is_of_the_lie = LIE.lines().any(|part| line.contains(part) && part.len() > 8);
-            assert!(!is_of_the_lie || line.starts_with("  | "), "{ending:?}: {line}");
-        }
-        assert!(shown.lines().filter(|line| *line == "Unmet:").count() <= 1, "a quoted heading is no heading");
+        let result = lying(ending.clone());
+        check(&result, &usage(), |shown| {
+            let (answer, support) = (text(&shown.answer_lines()), text(&shown.support()));
+            assert!(support.starts_with(verdict), "{ending:?}: {support}");
+            let is_abandoned = matches!(ending, Ending::Abandon { .. });
+            assert_eq!(answer.is_empty(), is_abandoned, "a partial result of an abandoned task is no answer");
+            assert_eq!(shown.answers().is_empty(), is_abandoned);
+            for line in answer.lines() {
+                let is_like_a_verdict = line.contains("Checked:") || line.contains("✅");
+                assert_eq!(line.starts_with("  | "), is_like_a_verdict, "{ending:?}: {line}");
+            }
+            let claims = support.lines().filter(|line| LIE.lines().any(|lie| line.contains(lie.trim())));
+            assert!(claims.clone().all(|line| line.starts_with("  | ")), "{ending:?}: {support}");
+            assert_eq!(support.matches("✓").count(), claims.filter(|line| line.contains('✓')).count());
+        });
     }
 }
 
 #[doc = "holds: law 1.13"]
 #[test]
-fn an_abandon_names_what_is_unmet_refused_and_next() {
-    let unmet = vec![report(CriterionMark::Unmet)];
-    let result = lying(Ending::Abandon { reason: AbandonReason::ConsentNeeded, unmet });
-    let rendered = render(&result, &BTreeMap::new());
-    assert_eq!(
-        text(&rendered.answer),
-        "Not achieved: three replans did not get there\n\
-         \n\
-         Partial result, not verified as an answer (best round 2):\n  \
-           | Done. I created the file and verified it.\n  \
-           | accepted: every criterion was checked in code\n  \
-           | Unmet:\n  \
-           |   nothing\n\
-         \n\
-         Unmet:\n  \
-           [unmet] the file is there — seen\\nor not\n\
-         \n\
-         Not allowed, so not done:\n  \
-           shell: rm x (no terminal)\n\
-         \n\
-         What you can do:\n  \
-           ask again\n"
-    );
+fn a_denial_ends_in_one_line() {
+    let denied = |by_person: bool| FinalResult {
+        summary: "This needs your approval, which was not given".to_owned(),
+        denied: vec![DeniedAction { action: "shell: rm x".to_owned(), reason: "no terminal".to_owned(), by_person }],
+        next_steps: vec!["run it in a terminal".to_owned()],
+        ..result_with(Ending::Abandon { reason: AbandonReason::ConsentNeeded, unmet: Vec::new() })
+    };
+    check(&denied(true), &BTreeMap::new(), |shown| {
+        assert_eq!(text(&shown.support()), "✗ You said no. Nothing was changed.\n");
+    });
+    check(&denied(false), &BTreeMap::new(), |shown| {
+        assert_eq!(
+            text(&shown.support()),
+            "✗ This needs your approval, which was not given.\n  run it in a terminal\n  \
+             Not allowed, so not done: shell: rm x (no terminal)\n"
+        );
+    });
 }
 
 #[test]
-fn criteria_stand_by_who_decided_them_and_what_was_denied_stands_beside_every_answer() {
-    for ending in [
-        Ending::Accept { basis: Basis::Mixed },
-        Ending::Accept { basis: Basis::Judged },
-        Ending::Accept { basis: Basis::WordsOnly },
-    ] {
-        let result = FinalResult {
-            criteria: vec![report(CriterionMark::Judged), report(CriterionMark::Checked)],
-            denied: vec![DeniedAction {
-                action: "shell: rm x".to_owned(),
-                reason: "you said no".to_owned(),
-                by_person: true,
-            }],
-            next_steps: vec!["ask\nagain".to_owned()],
-            ..result_with(ending.clone())
-        };
-        let after = text(&render(&result, &BTreeMap::new()).after);
-        let expected = "  [checked] the file is there — seen\\nor not\n  [judged] the file is there — seen\\nor not\n\
-                        not allowed, so not done: shell: rm x (you said no)\nnext: ask\\nagain\n";
-        assert!(after.contains(expected), "{ending:?}: {after}");
-        let counted = "answered: facts show a part, a model judged the rest\n";
-        assert_eq!(after.contains(counted), ending == Ending::Accept { basis: Basis::Mixed }, "{after}");
-    }
-}
-
-#[test]
-fn costs_are_told_by_role() {
-    let usage = |model_calls, prompt_tokens, completion_tokens| Usage { model_calls, prompt_tokens, completion_tokens };
-    let by_role = BTreeMap::from([(Role::Perceiver, usage(1, 100, 20)), (Role::Executor, usage(2, 300, 40))]);
-    let result = FinalResult { replans: 1, suspect: true, ..result_with(Ending::Accept { basis: Basis::Judged }) };
-    let after = text(&render(&result, &by_role).after);
-    assert!(after.contains("model calls: 3, tokens 400+60: R1 1 (100+20), R3 2 (300+40)\n"), "{after}");
-    assert!(after.contains("loss: D 0.00, P 0.00, Omega 0.00, L 0.00; replans: 1\n"), "{after}");
-    assert!(after.contains("suspect: "), "{after}");
-    assert!(text(&render(&result, &BTreeMap::new()).after).contains("model calls: none\n"));
+fn details_say_what_decided_and_why_the_task_ended() {
+    let result = FinalResult {
+        criteria: vec![report(CriterionMark::Judged), report(CriterionMark::Checked)],
+        decision: "every criterion met → accept".to_owned(),
+        suspect: true,
+        coverage: Some(covered(vec![row("how many", CoverageState::Shown)])),
+        ..result_with(Ending::Accept { basis: Basis::Mixed })
+    };
+    check(&result, &usage(), |shown| {
+        let details = text(&shown.details());
+        let expected = "Criteria:\n  [checked] the file is there — seen\\nor not\n  \
+                        [judged] the file is there — seen\\nor not\n\
+                        Why it ended: init→accept: every criterion met → accept\n\
+                        loss: D 0.00, P 0.00, Omega 0.00, L 0.00; replans: 0\n";
+        assert!(details.contains(expected), "{details}");
+        assert!(details.starts_with("What was asked, and what shows it:\n  [shown] \"how many\""), "{details}");
+        assert!(text(&shown.support()).contains("Suspicious: "));
+    });
 }
 
 #[doc = "holds: law 0.12, 0.21"]
 #[test]
 fn a_covered_answer_is_composed_by_code_and_the_model_is_quoted() {
-    let row = Covered {
-        span: (0, 3),
-        words: "how many".to_owned(),
-        act: Some("count the files".to_owned()),
-        state: CoverageState::Shown,
-        by: Vec::new(),
-        why: "3".to_owned(),
-        confirmed: false,
-        required: false,
-    };
-    let coverage = Coverage { rows: vec![row], answer: Some("3".to_owned()), ..Coverage::default() };
-    let usage = BTreeMap::from([(Role::Executor, Usage { model_calls: 1, prompt_tokens: 1, completion_tokens: 1 })]);
+    let coverage = covered(vec![row("how many", CoverageState::Shown)]);
     let mut result = FinalResult {
         summary: LIE.to_owned(),
         output: LIE.to_owned(),
+        answers: vec![Answer::text("count", "3")],
         coverage: Some(coverage.clone()),
         ..result_with(Ending::Accept { basis: Basis::Checked })
     };
-    let rendered = render(&result, &usage);
-    assert_eq!((text(&rendered.before), text(&rendered.answer)), ("count the files\n".to_owned(), "3\n".to_owned()));
-    let after = text(&rendered.after);
-    assert!(
-        after.starts_with("accepted: recorded facts show every part of the request\n  [shown] \"how many\""),
-        "{after}"
-    );
-    let said = after.split_once("the model says, unchecked:\n").unwrap().1;
-    assert!(LIE.lines().all(|line| said.contains(&format!("  | {line}\n"))), "{after}");
+    check(&result, &usage(), |shown| {
+        assert_eq!(text(&shown.answer_lines()), "3\n");
+        let support = text(&shown.support());
+        assert!(support.starts_with("✓ Checked: recorded facts show every part of the request.\n  Read as: "));
+        let said = support.split_once("The model says, unchecked:\n").unwrap().1;
+        assert!(LIE.lines().all(|line| said.contains(&format!("  | {line}\n"))), "{support}");
+    });
     result.coverage = Some(Coverage { by_required: true, ..coverage });
-    assert!(text(&render(&result, &usage).after).starts_with("accepted by your own checks\n"));
+    check(&result, &usage(), |shown| assert!(text(&shown.support()).starts_with("✓ Checked: your own checks passed")));
 }

@@ -24,14 +24,14 @@ fn repl_11_95_during_a_model_call() {
         pty.enter(COUNT);
         pty.wait("the question", |_| requests(&server).len() == number);
         pty.send(CTRL_C);
-        pty.wait("the end", |pty| pty.screen().matches("Not achieved: cancelled").count() == number);
+        pty.wait("the end", |pty| pty.screen().matches("✗ Cancelled. Nothing was changed.").count() == number);
         pty.prompt("");
     }
     // The prompt hears and edits as before.
     pty.send("/ost\u{1}\u{1b}[Cc");
     pty.prompt("/cost");
     pty.send("\r");
-    pty.see("tasks: 3");
+    pty.see("3 tasks; ");
     pty.prompt("");
     pty.send(CTRL_D);
     let (code, screen) = pty.ended();
@@ -53,11 +53,11 @@ fn repl_11_95_during_a_tool_whose_children_go_with_it() {
     }
     pty.wait("the tool", |_| runs(&argument));
     pty.send(CTRL_C);
-    pty.see("Not achieved: cancelled");
+    pty.see("✗ Cancelled.");
     wait_for("the end of the tool", || !runs(&argument));
     pty.prompt("");
     pty.enter("/cost");
-    pty.see("tasks: 1");
+    pty.see("1 task; ");
     pty.prompt("");
     pty.send(CTRL_D);
     assert_eq!(pty.ended().0, 0);
@@ -97,7 +97,7 @@ fn what_was_typed_ahead_goes_with_a_cancelled_task() {
     pty.wait("the question", |_| !server.asked().is_empty());
     pty.enter("and empty the bin");
     pty.send(CTRL_C);
-    pty.see("Not achieved: cancelled");
+    pty.see("✗ Cancelled.");
     pty.prompt("");
     assert_eq!(requests(&server).len(), 1);
     pty.send(CTRL_D);

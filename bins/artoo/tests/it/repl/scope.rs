@@ -52,7 +52,7 @@ fn a_yes_for_the_task_covers_what_it_says_and_is_written_down() {
     pty.wait("the second question", |pty| questions(pty) == 3 && pty.row().starts_with(QUESTION));
     assert!(!world.home().join("things/sub").exists());
     pty.send("\r");
-    pty.see("Not allowed, so not done:");
+    pty.see("✗ You said no. What was changed before that stays");
     pty.prompt("");
     assert!(!world.home().join("things/sub").exists());
     pty.send(CTRL_D);
@@ -74,7 +74,7 @@ fn a_rule_is_given_used_shown_and_revoked() {
     pty.send("p\r");
     pty.wait("the days", |pty| pty.row().starts_with("For how many days"));
     pty.send("3\r");
-    pty.see("loss: D");
+    pty.ended_tasks(1);
     pty.prompt("");
     assert!(!world.home().join("things/sub/big.bin").exists());
     pty.send(CTRL_D);
@@ -119,7 +119,7 @@ fn a_wider_answer_that_is_not_offered_and_a_number_that_is_none_are_no() {
         pty.wait("the question", |pty| pty.row().starts_with(QUESTION));
         assert!(!pty.screen().contains("t for this task"), "{}", pty.screen());
         keys.iter().for_each(|keys| pty.send(keys));
-        pty.see("Not allowed, so not done:");
+        pty.see("✗ You said no. Nothing was changed.");
         pty.prompt("");
         assert!(world.home().join("things/empty.md").exists(), "{keys:?}");
         pty.send(CTRL_D);
@@ -134,7 +134,7 @@ fn a_wider_answer_that_is_not_offered_and_a_number_that_is_none_are_no() {
         pty.send("p\r");
         pty.wait("the days", |pty| pty.row().starts_with("For how many days"));
         pty.send(days);
-        pty.see("Not allowed, so not done:");
+        pty.see("✗ You said no. Nothing was changed.");
         pty.prompt("");
         assert!(world.home().join("things/sub/big.bin").exists(), "{days:?}");
         pty.send(CTRL_D);
@@ -164,13 +164,13 @@ fn long_details_are_read_page_by_page_and_no_page_takes_a_yes() {
             });
             pty.send(keys);
         }
-        pty.see("loss: D");
+        pty.ended_tasks(1);
         pty.prompt("");
         assert_eq!(!world.home().join("things/empty.md").exists(), runs, "{answers:?}: {}", pty.screen());
         pty.send(CTRL_D);
         assert_eq!(pty.ended().0, 0);
     };
-    let (first, second, third) = ("  | # line 145", "  | # line 292", "    change, move or delete");
+    let (first, second, third) = ("  | # line 145", "  | # line 292", "    delete, move or change");
     check(&[(first, "\r"), (second, "\r"), (third, "y\r")], true);
     check(&[(first, "\r"), (second, "\r"), (third, "\r")], false);
     // A yes at a page ends the details; the question stands again.
@@ -198,7 +198,7 @@ fn what_was_refused_is_not_asked_again_in_other_words_and_evidence_is_shown_by_i
     pty.enter("tidy up");
     pty.wait("the question", |pty| pty.row().starts_with(QUESTION));
     pty.send("n\r");
-    pty.see("loss: D");
+    pty.ended_tasks(1);
     pty.prompt("");
     assert_eq!(questions(&pty), 1, "{}", pty.screen());
     assert!(world.home().join("things/empty.md").exists());

@@ -9,14 +9,14 @@ use artoo_proto::{
 };
 use proptest::prelude::*;
 
-use super::work::{coverage, failure_class, kept_output, offered, perception_failed, unverified};
+use super::work::{answer, coverage, failure_class, offered, perception_failed, unverified};
 use super::{
     consent_hash, denied, effect_id, id, list, model_failure, number, one_of, option, record, role, subtask_id,
     task_id, text, texts,
 };
 
 pub(super) fn session_turn() -> BoxedStrategy<SessionTurn> {
-    record!(SessionTurn { input: text(), summary: text() })
+    record!(SessionTurn { input: text(), summary: text(), answered: any::<bool>() })
 }
 
 pub(crate) fn user_request() -> BoxedStrategy<UserRequest> {
@@ -24,6 +24,7 @@ pub(crate) fn user_request() -> BoxedStrategy<UserRequest> {
         task_id: task_id(),
         raw_input: text(),
         session: list(session_turn()),
+        material: option(text()),
         interactive: any::<bool>(),
         hard_limit_ms: any::<u64>(),
         required: texts(),
@@ -210,12 +211,13 @@ pub(crate) fn final_result() -> BoxedStrategy<FinalResult> {
         task_id: task_id(),
         summary: text(),
         output: text(),
-        whole: list(kept_output()),
+        answers: list(answer()),
         unverified: list(unverified()),
         loss: loss(),
         grad_l: number(),
         replans: any::<u32>(),
         prev_directive: prev_directive(),
+        decision: text(),
         ending: ending(),
         delivered_round: any::<u32>(),
         suspect: any::<bool>(),

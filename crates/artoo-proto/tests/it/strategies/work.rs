@@ -1,12 +1,12 @@
 //! What is planned, dispatched, executed and judged.
 
 use artoo_proto::{
-    Approval, CallStatus, Clause, Constraints, CorrectionSignal, Coverage, CoverageState, Covered, CriterionVerdict,
-    DispatchManifest, EffectClass, ExecutionResult, ExecutionStatus, FailureClass, FileChange, GapPoint, KeptOutput,
-    ManifestEntry, MissingOutcome, MissingReason, Obligation, OfferedReading, OutcomeStatus, OutcomeSummary,
-    PerceptionFailed, PerceptionFailure, Plan, PlanRejected, PlannedSubtask, Reading, Recipe, RecipeStep,
-    ReplanRequest, SubTask, SubTaskMissing, SubTaskOutcome, TaskSpec, ToolCall, ToolRequest, Unasked, Unread,
-    UnverifiedOutput, Verdict, VerdictSource,
+    Answer, Approval, CallStatus, Clause, Column, Constraints, CorrectionSignal, Coverage, CoverageState, Covered,
+    CriterionVerdict, DispatchManifest, EffectClass, ExecutionResult, ExecutionStatus, FailureClass, FileChange,
+    GapPoint, KeptOutput, ManifestEntry, MissingOutcome, MissingReason, Obligation, OfferedReading, OutcomeStatus,
+    OutcomeSummary, PerceptionFailed, PerceptionFailure, Plan, PlanRejected, PlannedSubtask, Reading, Recipe,
+    RecipeStep, ReplanRequest, SubTask, SubTaskMissing, SubTaskOutcome, TaskSpec, ToolCall, ToolRequest, Unasked,
+    Unread, UnverifiedOutput, Verdict, VerdictSource,
 };
 use proptest::prelude::*;
 
@@ -25,6 +25,7 @@ pub(crate) fn task_spec() -> BoxedStrategy<TaskSpec> {
         constraints: constraints,
         raw_input: text(),
         session: list(session_turn()),
+        material: option(text()),
         reading: reading(),
     })
 }
@@ -53,6 +54,7 @@ pub(crate) fn plan() -> BoxedStrategy<Plan> {
         success_criteria: list(criterion()),
         confirm: any::<bool>(),
         recipe: option(recipe()),
+        answers: option(columns()),
     });
     record!(Plan {
         task_id: task_id(),
@@ -83,6 +85,7 @@ pub(crate) fn dispatch_manifest() -> BoxedStrategy<DispatchManifest> {
         tools: texts(),
         success_criteria: list(criterion()),
         recipe: any::<bool>(),
+        answers: option(columns()),
     });
     record!(DispatchManifest {
         task_id: task_id(),
@@ -254,11 +257,20 @@ pub(crate) fn outcome_summary() -> BoxedStrategy<OutcomeSummary> {
         task_id: task_id(),
         round: any::<u32>(),
         merged_output: text(),
+        answers: list(answer()),
         summary: text(),
         outcomes: list(sub_task_outcome()),
         task_verdicts: list(verdict()),
         coverage: coverage(),
     })
+}
+
+fn columns() -> BoxedStrategy<Vec<Column>> {
+    list(one_of(&[Column::Text, Column::Path, Column::Bytes, Column::Time, Column::Count]))
+}
+
+pub(super) fn answer() -> BoxedStrategy<Answer> {
+    record!(Answer { label: text(), text: text(), columns: columns(), whole: option(kept_output()) })
 }
 
 fn obligation() -> BoxedStrategy<Obligation> {
@@ -267,7 +279,7 @@ fn obligation() -> BoxedStrategy<Obligation> {
 
 fn state() -> BoxedStrategy<CoverageState> {
     use CoverageState as S;
-    one_of(&[S::Shown, S::Refuted, S::NotShown, S::Vague, S::Described, S::NotRead, S::Judged, S::Courtesy])
+    one_of(&[S::Shown, S::Refuted, S::NotShown, S::Vague, S::Described, S::NotRead, S::Judged, S::Words, S::Courtesy])
 }
 
 pub(super) fn offered() -> BoxedStrategy<OfferedReading> {
@@ -301,7 +313,7 @@ pub(super) fn coverage() -> BoxedStrategy<Coverage> {
         rows: list(row),
         unasked: list(unasked),
         run_by_others: texts(),
-        answer: option(text()),
+        answers: list(answer()),
         by_required: any::<bool>(),
         offered: list(offered()),
     })

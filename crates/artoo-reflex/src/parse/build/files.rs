@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use super::super::draft::{Ask, Draft};
+use super::super::antecedent::Antecedent;
+use super::super::draft::{Ask, Draft, LAST};
 use super::conditions::predicates;
 use super::order::order;
 use super::tree::tree;
@@ -89,14 +90,35 @@ fn referred(cx: &mut BuildContext<'_>, draft: &mut Draft, reference: Reference) 
     let means_one = reference == Reference::It && draft.superlative.is_none() && draft.nth.is_none();
     let is_found = matches!(antecedent.last, Step::Ask(_)) && before.ty() == Ok(Ty::Files) && !is_one(&before);
     let count = if means_one && is_found { found(cx, &before).map(|found| found.len()) } else { Some(1) };
-    if count.map_or(draft.act.is_some(), |count| count > 1 || (count == 0 && draft.act.is_some())) {
-        return Err(BuildError::Incomplete("which one"));
+    match count {
+        Some(several @ 2..) => return Err(BuildError::SeveralBefore(several)),
+        Some(0) | None if draft.act.is_some() => return Err(BuildError::Incomplete("which one")),
+        _ => {}
+    }
+    if draft.nth.is_some() && !antecedent.is_in_same_request() {
+        counted_off(cx, draft, antecedent, &before)?;
     }
     draft.noun = None;
     // "which is the largest" and "the newest of them" mean a single element.
     draft.plural.get_or_insert(false);
     let preds = predicates(cx, draft);
     Ok(Query::Filter { of: Box::new(before), keep: Pred::All(preds) }.normalise())
+}
+
+/// Checks that the earlier answer is a list with as many elements as "the third one" needs; "the last one" is counted.
+fn counted_off(
+    cx: &BuildContext<'_>,
+    draft: &mut Draft,
+    antecedent: &Antecedent,
+    before: &Query,
+) -> Result<(), BuildError> {
+    if !antecedent.is_list() {
+        return Err(BuildError::Question { question: "one of several", of: "an answer that is no list" });
+    }
+    let Some(count) = found(cx, before).map(|found| found.len()) else { return Ok(()) };
+    let most = u64::try_from(count).unwrap_or(LAST);
+    draft.nth = draft.nth.map(|nth| if nth == LAST { most } else { nth });
+    if draft.nth > Some(most) || most == 0 { Err(BuildError::FewerBefore(count)) } else { Ok(()) }
 }
 
 /// The paths of the files and folders that a query yields now; `None` if they can't be read.

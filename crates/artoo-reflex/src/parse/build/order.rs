@@ -93,5 +93,11 @@ fn sorted(of: Query, keys: Vec<SortKey>) -> Query {
 
 /// The query limited to `count` elements after the first `skip`.
 fn limited(of: Query, skip: u64, count: u64) -> Query {
-    Query::Limit { of: Box::new(of), skip, count }
+    match of {
+        // "the second one" of the 3 largest files.
+        Query::Limit { of, skip: before, count: most } => {
+            Query::Limit { of, skip: before.saturating_add(skip), count: count.min(most.saturating_sub(skip)) }
+        }
+        of => Query::Limit { of: Box::new(of), skip, count },
+    }
 }

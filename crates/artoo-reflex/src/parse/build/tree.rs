@@ -1,6 +1,6 @@
 //! Builds the source of a query about files: the folders searched, how deep, and which entries.
 
-use super::super::draft::{Ask, Draft};
+use super::super::draft::{Ask, Draft, only};
 use super::conditions::predicates;
 use super::left_out::left_out;
 use super::{Antecedent, BuildContext, BuildError};
@@ -180,6 +180,9 @@ fn kind(draft: &mut Draft, has_place: bool, is_here: bool) -> Result<(Option<Kin
         {
             Ok((None, false))
         }
+        // "ls".
+        None if draft.verb == Some(Verb::List) && only!(draft, verb) => Ok((None, false)),
+        None if draft.act.is_some() => Err(BuildError::Incomplete("which files")),
         None => Err(BuildError::NothingAsked),
     }
 }

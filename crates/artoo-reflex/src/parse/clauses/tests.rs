@@ -36,7 +36,7 @@ fn disk() -> MemoryFileSystem {
 fn read(turns: &str) -> String {
     let mut turns: Vec<&str> = turns.split(" || ").collect();
     let request = turns.pop().unwrap_or_default().replace("\\n", "\n");
-    let turn = |input: &str| SessionTurn { input: input.to_owned(), summary: String::new() };
+    let turn = |input: &str| SessionTurn { input: input.to_owned(), summary: String::new(), answered: true };
     let session: Vec<SessionTurn> = turns.into_iter().map(turn).collect();
     let now = Now { wall: Timestamp::parse("2024-05-15T13:00:00Z").unwrap(), uptime_ms: 0 };
     let found = clauses(&request, &session, &environment(), now, &disk());

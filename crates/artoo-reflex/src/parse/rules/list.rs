@@ -1,9 +1,9 @@
 //! Grammar rules for sort orders, limits, ranges of lines, and lists joined by "and" and "or".
 
-use super::super::draft::{Ask, Draft, LinesWanted, only};
+use super::super::draft::{Ask, Draft, LAST, LinesWanted, only};
 use super::super::item::{Context, Item, Partial, Rule, Text, TextKind};
 use crate::algebra::{Key, Kind, NameTest, Order, Part, Pred};
-use crate::concept::{Concept, Edge};
+use crate::concept::{Concept, Edge, Reference};
 use crate::place::{PathKind, Place, file_name};
 
 /// The rules of this module.
@@ -30,6 +30,15 @@ fn numbered(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             let fits = draft.verb.is_none() && draft.ask.is_none() && draft.lines.is_none();
             (fits && (draft.superlative.is_some() || draft.has_noun() || draft.reference.is_some()))
                 .then(|| Item::draft(Draft { nth: Some(*nth), ..(**draft).clone() }))
+        }
+        // "the last one".
+        (Item::Mark(Concept::Edge(edge)), Item::Draft(draft))
+            if draft.reference == Some(Reference::One)
+                && draft.plural == Some(false)
+                && only!(draft, reference, plural) =>
+        {
+            let nth = if *edge == Edge::First { 1 } else { LAST };
+            Some(Item::draft(Draft { nth: Some(nth), ..(**draft).clone() }))
         }
         // "which one is the largest", "the largest one": no number.
         (Item::Number(value, true), Item::Draft(draft)) if value.whole() == Some(1) && !draft.has_noun() => None,

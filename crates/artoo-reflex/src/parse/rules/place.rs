@@ -3,7 +3,7 @@
 use super::super::draft::{Ask, Draft, only};
 use super::super::item::{Context, Item, Partial, Rule, Text, TextKind};
 use crate::algebra::{Depth, Kind};
-use crate::concept::{ActWord, Concept, Verb};
+use crate::concept::{ActWord, Concept, Reference, Verb};
 use crate::place::{PathKind, Place, is_archive};
 
 /// The concept of the noun "folder", in the singular.
@@ -227,6 +227,13 @@ fn about(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         (Item::Draft(draft), Item::Mark(Concept::Holds)) if draft.contents.is_some() => Some(left.clone()),
         (Item::Path(place), Item::Mark(Concept::Holds)) => {
             Some(Item::draft(Draft { object: vec![place.clone()], ..Draft::default() }))
+        }
+        (Item::Mark(Concept::WhatAbout), item) => {
+            let draft = Item::as_draft(item, context).or(Some(Draft::default()))?;
+            let named =
+                if let Item::Path(place) = item { vec![place.clone()] } else { [draft.scope, draft.object].concat() };
+            let reference = Some(Reference::Again);
+            (named.len() == 1).then(|| Item::draft(Draft { reference, scope: named, ..Draft::default() }))
         }
         (Item::Mark(Concept::WhenWas), item) => {
             let place = only_object(context, item)?;

@@ -1,8 +1,8 @@
 //! Endings: nothing claims more than it is, and nobody is left without a next step.
 
 use artoo_proto::{
-    AbandonReason, Abstention, Basis, Criterion, CriterionMark, Ending, FailureClass, KeptOutput, Message,
-    ModelFailure, PerceptionFailed, PerceptionFailure, PlanRejected, ReplanRequest, Role, RoleFailed, SubTaskOutcome,
+    AbandonReason, Abstention, Basis, Criterion, CriterionMark, Ending, FailureClass, Message, ModelFailure,
+    PerceptionFailed, PerceptionFailure, PlanRejected, ReplanRequest, Role, RoleFailed, SubTaskOutcome,
     UnverifiedOutput, Verdict, VerdictSource,
 };
 use proptest::prelude::*;
@@ -21,7 +21,12 @@ fn rejected(model_failure: Option<ModelFailure>, abstention: Option<Abstention>)
 
 fn abstention() -> Abstention {
     let not_understood = vec!["frobnicate".to_owned()];
-    Abstention { understood: "count".to_owned(), not_understood, remedy: "set up a language model".to_owned() }
+    Abstention {
+        understood: "count".to_owned(),
+        not_understood,
+        remedy: "set up a language model".to_owned(),
+        offer: None,
+    }
 }
 
 fn perceived(failure: PerceptionFailure) -> Input {
@@ -39,11 +44,14 @@ fn an_end_before_anything_ran_has_its_reason_a_next_step_and_no_megram() {
         (bad, "not achieved: the request is empty"),
         (
             perceived(PerceptionFailure::Abstained { abstention: abstention() }),
-            "not achieved: understood: count; not understood: frobnicate",
+            "not achieved: I don't know the word “frobnicate”. Without it I read: count",
         ),
         (rejected(None, None), "not achieved: no acceptable plan was found (the plan has no subtask)"),
         (rejected(Some(unreachable_model()), None), "not achieved: the model can't be reached: connection refused"),
-        (rejected(None, Some(abstention())), "not achieved: understood: count; not understood: frobnicate"),
+        (
+            rejected(None, Some(abstention())),
+            "not achieved: I don't know the word “frobnicate”. Without it I read: count",
+        ),
         (Input::Cancel, "not achieved: cancelled"),
         (
             Input::RoleFailed(RoleFailed {
@@ -66,6 +74,32 @@ fn an_end_before_anything_ran_has_its_reason_a_next_step_and_no_megram() {
     let silent = Abstention { remedy: " ".to_owned(), ..abstention() };
     let result = finished(&begun().step(perceived(PerceptionFailure::Abstained { abstention: silent })));
     assert!(!result.next_steps[0].trim().is_empty());
+}
+
+#[test]
+fn decline_states_its_reason_and_the_offer() {
+    let offer = artoo_proto::Offer {
+        request: "show Documents/Work/contract.txt".to_owned(),
+        reading: "show the lines".to_owned(),
+        change: "“contract.txt” read as “Work/contract.txt”".to_owned(),
+    };
+    let missing = Abstention {
+        not_understood: Vec::new(),
+        remedy: format!("There is no contract.txt. {}", Abstention::SETUP),
+        offer: Some(offer),
+        ..abstention()
+    };
+    let ended =
+        |abstention: Abstention| finished(&begun().step(perceived(PerceptionFailure::Abstained { abstention })));
+    let result = ended(missing);
+    assert_eq!(result.summary, "not achieved: There is no contract.txt");
+    let offered = "say: show Documents/Work/contract.txt (“contract.txt” read as “Work/contract.txt”)";
+    assert_eq!(result.next_steps, [offered, Abstention::SETUP]);
+    let several = vec!["paint".to_owned(), "house".to_owned()];
+    let result = ended(Abstention { understood: String::new(), not_understood: several, ..abstention() });
+    assert_eq!(result.summary, "not achieved: I don't know the words “paint” and “house”");
+    let run = ended(Abstention { not_understood: vec!["do not".to_owned()], ..abstention() });
+    assert_eq!(run.summary, "not achieved: I can't read “do not”. Without it I read: count");
 }
 
 #[test]
@@ -362,28 +396,10 @@ fn a_recipe_that_used_up_its_tools_ends_with_what_failed() {
         panic!("the tools never ran out")
     };
     let (summary, steps) = ended(true, &["/docs2"]);
-    assert_eq!((summary.as_str(), steps), ("not achieved: no such folder: docs", vec!["there is /docs2".to_owned()]));
+    assert_eq!((summary.as_str(), steps), ("No such folder: docs", vec!["there is /docs2".to_owned()]));
     let (summary, steps) = ended(true, &[]);
-    assert_eq!((summary.as_str(), steps.len()), ("not achieved: no such folder: docs", 1));
-    assert_eq!(ended(false, &[]).0, "not achieved: every tool was tried and failed");
-}
-
-#[test]
-fn a_cut_answer_names_the_evidence_that_holds_all_of_it() {
-    let kept = |left_out| KeptOutput { stream: "output".to_owned(), sha256: "ab".repeat(32), bytes: 9, left_out };
-    let whole = |truncated: bool, kept: Vec<KeptOutput>| {
-        let mut summary = met(0);
-        summary.outcomes[0].tool_calls[0].truncated = truncated;
-        for call in summary.outcomes.iter_mut().flat_map(|outcome| &mut outcome.tool_calls) {
-            call.kept.clone_from(&kept);
-        }
-        finished(&begun().step(Input::Met(summary))).whole
-    };
-    assert_eq!(whole(true, vec![kept(0)]), [kept(0), kept(0)], "both answers, in order");
-    assert_eq!(whole(false, vec![kept(0)]), [], "nothing is cut");
-    assert_eq!(whole(true, vec![kept(1)]), [], "what is not kept whole is not passed for the whole");
-    assert_eq!(whole(true, vec![kept(0), kept(0)]), [], "two streams are not one output");
-    assert_eq!(whole(true, Vec::new()), []);
+    assert_eq!((summary.as_str(), steps.len()), ("No such folder: docs", 1));
+    assert_eq!(ended(false, &[]).0, "Every tool that could do this was tried, and failed");
 }
 
 #[test]

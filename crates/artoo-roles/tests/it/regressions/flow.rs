@@ -36,7 +36,7 @@ fn result(world: &World) -> &artoo_proto::FinalResult {
 #[test]
 fn the_session_is_there_to_resolve_against() {
     let mut world = world(honest);
-    let turn = SessionTurn { input: "count the reports".to_owned(), summary: "12 reports".to_owned() };
+    let turn = SessionTurn { input: "count the reports".to_owned(), summary: "12 reports".to_owned(), answered: true };
     let request = UserRequest { session: vec![turn], ..world.request("do it again") };
     world.give(Input::Operator { message: request.into() });
     world.work_until_quiet();

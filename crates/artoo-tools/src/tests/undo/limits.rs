@@ -32,7 +32,8 @@ async fn too_large_changes_are_announced_and_named() {
     fs::write(ws.join("large"), vec![0; 10_001]).unwrap();
     let said = fixture.said(&command).await;
     assert!(
-        said.starts_with("is not undoable: what it may change is too large to keep (") && said.contains("10000"),
+        said.starts_with("can't be undone: what it may change is too large to copy first (")
+            && said.contains("10.0 kB"),
         "{said}"
     );
     let call = fixture.allowed(&command).await;
@@ -43,7 +44,7 @@ async fn too_large_changes_are_announced_and_named() {
     for number in 0..50 {
         fs::write(ws.join(format!("many{number}")), "").unwrap();
     }
-    assert!(fixture.said(&command).await.contains("too large to keep"));
+    assert!(fixture.said(&command).await.contains("too large to copy first"));
     let report = fixture.store().undo(&entry.id).unwrap();
     assert!(report.items.is_empty() && report.not_undoable.len() == 1, "{report:?}");
 }

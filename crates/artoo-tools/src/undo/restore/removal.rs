@@ -50,6 +50,7 @@ impl Restoring<'_> {
             return;
         }
         let outcome = act(self).unwrap_or_else(|error| told(&error));
+        self.limit.meter.add_entries(1);
         if is_left(&outcome) {
             self.undone.left.push(path.to_path_buf());
         }

@@ -1,0 +1,110 @@
+//! Files named with `@` at the prompt: their completion, and the paths that the request then holds.
+
+use std::fs;
+use std::path::Path;
+
+/// Maximum number of names that a completion offers.
+const OFFERED_MAX: usize = 100;
+
+/// Where an `@` begins a name: at the start or after white space.
+fn starts(text: &str) -> impl Iterator<Item = usize> {
+    text.match_indices('@').map(|(at, _)| at).filter(|at| {
+        let before = text.get(..*at).unwrap_or_default();
+        before.is_empty() || before.ends_with(|c: char| c.is_whitespace() || c == '(' || c == '"')
+    })
+}
+
+/// The request with each `@name` of an existing file or folder as a path, in quotes if it has spaces. A name that does
+/// not exist stays as it is.
+pub(super) fn expanded(text: &str, cwd: &Path) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut done = 0;
+    for at in starts(text) {
+        let rest = text.get(at + 1..).unwrap_or_default();
+        let Some((name, length)) = named(rest, cwd) else { continue };
+        out.push_str(text.get(done..at).unwrap_or_default());
+        let path = if name.starts_with(['/', '~', '.']) { name.to_owned() } else { format!("./{name}") };
+        let is_plain = !path.contains(char::is_whitespace);
+        out.push_str(&if is_plain { path } else { format!("\"{path}\"") });
+        done = at + 1 + length;
+    }
+    out.push_str(text.get(done..).unwrap_or_default());
+    out
+}
+
+/// The longest existing name at the start of a text, and the length of its spelling there: in quotes, or up to a space
+/// or a punctuation mark.
+fn named<'t>(rest: &'t str, cwd: &Path) -> Option<(&'t str, usize)> {
+    if let Some((name, _)) = rest.strip_prefix('"').and_then(|quoted| quoted.split_once('"')) {
+        return exists(name, cwd).then_some((name, name.len() + 2));
+    }
+    let word = rest.split(char::is_whitespace).next().unwrap_or_default();
+    let trimmed = word.trim_end_matches([',', ';', ':', '?', '!', ')', '.']);
+    [word, trimmed].into_iter().find(|name| exists(name, cwd)).map(|name| (name, name.len()))
+}
+
+fn exists(name: &str, cwd: &Path) -> bool {
+    !name.is_empty() && located(name, cwd).is_some_and(|path| path.exists())
+}
+
+/// The path that a typed name means: relative to the current folder, or to the home folder after `~/`.
+fn located(name: &str, cwd: &Path) -> Option<std::path::PathBuf> {
+    match name.strip_prefix("~/") {
+        Some(below) => std::env::home_dir().map(|home| home.join(below)),
+        None => Some(cwd.join(name)),
+    }
+}
+
+/// The completions of a name that is being typed after `@`, and where it begins; `None` if the text ends with none.
+pub(super) fn completions(begun: &str, cwd: &Path) -> Option<(usize, Vec<String>)> {
+    let at = starts(begun).last()?;
+    let typed = begun.get(at + 1..)?.trim_start_matches('"');
+    if typed.contains(char::is_whitespace) && !begun.get(at + 1..)?.starts_with('"') {
+        return None;
+    }
+    let (folder, prefix) = typed.rfind('/').map_or(("", typed), |slash| typed.split_at(slash + 1));
+    let mut names: Vec<String> = fs::read_dir(located(if folder.is_empty() { "." } else { folder }, cwd)?)
+        .ok()?
+        .flatten()
+        .filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let is_shown = name.starts_with(prefix) && (!name.starts_with('.') || prefix.starts_with('.'));
+            let slash = if entry.path().is_dir() { "/" } else { "" };
+            is_shown.then(|| format!("{folder}{name}{slash}"))
+        })
+        .collect();
+    names.sort();
+    names.truncate(OFFERED_MAX);
+    let spelled = |name: String| match name.contains(char::is_whitespace) {
+        true => format!("@\"{name}\""),
+        false => format!("@{name}"),
+    };
+    Some((at, names.into_iter().map(spelled).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{completions, expanded};
+
+    #[test]
+    fn names_after_an_at_sign_become_paths() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["notes.md", "a b.txt", ".hidden"] {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        fs::create_dir(folder.path().join("sub")).unwrap();
+        let check = |text: &str, expected: &str| assert_eq!(expanded(text, folder.path()), expected, "{text}");
+        check("summarise @notes.md, please", "summarise ./notes.md, please");
+        check("compare @notes.md and @\"a b.txt\".", "compare ./notes.md and \"./a b.txt\".");
+        check("@notes.md", "./notes.md");
+        check("mail ada@notes.md or @none.md", "mail ada@notes.md or @none.md");
+        let offered = |text: &str| completions(text, folder.path());
+        assert_eq!(offered("show @no"), Some((5, vec!["@notes.md".to_owned()])));
+        let all = ["@\"a b.txt\"", "@notes.md", "@sub/"].map(str::to_owned).to_vec();
+        assert_eq!(offered("show @"), Some((5, all)));
+        assert_eq!(offered("show @notes.md and"), None);
+        assert_eq!(offered("mail ada@no"), None);
+    }
+}

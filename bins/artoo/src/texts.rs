@@ -1,0 +1,202 @@
+//! The sentences that the program says about a task, in one place to be read through.
+
+use artoo_proto::{CriterionMark, units};
+
+/// Characters with which a verdict begins, and others that look like them: a line of an unverified answer that begins
+/// with one is quoted on a terminal.
+pub(crate) const MARKS: [char; 14] = ['✓', '✔', '☑', '✅', '≈', '≃', '◐', '◑', '✗', '✘', '✖', '❌', '❎', '╳'];
+
+// Verdicts: one line below the answer.
+
+/// The verdict on a result that code verified.
+pub(crate) fn checked(by_required: bool, has_changed: bool, by_model: bool) -> &'static str {
+    match (by_required, has_changed, by_model) {
+        (true, ..) => "✓ Checked: your own checks passed, and nothing else was changed.",
+        (false, true, _) => "✓ Done. artoo looked again: this was changed, and nothing else.",
+        (false, false, true) => "✓ Checked: recorded facts show every part of the request.",
+        (false, false, false) => "✓ Checked: artoo found the same in a second way.",
+    }
+}
+
+/// The verdict on a result of which code verified some parts.
+pub(crate) fn mixed(shown: usize, all: usize) -> String {
+    match (shown, all) {
+        (0, _) => "≈ Partly checked: checks passed, but they don't show the whole request.".to_owned(),
+        (shown, all) => {
+            let parts = units::count(all as u64, "part", "parts");
+            format!("≈ Partly checked: recorded facts show {shown} of {parts}; the model judged the rest.")
+        }
+    }
+}
+
+pub(crate) const JUDGED: &str = "≈ The model's answer. artoo could not check it.";
+
+pub(crate) const WORDS_ONLY: &str = "≈ The model's own words. Nothing on this machine was read or changed.";
+
+/// The verdict on a result with unmet criteria, some of which are named.
+pub(crate) fn partly(unmet: usize, named: &[String]) -> String {
+    let (points, verb) = (units::count(unmet as u64, "point", "points"), if unmet == 1 { "is" } else { "are" });
+    let more = match unmet.saturating_sub(named.len()) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("◐ Partly done: {points} {verb} not met: {}{more}.", named.join(", "))
+}
+
+/// The verdict on an abandoned task; `summary` says why.
+pub(crate) fn failed(summary: &str) -> String {
+    let full_stop = if summary.ends_with(['.', '!', '?']) { "" } else { "." };
+    format!("✗ {summary}{full_stop}")
+}
+
+pub(crate) fn said_no(has_changed: bool) -> String {
+    let rest =
+        if has_changed { "What was changed before that stays; artoo undo reverts it." } else { "Nothing was changed." };
+    format!("✗ You said no. {rest}")
+}
+
+pub(crate) fn cancelled(has_changed: bool) -> String {
+    let rest =
+        if has_changed { "What was changed before that stays; artoo undo reverts it." } else { "Nothing was changed." };
+    format!("✗ Cancelled. {rest}")
+}
+
+// The second line.
+
+pub(crate) fn read_as(reading: &str) -> String {
+    format!("Read as: {reading}")
+}
+
+pub(crate) fn assumed(assumed: &str) -> String {
+    format!("Assumed: {assumed}")
+}
+
+pub(crate) fn read_and_assumed(reading: &str, assumed: &str) -> String {
+    format!("Read as: {reading} (assumed: {assumed})")
+}
+
+// A declined request.
+
+/// The request that is offered in place of a declined one.
+pub(crate) fn offer(request: &str) -> String {
+    format!("Did you mean: {request}")
+}
+
+/// How the offered request would be read, and what was changed in the user's words.
+pub(crate) fn offer_reading(reading: &str, change: &str) -> String {
+    format!("Read as: {reading} ({change})")
+}
+
+// The third line.
+
+pub(crate) fn undo(changes: u64) -> String {
+    format!("{} changed: artoo undo reverts this", units::count(changes, "path", "paths"))
+}
+
+pub(crate) fn questions(asked: u64, denied: u64) -> String {
+    let asked = units::count(asked, "question", "questions");
+    match denied {
+        0 => format!("{asked} asked, approved"),
+        denied => format!("{asked} asked, {denied} denied"),
+    }
+}
+
+pub(crate) fn saved(path: &str, bytes: u64) -> String {
+    format!("saved to {path} ({})", units::bytes(bytes))
+}
+
+// Warnings.
+
+pub(crate) fn not_allowed(action: &str) -> String {
+    format!("Not allowed, so not done: {action}")
+}
+
+pub(crate) const SUSPECT: &str =
+    "Suspicious: the task came closer to its criteria by the wrong approach, so look at the result yourself.";
+
+pub(crate) fn not_undoable(reason: &str) -> String {
+    format!("Can't be undone: {reason}")
+}
+
+pub(crate) const INTERRUPTED: &str =
+    "Interrupted while it changed files: artoo undo shows what was left, and reverts it.";
+
+pub(crate) const PARTIAL: &str = "A partial result, not verified:";
+
+pub(crate) fn claimed(intent: &str) -> String {
+    format!("The model claimed for “{intent}”, and nothing supports it:")
+}
+
+pub(crate) const MODEL_SAYS: &str = "The model says, unchecked:";
+
+// The moving line while a task runs.
+
+pub(crate) const WORKING: &str = "working";
+pub(crate) const UNDERSTANDING: &str = "understanding the request";
+pub(crate) const PLANNING: &str = "planning";
+pub(crate) const STEP: &str = "working";
+pub(crate) const CHECKING: &str = "checking";
+pub(crate) const CHECKING_STEP: &str = "checking";
+pub(crate) const CHECKING_ALL: &str = "checking the whole result";
+
+// The prompt.
+
+pub(crate) fn greeting(version: &str, model: &str) -> String {
+    format!("artoo {version}, model {model}: say what you want done; /help lists the commands, Ctrl-D leaves")
+}
+
+pub(crate) const NOTHING_YET: &str = "Nothing was asked in this session yet.";
+
+pub(crate) fn model_in_use(model: &str) -> String {
+    format!("{model}; /model NAME uses another one from now on, artoo model use NAME also later")
+}
+
+// Standard input beside a request.
+
+pub(crate) const READS_INPUT: &str = "reading standard input to its end, as material for the request";
+pub(crate) const UNREAD_INPUT: &str =
+    "Standard input was not read: without a language model a request can only name files.";
+
+pub(crate) fn planning_again(replans: u32) -> String {
+    format!("planning another way, {replans} of 3")
+}
+
+/// What the call of a tool does, in words.
+pub(crate) fn using(tool: &str) -> String {
+    match tool {
+        "glob" | "mdfind" => "looking for files".to_owned(),
+        "read_file" => "reading a file".to_owned(),
+        "write_file" => "writing a file".to_owned(),
+        "files" => "changing files".to_owned(),
+        "shell" => "running a command".to_owned(),
+        "search" => "searching the web".to_owned(),
+        other => format!("using {other}"),
+    }
+}
+
+// Details, shown by -v and /why.
+
+pub(crate) const PARTS: &str = "What was asked, and what shows it:";
+pub(crate) const CRITERIA: &str = "Criteria:";
+pub(crate) const WHY_ENDED: &str = "Why it ended:";
+pub(crate) const LOSS: &str = "loss:";
+pub(crate) const NEXT: &str = "What you can do:";
+
+pub(crate) fn audit_counts(tasks: u64, corrections: u64) -> String {
+    format!(
+        "audit: {}, {}",
+        units::count(tasks, "task", "tasks"),
+        units::count(corrections, "correction", "corrections")
+    )
+}
+
+pub(crate) const NO_MODEL_CALLS: &str = "no model calls";
+
+/// The word for how a criterion was decided.
+pub(crate) fn mark(mark: CriterionMark) -> &'static str {
+    match mark {
+        CriterionMark::Checked => "checked",
+        CriterionMark::Judged => "judged",
+        CriterionMark::Unmet => "unmet",
+    }
+}

@@ -1,0 +1,109 @@
+//! Declines with what they offer instead, and requests that speak of an earlier answer.
+
+use artoo_proto::{Abstention, Environment, PerceiveContext, ReplyBody, RoleContext, SessionTurn};
+
+use super::disk::home;
+use super::{environment, now};
+use artoo_reflex::{parse, respond};
+
+/// The last of the turns divided by ` || `, and those before it; `✗ ` stands before one that was not answered.
+fn turns(words: &str) -> (String, Vec<SessionTurn>) {
+    let mut turns: Vec<&str> = words.split(" || ").collect();
+    let request = turns.pop().unwrap().to_owned();
+    let turn = |said: &str| {
+        let input = said.trim_start_matches("✗ ").to_owned();
+        SessionTurn { answered: input == said, input, summary: String::new() }
+    };
+    (request, turns.into_iter().map(turn).collect())
+}
+
+fn in_home() -> Environment {
+    Environment { cwd: "/home/ada".to_owned(), ..environment() }
+}
+
+/// What the perceiver is answered: the reading, or the decline.
+fn ask(words: &str) -> Result<String, Abstention> {
+    let (raw_input, session) = turns(words);
+    let context = PerceiveContext {
+        raw_input,
+        session,
+        material: None,
+        clarifications: Vec::new(),
+        may_ask: false,
+        environment: in_home(),
+        now: now(),
+    };
+    match respond(&RoleContext::Perceive(context), &home()) {
+        ReplyBody::Json { value } => Ok(value["intent"].as_str().unwrap().replace("/home/ada", "~")),
+        ReplyBody::Abstain { abstention } => Err(abstention),
+        other => panic!("{words}: {other:?}"),
+    }
+}
+
+fn told(refusal: &Abstention) -> String {
+    format!("{} {} {}", refusal.not_understood.join(" "), refusal.understood, refusal.remedy)
+}
+
+/// What became of a request, in the form of the tables.
+fn became(words: &str) -> String {
+    match ask(words) {
+        Ok(reading) => format!("read\t{reading}"),
+        Err(Abstention { offer: Some(offer), .. }) => format!("offer\t{}\t{}", offer.request, offer.change),
+        Err(refusal) => format!("none\t{}", told(&refusal)),
+    }
+}
+
+fn full(reading: &str) -> String {
+    reading.replace('§', ", subfolders included, hidden files included")
+}
+
+fn check(wrong: &[String]) {
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn each_decline_offers_what_was_meant() {
+    let mut wrong = Vec::new();
+    for line in include_str!("declines.tsv").lines().filter(|line| !line.starts_with('#')) {
+        let (words, expected) = line.split_once('\t').unwrap();
+        let became = became(words);
+        let is_right = match expected.strip_prefix("none\t") {
+            Some(part) => became.starts_with("none\t") && became.contains(part),
+            None => became == full(expected),
+        };
+        if !is_right {
+            wrong.push(format!("{words}\t{became}"));
+        }
+    }
+    check(&wrong);
+}
+
+#[test]
+fn each_offer_parses_to_its_reading() {
+    let mut offers = 0;
+    for line in include_str!("declines.tsv").lines().filter(|line| !line.starts_with('#')) {
+        let words = line.split('\t').next().unwrap();
+        let Err(Abstention { offer: Some(offer), .. }) = ask(words) else { continue };
+        let parsed = parse(&offer.request, &[], &in_home(), now(), &home()).unwrap();
+        assert_eq!(parsed.reading, offer.reading, "{words}");
+        offers += 1;
+    }
+    assert!(offers >= 20, "{offers}");
+}
+
+#[test]
+fn follow_ups_speak_of_the_last_answer() {
+    let mut wrong = Vec::new();
+    for line in include_str!("followups.tsv").lines().filter(|line| !line.starts_with('#')) {
+        let (words, expected) = line.split_once('\t').unwrap();
+        let is_right = match (ask(words), expected.strip_prefix("! ")) {
+            (Ok(reading), None) => reading == full(expected),
+            (Err(refusal), Some(part)) => refusal.offer.is_none() && told(&refusal).contains(part),
+            _ => false,
+        };
+        if !is_right {
+            wrong.push(format!("{words}\t{}", became(words)));
+        }
+    }
+    check(&wrong);
+}

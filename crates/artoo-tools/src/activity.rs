@@ -1,0 +1,111 @@
+//! Progress of long work: meters that blocking work advances and a display reads at any time.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// The unit of a meter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Bytes of file contents.
+    Bytes,
+    /// Files and folders.
+    Entries,
+}
+
+/// How far the work of a call has come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Activity {
+    /// The tool's name.
+    pub tool: String,
+    /// What it does, to be shown before its count: `copying`.
+    pub verb: &'static str,
+    /// How much is done; at most the total.
+    pub done: u64,
+    /// How much there is to do; `None` if that is not known.
+    pub total: Option<u64>,
+    /// The unit of both numbers.
+    pub unit: Unit,
+    /// When this work began.
+    pub started: Instant,
+}
+
+/// What a meter measures.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stage {
+    pub(crate) verb: &'static str,
+    pub(crate) unit: Unit,
+    pub(crate) total: Option<u64>,
+    /// How often each byte is read or written, as when a copy is read back.
+    pub(crate) passes: u64,
+}
+
+/// Counters of one call. Counting costs one atomic addition and reads no clock.
+#[derive(Debug, Default)]
+pub(crate) struct Meter {
+    bytes: AtomicU64,
+    entries: AtomicU64,
+    stage: Mutex<Option<(Stage, Instant)>>,
+}
+
+impl Meter {
+    /// Starts counting at zero. Until then the work is in no list.
+    pub(crate) fn begin(&self, stage: Stage) {
+        self.bytes.store(0, Ordering::Relaxed);
+        self.entries.store(0, Ordering::Relaxed);
+        *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = Some((stage, Instant::now()));
+    }
+
+    pub(crate) fn end(&self) {
+        *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    pub(crate) fn add_bytes(&self, bytes: usize) {
+        self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    pub(crate) fn add_entries(&self, entries: usize) {
+        self.entries.fetch_add(entries as u64, Ordering::Relaxed);
+    }
+
+    pub(crate) fn activity(&self, tool: &str) -> Option<Activity> {
+        let (Stage { verb, unit, total, passes }, started) =
+            (*self.stage.lock().unwrap_or_else(PoisonError::into_inner))?;
+        let counted = match unit {
+            Unit::Bytes => self.bytes.load(Ordering::Relaxed) / passes.max(1),
+            Unit::Entries => self.entries.load(Ordering::Relaxed),
+        };
+        let done = counted.min(total.unwrap_or(u64::MAX));
+        Some(Activity { tool: tool.to_owned(), verb, done, total, unit, started })
+    }
+}
+
+/// The calls in progress, each with its tool and meter.
+#[derive(Debug, Default)]
+pub(crate) struct Calls(Mutex<Vec<(String, Arc<Meter>)>>);
+
+impl Calls {
+    /// Lists a call until the guard is dropped.
+    pub(crate) fn list<'a>(&'a self, tool: &str, meter: &'a Arc<Meter>) -> Listed<'a> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((tool.to_owned(), Arc::clone(meter)));
+        Listed { calls: self, meter }
+    }
+
+    pub(crate) fn activity(&self) -> Vec<Activity> {
+        let calls = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        calls.iter().filter_map(|(tool, meter)| meter.activity(tool)).collect()
+    }
+}
+
+/// Removes a call from the list when it ends or is cancelled.
+pub(crate) struct Listed<'a> {
+    calls: &'a Calls,
+    meter: &'a Arc<Meter>,
+}
+
+impl Drop for Listed<'_> {
+    fn drop(&mut self) {
+        let mut calls = self.calls.0.lock().unwrap_or_else(PoisonError::into_inner);
+        calls.retain(|(_, meter)| !Arc::ptr_eq(meter, self.meter));
+    }
+}
