@@ -93,8 +93,7 @@ fn build_without_engine_refuses_model_files() {
     let world = World::new();
     world.file("m.gguf", model());
     assert_eq!(world.run(&["model", "pull", "m.gguf"]).code, Some(0));
-    for arguments in [["model", "use", "m"].as_slice(), &["model", "use", "m.gguf"], &["--model", "file:m", "paint it"]]
-    {
+    for arguments in [["model", "use", "m"].as_slice(), &["model", "use", "m.gguf"], &["--model", "file:m", "count"]] {
         let ran = world.run(arguments);
         assert_eq!(ran.code, Some(2), "{arguments:?}: {ran:?}");
         for said in ["can't run model files", "--features local-llm"] {
