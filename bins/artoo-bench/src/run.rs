@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use artoo_bus::TapEvent;
 use artoo_llm::{Protocol, Remote, RemoteConfig};
 use artoo_proto::{Ending, Environment};
-use artoo_roles::runtime::{Progress, System};
+use artoo_roles::runtime::{Progress, System, TaskRequest};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
@@ -47,7 +47,11 @@ pub(crate) async fn measure(bench: &Options) -> Result<Report, Box<dyn Error>> {
         .start()?;
     let words = format!("Run {} steps at once", bench.n);
     let one = |system: &System| {
-        let handle = system.run_with(TaskRequest { words, limit_ms: Some(TASK_LIMIT_MS), ..TaskRequest::default() });
+        let handle = system.run_with(TaskRequest {
+            words: words.clone(),
+            limit_ms: Some(TASK_LIMIT_MS),
+            ..TaskRequest::default()
+        });
         ended(handle)
     };
     let warm = many(bench.warmup, bench.concurrency, || one(&system)).await;

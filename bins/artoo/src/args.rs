@@ -78,7 +78,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: ModelCommand,
     },
-    /// Verifies the audit log and shows what it counts
+    /// Verifies the audit log and tells what it notes since you last looked
     Audit {
         /// Stops reporting the lines that are missing now; the log records that
         #[arg(long)]

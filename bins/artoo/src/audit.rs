@@ -1,20 +1,23 @@
-//! `artoo audit`: verifies the audit log and shows its statistics. Writes only to accept missing lines.
+//! `artoo audit`: verifies the audit log and tells what it notes since the last look. Writes to the log only to accept
+//! missing lines, and beside it when it was looked at.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use artoo_audit::words::{count, figures, finding, minute, summary};
 use artoo_audit::{
-    AuditConfig, AuditError, AuditService, AuditStats, Gap, Note, REPORT_EVERY, Verified, VerifyError, load_stats,
-    redact, report, stats_path, verify,
+    AuditConfig, AuditError, AuditService, AuditStats, Gap, Look, Note, REPORT_EVERY, Verified, VerifyError,
+    deleted_log, load_stats, redact, review, stats_path, verify,
 };
 use artoo_proto::{AuditReport, Trigger};
+use artoo_roles::runtime::run_traces;
 use artoo_tools::EvidenceStore;
 use serde_json::json;
 
 use crate::clock;
+use crate::display::Line;
 use crate::display::writer::Screen;
-use crate::display::{Line, result};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::settings::Settings;
@@ -28,8 +31,14 @@ pub(crate) const MAKE_ROOM: &str = "make room in that folder, or choose one on a
 /// Maximum number of gaps listed as text.
 const GAPS_SHOWN: usize = 10;
 
+/// Maximum number of findings of a kind listed as text, the newest.
+const FINDINGS_SHOWN: usize = 20;
+
 /// Maximum number of accepted gaps in one line of the log.
 const GAPS_A_LINE: usize = 500;
+
+/// Id of a deleted log in the list of gaps, until the next run notes it in a new log.
+const DELETED: &str = "deleted";
 
 /// What an incomplete line at the end of a log means.
 const TORN: &str = "; behind them is the beginning of a line that artoo is writing, or could not write because it was killed \
@@ -47,8 +56,8 @@ pub(crate) struct Trail {
     pub(crate) gaps: Vec<Gap>,
 }
 
-/// Verifies every audit log of the data folder and shows the statistics stored beside each; first accepts the gaps, if
-/// asked to.
+/// Verifies every audit log of the data folder, and tells what they note since the last look; first accepts the gaps,
+/// if asked to.
 pub(crate) fn run(settings: &Settings, accept_gaps: bool, screen: &Screen) -> Result<Exit, Failure> {
     if accept_gaps {
         accept(&settings.data_dir).map_err(|source| Failure::AuditGap { source })?;
@@ -60,7 +69,7 @@ pub(crate) fn run(settings: &Settings, accept_gaps: bool, screen: &Screen) -> Re
     for (log, verified) in &logs {
         let shown = log.display();
         let stats = stats_path(log).and_then(|path| load_stats(&path).ok());
-        let report = stats.as_ref().map(|stats| report(&stats.window, &stats.history, Trigger::OnDemand));
+        let report = stats.as_ref().map(|stats| stats.report(Trigger::OnDemand));
         lines.push(match verified {
             Ok(Verified { lines, is_torn: false, .. }) => {
                 Line::strong(format!("{shown}: {lines} lines, the chain holds"))
@@ -73,7 +82,6 @@ pub(crate) fn run(settings: &Settings, accept_gaps: bool, screen: &Screen) -> Re
             "problem": verified.as_ref().err().map(VerifyError::to_string), "report": report
         }));
         lines.extend(stats.iter().map(counted));
-        lines.extend(report.iter().flat_map(of_report));
     }
     if logs.is_empty() {
         lines.push(Line::plain(format!("no audit log yet in {}", settings.data_dir.display())));
@@ -82,7 +90,20 @@ pub(crate) fn run(settings: &Settings, accept_gaps: bool, screen: &Screen) -> Re
     lines.extend(gaps.iter().take(GAPS_SHOWN).map(|gap| Line::warning(format!("MISSING: {gap}"))));
     lines.extend((gaps.len() > GAPS_SHOWN).then(|| Line::warning(format!("MISSING: {} parts in all", gaps.len()))));
     lines.extend((!is_sound).then(|| Line::plain(GAPS_MEAN)));
-    screen.report(settings.json, SCHEMA, json!({"sound": is_sound, "logs": values, "gaps": gaps}), &lines);
+    let (last, paths) = (Look::load(&settings.data_dir), logs.into_iter().map(|(log, _)| log).collect::<Vec<_>>());
+    let (news, look) = review(&paths, last.as_ref(), clock::now());
+    if !paths.is_empty() {
+        lines.extend(told(&news, last.is_some()));
+    }
+    let value = json!({"sound": is_sound, "logs": values, "gaps": gaps, "since_last_look": news});
+    screen.report(settings.json, SCHEMA, value, &lines);
+    // A program that reads JSON is no person who looked.
+    if !settings.json
+        && !paths.is_empty()
+        && let Err(error) = look.save(&settings.data_dir)
+    {
+        screen.insist(&[Line::warning(format!("the next artoo audit tells this again: {error}"))]);
+    }
     Ok(if is_sound { Exit::Accepted } else { Exit::Internal })
 }
 
@@ -94,7 +115,8 @@ impl Trail {
         let mut unlogged: BTreeMap<_, _> =
             calls.into_iter().map(|call| (redact(call.task_id.as_str()).into_owned(), call.at)).collect();
         let logs: Vec<_> = logs(data_dir).into_iter().map(|log| (log.clone(), verify(&log))).collect();
-        let mut gaps = Vec::new();
+        let deleted = deleted_log(data_dir, &run_traces(data_dir));
+        let mut gaps: Vec<Gap> = deleted.into_iter().map(|problem| Gap { id: DELETED.to_owned(), problem }).collect();
         let mut accepted = BTreeSet::new();
         for (log, verified) in &logs {
             // A damaged log may mention any task.
@@ -122,16 +144,23 @@ pub(crate) fn record(data_dir: &Path, notes: impl IntoIterator<Item = Note>) -> 
 /// Opens the first audit log of the data folder that no other process writes.
 fn open(data_dir: &Path) -> Result<AuditService, AuditError> {
     let (_bus, tap) = artoo_bus::tap(1);
-    let config = AuditConfig { dir: data_dir.to_owned(), clock: Box::new(clock::now), report_every: REPORT_EVERY };
-    artoo_audit::spawn(tap, config)
+    artoo_audit::spawn(
+        tap,
+        AuditConfig {
+            dir: data_dir.to_owned(),
+            traces: run_traces(data_dir),
+            clock: Box::new(clock::now),
+            report_every: REPORT_EVERY,
+        },
+    )
 }
 
 /// Records in the log that the user accepts the gaps of all logs in the data folder.
 fn accept(data_dir: &Path) -> Result<(), AuditError> {
     // A log notes its own damage when it is opened; together these open all that no other process writes.
     let is_full = |log: &PathBuf| log.file_stem().is_some_and(|stem| stem.to_string_lossy().contains('.'));
-    let current = logs(data_dir).into_iter().filter(|log| !is_full(log));
-    let opened: Vec<AuditService> = current.map(|_| open(data_dir)).collect::<Result<_, _>>()?;
+    let current = logs(data_dir).into_iter().filter(|log| !is_full(log)).count();
+    let opened: Vec<AuditService> = (0..current.max(1)).map(|_| open(data_dir)).collect::<Result<_, _>>()?;
     drop(opened);
     let accepted: Vec<String> = Trail::of(data_dir).gaps.into_iter().map(|gap| gap.id).collect();
     record(data_dir, accepted.chunks(GAPS_A_LINE).map(|gaps| Note::GapAccepted { gaps: gaps.to_vec() }))
@@ -154,18 +183,42 @@ fn logs(data_dir: &Path) -> Vec<PathBuf> {
 /// A line with the counts of all tasks that an audit log covers.
 fn counted(stats: &AuditStats) -> Line {
     let (before, now) = (&stats.history, &stats.window.totals);
-    Line::plain(format!(
-        "  in all: {} task(s), {} ended, {} abandoned, {} correction(s), {} failed execution(s)",
-        before.tasks + now.tasks,
-        before.ended + now.ended,
-        before.abandoned + now.abandoned,
-        before.corrections + now.corrections,
-        before.tool_health.execution_failures + now.tool_health.execution_failures,
-    ))
+    let rest = [
+        (before.abandoned + now.abandoned, "without success", "task"),
+        (before.corrections + now.corrections, "repeated", "attempt"),
+        (before.tool_health.execution_failures + now.tool_health.execution_failures, "failed", "attempt"),
+    ];
+    let rest = rest.into_iter().filter(|(number, ..)| *number > 0);
+    let rest: String = rest.map(|(number, what, noun)| format!("; {what}: {}", count(number, noun))).collect();
+    Line::plain(format!("  in all: {}{rest}", count(before.tasks + now.tasks, "task")))
 }
 
-fn of_report(report: &AuditReport) -> Vec<Line> {
-    let mut lines = vec![Line::plain(format!("  since the last report ({}):", report.window_start))];
-    lines.extend(result::audit(report).into_iter().map(|line| Line { text: format!("  {}", line.text), ..line }));
+/// Lines about what the logs note since the last look, or in all: figures, then findings, the newest last.
+fn told(news: &AuditReport, has_looked: bool) -> Vec<Line> {
+    let since = minute(news.window_start);
+    let since = if has_looked { format!("Since your last look, {since}") } else { format!("Since {since}") };
+    let mut lines: Vec<Line> = figures(news).into_iter().map(|figure| Line::plain(format!("  {figure}"))).collect();
+    let kinds: [(&[String], fn(String) -> Line); 3] = [
+        (&news.anomalies, Line::plain),
+        (&news.drift_alerts, Line::plain),
+        (&news.boundary_violations, |text| Line::warning(format!("{text} (a rule of the message bus is broken)"))),
+    ];
+    for (found, line) in kinds {
+        let earlier = found.len().saturating_sub(FINDINGS_SHOWN);
+        lines.extend((earlier > 0).then(|| Line::plain(format!("  {}", earlier_findings(earlier)))));
+        lines.extend(found.iter().skip(earlier).map(|found| line(format!("  {}", finding(found)))));
+    }
+    let nothing = if lines.is_empty() { "; nothing odd was found" } else { ":" };
+    lines.insert(0, Line::plain(format!("{since}: {}{nothing}", count(news.tasks_observed, "task"))));
     lines
+}
+
+fn earlier_findings(number: usize) -> String {
+    format!("{} before these, in the log", count(number as u64, "oddity"))
+}
+
+/// What a report notes, in one line; `None` if nothing. A broken rule of the message bus is a warning.
+pub(crate) fn noted(report: &AuditReport) -> Option<Line> {
+    let line = if report.boundary_violations.is_empty() { Line::faint } else { Line::warning };
+    summary(report).map(line)
 }

@@ -158,11 +158,12 @@ impl Spending {
 
     /// A task's model calls, tokens and cost in one line, followed by the estimate, `expected`; `None` without a call.
     pub(crate) fn cost(&self, task_id: &TaskId, expected: Option<String>) -> Option<String> {
-        let total = sum(&self.of_task(task_id));
-        let has_price = total.unpriced_calls < u64::from(total.usage.model_calls);
-        let expected = expected.filter(|_| has_price).map(|expected| format!(" ({expected})")).unwrap_or_default();
-        let money = if has_price { format!(", {}{expected}", money(&total)) } else { String::new() };
-        (total.usage.model_calls > 0).then(|| format!("{}{money}", result::calls(&total.usage)))
+        in_one_line(&sum(&self.of_task(task_id)), expected)
+    }
+
+    /// The model calls, tokens and cost of the run so far; `None` without a call.
+    pub(crate) fn total(&self) -> Option<String> {
+        in_one_line(&self.ledger.total(), None)
     }
 
     /// Tokens of a task's model calls so far.
@@ -196,13 +197,6 @@ impl Spending {
         ))
     }
 
-    /// A line about the run's cost so far; none if no model was called.
-    pub(crate) fn total(&self) -> Vec<Line> {
-        let total = self.ledger.total();
-        let told = || Line::plain(format!("cost: {}", money(&total)));
-        (total.usage.model_calls > 0).then(told).into_iter().collect()
-    }
-
     /// A task's costs, fallbacks and estimate as JSON; null if no language model is used.
     pub(crate) fn json(&self, task_id: &TaskId, expected: Option<Value>) -> Value {
         if self.models.is_empty() {
@@ -230,6 +224,14 @@ impl Spending {
         let accounts = self.ledger.accounts().into_iter();
         accounts.filter(|(spender, account)| spender.task_id == *task_id && account.usage.model_calls > 0).collect()
     }
+}
+
+/// The calls, tokens and cost of an account, followed by the estimate; `None` without a call.
+fn in_one_line(total: &Account, expected: Option<String>) -> Option<String> {
+    let has_price = total.unpriced_calls < u64::from(total.usage.model_calls);
+    let expected = expected.filter(|_| has_price).map(|expected| format!(" ({expected})")).unwrap_or_default();
+    let money = if has_price { format!(", {}{expected}", money(total)) } else { String::new() };
+    (total.usage.model_calls > 0).then(|| format!("{}{money}", result::calls(&total.usage)))
 }
 
 fn sum(rows: &[(Spender, Account)]) -> Account {

@@ -1,10 +1,6 @@
 //! Runs the command line and returns the exit code.
 
 use std::io::{self, IsTerminal, Read};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use std::time::Duration;
 
 use artoo_proto::Now;
 use artoo_roles::runtime::{detect_environment, is_readable};
@@ -35,9 +31,6 @@ const WAITING_THREADS: usize = 32;
 /// Maximum number of bytes read from standard input as a request.
 #[doc(alias = "limit")]
 const PIPED_MAX_BYTES: u64 = 1_024 * 1_024;
-
-/// Time after which artoo says that it waits for standard input.
-const WAIT_SHOWN_AFTER: Duration = Duration::from_secs(2);
 
 /// Runs the program's command line and returns the exit code.
 pub(crate) fn start() -> u8 {
@@ -162,22 +155,15 @@ fn request(words: Option<String>, options: &Options, variables: &Variables, scre
     ended
 }
 
-/// Reads standard input as material beside a request on the command line, and says so while it waits; `None` if it is a
+/// Reads standard input as material beside a request on the command line; `None` if it is a
 /// terminal, closed or empty.
 fn material(screen: &Screen) -> Result<Option<String>, Failure> {
     if io::stdin().is_terminal() {
         return Ok(None);
     }
-    let waits = Arc::new(AtomicBool::new(true));
-    let (screen_of_wait, is_waiting) = (screen.clone(), Arc::clone(&waits));
-    thread::spawn(move || {
-        thread::sleep(WAIT_SHOWN_AFTER);
-        if is_waiting.load(Ordering::Relaxed) {
-            screen_of_wait.live(&[Line::faint(texts::WAITS_FOR_INPUT)]);
-        }
-    });
+    screen.status(texts::READS_INPUT);
     let text = piped();
-    waits.store(false, Ordering::Relaxed);
+    screen.status("");
     Ok(Some(text?).filter(|text| !text.trim().is_empty()))
 }
 

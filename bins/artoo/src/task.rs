@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use artoo_bus::TapEvent;
-use artoo_proto::{AbandonReason, Ending, FinalResult, PerceptionFailure, SessionTurn, TaskId};
+use artoo_proto::{AbandonReason, AuditReport, Ending, FinalResult, PerceptionFailure, SessionTurn, TaskId};
 use artoo_roles::runtime::{CloseReport, Progress, System, TaskHandle, TaskOutcome, TaskRequest};
 use artoo_tools::EvidenceStore;
 use tokio::time::{MissedTickBehavior, interval};
@@ -13,7 +13,7 @@ use crate::audit;
 use crate::display::json::EndedTask;
 use crate::display::people::People;
 use crate::display::writer::Screen;
-use crate::display::{Line, coverage, json, live, output, result};
+use crate::display::{Line, coverage, json, live, output};
 use crate::estimate::Estimate;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -261,11 +261,13 @@ pub(crate) fn noted(notes: &[String]) -> Vec<Line> {
     notes.iter().map(|note| Line::plain(format!("note: {note}"))).collect()
 }
 
-/// Lines about problems while closing the runtime, and with `verbose` the audit report.
+/// Lines about problems while closing the runtime, and what the auditor found; with `verbose` also what it counted.
 pub(crate) fn closing(close: &CloseReport, verbose: bool) -> Vec<Line> {
     let mut lines: Vec<Line> =
         close.problems.iter().map(|problem| Line::warning(format!("problem: {problem}"))).collect();
     lines.extend(close.audit.is_none().then(|| Line::warning(format!("  {}", audit::MAKE_ROOM))));
-    lines.extend(close.report.iter().filter(|_| verbose).flat_map(result::audit));
+    lines.extend(close.report.iter().filter_map(audit::noted));
+    let counts = |report: &AuditReport| texts::audit_counts(report.tasks_observed, report.total_corrections);
+    lines.extend(close.report.iter().filter(|_| verbose).map(|report| Line::faint(counts(report))));
     lines
 }

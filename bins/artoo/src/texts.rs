@@ -45,7 +45,7 @@ pub(crate) fn partly(unmet: usize, named: &[String]) -> String {
 
 /// The verdict on an abandoned task; `summary` says why.
 pub(crate) fn failed(summary: &str) -> String {
-    let full_stop = if summary.ends_with(['.', '!', '?', '”', ')']) { "" } else { "." };
+    let full_stop = if summary.ends_with(['.', '!', '?']) { "" } else { "." };
     format!("✗ {summary}{full_stop}")
 }
 
@@ -89,9 +89,7 @@ pub(crate) fn offer_reading(reading: &str, change: &str) -> String {
 
 // The third line.
 
-pub(crate) fn undo(changes: u64) -> String {
-    format!("{} changed: artoo undo reverts this", units::count(changes, "path", "paths"))
-}
+pub(crate) const UNDO: &str = "artoo undo reverts this";
 
 pub(crate) fn questions(asked: u64, denied: u64) -> String {
     let asked = units::count(asked, "question", "questions");
@@ -153,8 +151,7 @@ pub(crate) fn model_in_use(model: &str) -> String {
 
 // Standard input beside a request.
 
-pub(crate) const WAITS_FOR_INPUT: &str =
-    "reading standard input as material for the request; close it, or give < /dev/null, if there is none";
+pub(crate) const READS_INPUT: &str = "reading standard input to its end, as material for the request";
 pub(crate) const UNREAD_INPUT: &str =
     "Standard input was not read: without a language model a request can only name files.";
 
@@ -182,6 +179,15 @@ pub(crate) const CRITERIA: &str = "Criteria:";
 pub(crate) const WHY_ENDED: &str = "Why it ended:";
 pub(crate) const LOSS: &str = "loss:";
 pub(crate) const NEXT: &str = "What you can do:";
+
+pub(crate) fn audit_counts(tasks: u64, corrections: u64) -> String {
+    format!(
+        "audit: {}, {}",
+        units::count(tasks, "task", "tasks"),
+        units::count(corrections, "correction", "corrections")
+    )
+}
+
 pub(crate) const NO_MODEL_CALLS: &str = "no model calls";
 
 /// The word for how a criterion was decided.

@@ -75,7 +75,7 @@ pub(crate) async fn run(words: &[String], settings: &Settings, screen: &Screen) 
         screen.tell(&changes(&call));
         screen.tell(&undo::capped(result::incidental(&call)));
         let entry = undo::store(settings).find(task_id.as_str()).ok();
-        screen.tell(&entry.iter().flat_map(undo::undoable).collect::<Vec<_>>());
+        screen.tell(&entry.iter().flat_map(result::undoable).collect::<Vec<_>>());
     } else {
         screen.insist(&[Line::warning(format!("It did not run: {}", call.output))]);
     }

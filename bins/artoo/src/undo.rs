@@ -19,7 +19,6 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::settings::Settings;
 use crate::terminal::person::approves;
-use crate::texts;
 
 /// Name of the schema of `artoo undo`'s JSON output, which is not stable yet.
 const SCHEMA: &str = "artoo.undo/0";
@@ -145,18 +144,6 @@ fn left(report: &Report) -> Vec<Line> {
         }
         ItemOutcome::Done | ItemOutcome::Already => None,
     }));
-    lines
-}
-
-/// Lines that say whether and how a task's changes can be undone.
-pub(crate) fn undoable(entry: &Entry) -> Vec<Line> {
-    let reasons = entry.not_undoable.iter().map(|reason| texts::not_undoable(&escape::one_line(reason)));
-    let mut lines: Vec<Line> = reasons.map(Line::warning).collect();
-    if entry.interrupted {
-        lines.push(Line::warning(texts::INTERRUPTED));
-    } else if entry.changes > 0 {
-        lines.push(Line::plain(texts::undo(entry.changes as u64)));
-    }
     lines
 }
 

@@ -6,7 +6,6 @@ use artoo_proto::{AuditReport, ExecutionStatus, FailureClass, Message, TerminalD
 use crate::detector::{Detector, Observation};
 use crate::event::AuditEvent;
 use crate::finding::Finding;
-use crate::report::report;
 use crate::window::{AuditStats, Window};
 
 /// Checks and counts every event of the bus. It has no way to send anything to a role.
@@ -54,28 +53,33 @@ impl Auditor {
 
     /// Makes the report on the current window; a new one begins at `now`.
     pub fn report(&mut self, now: Timestamp, trigger: Trigger) -> AuditReport {
-        for finding in self.detector.overdue(now) {
-            self.stats.window.count(&finding);
+        let report = self.stats.report(trigger);
+        if !report.drift_alerts.is_empty() {
+            // The same tasks are reported once; the next comparison is of later ones.
+            self.stats.newest.clear();
         }
-        let report = report(&self.stats.window, &self.stats.history, trigger);
         self.stats.history.absorb(&self.stats.window.totals);
         self.stats.window = Window::new(now);
         report
     }
 
+    /// Finds and counts tasks without a final result long after their hard limit; each is found once.
+    pub fn overdue(&mut self, now: Timestamp) -> Vec<Finding> {
+        let findings = self.detector.overdue(now);
+        findings.iter().for_each(|finding| self.note(finding));
+        findings
+    }
+
     /// Finds and counts tasks without a final result, after the bus was closed.
     pub fn end(&mut self) -> Vec<Finding> {
         let findings = self.detector.without_result();
-        for finding in &findings {
-            self.stats.window.count(finding);
-        }
+        findings.iter().for_each(|finding| self.note(finding));
         findings
     }
 
     /// Adds a message to the counts and trends of the current window.
     fn count(&mut self, message: &Message, seen: &Observation) {
-        let window = &mut self.stats.window;
-        let totals = &mut window.totals;
+        let totals = &mut self.stats.window.totals;
         if seen.new_task {
             totals.tasks += 1;
         }
@@ -91,16 +95,12 @@ impl Auditor {
                 FailureClass::Logical => totals.tool_health.logical_retries += 1,
             }
         }
-        if let Message::FinalResult(result) = message
-            && seen.first_result
-        {
-            totals.ended += 1;
-            if result.ending.directive() == TerminalDirective::Abandon {
-                totals.abandoned += 1;
-            }
+        if let (Message::FinalResult(result), Some(corrections)) = (message, seen.ended_after) {
+            let is_abandoned = result.ending.directive() == TerminalDirective::Abandon;
+            self.stats.ended(is_abandoned, corrections);
         }
         if let (Some(task), Some(trend)) = (message.task_id(), seen.trend) {
-            window.trend(task, trend);
+            self.stats.window.trend(task, trend);
         }
     }
 }

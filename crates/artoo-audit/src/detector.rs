@@ -12,6 +12,7 @@ use artoo_proto::{
 };
 
 use crate::finding::{Finding, Rule};
+use crate::words::effect_label;
 use task::TaskView;
 
 /// Tasks remembered, including ended ones, so that late messages can be checked. A task takes some hundred message ids
@@ -31,8 +32,8 @@ pub(crate) struct Observation {
     pub(crate) findings: Vec<Finding>,
     /// Whether the event opened a task not seen before.
     pub(crate) new_task: bool,
-    /// Whether the event was the first final result of its task.
-    pub(crate) first_result: bool,
+    /// Number of corrections in the task, if the event is its first final result.
+    pub(crate) ended_after: Option<u64>,
     /// The task's trend, if the event contains a new D (distance from the goal).
     pub(crate) trend: Option<GapTrend>,
 }
@@ -248,19 +249,6 @@ fn opens_task(kind: MessageKind) -> bool {
 /// Kind and sender of a message, for a finding.
 fn name(envelope: &Envelope) -> String {
     format!("{} from {}", envelope.message.kind(), envelope.from)
-}
-
-/// A short description of work outside the System, for a finding.
-fn effect_label(kind: &EffectKind) -> String {
-    match kind {
-        EffectKind::Model { schema } => format!("model call {schema}"),
-        EffectKind::Tool { tool } => format!("tool {tool}"),
-        EffectKind::Checks { count } => format!("{count} checks"),
-        EffectKind::Timer { after_ms } => format!("timer of {after_ms} ms"),
-        EffectKind::Persist => "writing to memory".to_owned(),
-        EffectKind::Read => "reading of the request".to_owned(),
-        EffectKind::Cover => "comparison with the request".to_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -90,6 +90,11 @@ pub enum Note {
         /// When the log still had those lines; `None` in logs of 0.1.0.
         whole_at: Option<Timestamp>,
     },
+    /// The folder has files of earlier runs, but had no log: it was deleted with its statistics.
+    LogMissing {
+        /// Name of a file or folder that only a run with a log leaves.
+        trace: String,
+    },
     /// The user said that missing lines need not be reported any more.
     GapAccepted {
         /// [`crate::Gap::id`] of each accepted gap.
@@ -161,30 +166,6 @@ pub enum Note {
 }
 
 impl Note {
-    /// What the note says is wrong with the log or the statistics; `None` if nothing.
-    pub(crate) fn problem(&self) -> Option<String> {
-        Some(match self {
-            Self::TornTail { bytes } => format!("the log's last line was incomplete; {bytes} bytes were removed"),
-            Self::SetAside { file, line, problem } => {
-                format!("the log was damaged at line {line} ({problem}); renamed to {file}")
-            }
-            Self::CutShort { expected, found, whole_at } => missing_lines(*expected, *found, *whole_at),
-            Self::StatsSetAside { problem, is_damaged: false } => format!("earlier counts are not used: {problem}"),
-            Self::StatsSetAside { problem, .. } => format!("{problem}, so lines may be missing unnoticed"),
-            Self::LogOpened { .. }
-            | Self::SegmentStarted { .. }
-            | Self::GapAccepted { .. }
-            | Self::WriteLost { .. }
-            | Self::Report { .. }
-            | Self::Undone { .. }
-            | Self::CallStarted { .. }
-            | Self::CallAsked { .. }
-            | Self::CallEnded { .. }
-            | Self::Found
-            | Self::LogClosed { .. } => return None,
-        })
-    }
-
     /// Whether the note holds words of a command or its output, which may hold secrets.
     fn is_about_call(&self) -> bool {
         matches!(self, Self::CallStarted { .. } | Self::CallAsked { .. } | Self::CallEnded { .. })
@@ -192,20 +173,14 @@ impl Note {
 
     /// Whether lines before this note may be missing although the chain of hashes holds.
     pub(crate) fn is_gap(&self) -> bool {
-        matches!(self, Self::SetAside { .. } | Self::CutShort { .. } | Self::StatsSetAside { is_damaged: true, .. })
+        matches!(
+            self,
+            Self::SetAside { .. }
+                | Self::CutShort { .. }
+                | Self::LogMissing { .. }
+                | Self::StatsSetAside { is_damaged: true, .. }
+        )
     }
-}
-
-/// Says how many lines of a log are missing that once had `expected` lines and now has `found`.
-pub(crate) fn missing_lines(expected: u64, found: u64, whole_at: Option<Timestamp>) -> String {
-    let what = match found {
-        0 => format!("the log was deleted or emptied: {expected} lines are missing"),
-        _ if found < expected => {
-            format!("the end of the log was cut off: {} of {expected} lines are missing", expected - found)
-        }
-        _ => format!("the log was replaced: line {expected} is not the one that was written"),
-    };
-    whole_at.map_or(what.clone(), |at| format!("{what}; it was whole at {at}"))
 }
 
 impl AuditEvent {

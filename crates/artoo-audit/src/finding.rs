@@ -18,86 +18,98 @@ pub struct Finding {
     pub detail: String,
 }
 
-/// The list of a report in which a finding appears.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FindingClass {
-    /// A rule of the bus was broken: sender, cause or order of a message.
-    BoundaryViolation,
-    /// Anything else the operator should know.
-    Anomaly,
-}
-
 macro_rules! rules {
-    ($($(#[$doc:meta])* $rule:ident = $name:literal, $class:ident;)*) => {
+    (
+        boundary_violations { $($(#[$doc:meta])* $violation:ident = $violation_name:literal;)* }
+        anomalies { $($(#[$other_doc:meta])* $anomaly:ident = $anomaly_name:literal;)* }
+    ) => {
         /// A rule that the auditor checks.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum Rule {
-            $($(#[$doc])* $rule,)*
+            $($(#[$doc])* $violation,)*
+            $($(#[$other_doc])* $anomaly,)*
         }
 
         impl Rule {
             /// Every rule that the auditor checks.
-            pub const ALL: &'static [Self] = &[$(Self::$rule),*];
+            pub const ALL: &'static [Self] = &[$(Self::$violation,)* $(Self::$anomaly,)*];
 
             /// The name in reports and in the log.
             #[must_use]
             pub fn name(self) -> &'static str {
-                match self { $(Self::$rule => $name,)* }
+                match self { $(Self::$violation => $violation_name,)* $(Self::$anomaly => $anomaly_name,)* }
             }
 
-            /// The list of a report in which its findings appear.
+            /// Whether it is a rule of the bus: sender, cause or order of a message.
             #[must_use]
-            pub fn class(self) -> FindingClass {
-                match self { $(Self::$rule => FindingClass::$class,)* }
+            pub fn is_violation(self) -> bool {
+                matches!(self, $(Self::$violation)|*)
+            }
+
+            /// The rule with this name; `None` for a rule of another version.
+            pub(crate) fn named(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|rule| rule.name() == name)
             }
         }
     };
 }
 
 rules! {
-    /// The bus refused a message.
-    Refused = "refused", BoundaryViolation;
-    /// A message was published that the route table does not allow.
-    RouteNotInTable = "route_not_in_table", BoundaryViolation;
-    /// An instance published a message of another task or subtask.
-    ForeignTask = "foreign_task", BoundaryViolation;
-    /// A message names no cause, or one that was never published.
-    UnknownCause = "unknown_cause", BoundaryViolation;
-    /// A message id was used twice.
-    RepeatedId = "repeated_id", BoundaryViolation;
-    /// A message was published that the auditor did not see, or out of order.
-    SequenceGap = "sequence_gap", BoundaryViolation;
-    /// A role asked for work outside the System that it may not ask for.
-    EffectOutsideAuthority = "effect_outside_authority", BoundaryViolation;
-    /// The directive `break_symmetry` was repeated although D did not fall.
-    GgsThrashing = "ggs_thrashing", Anomaly;
-    /// A tool call did not succeed.
-    ToolFailed = "tool_failed", Anomaly;
-    /// Other work outside the System did not succeed.
-    EffectFailed = "effect_failed", Anomaly;
-    /// A result arrived for work that no role had asked for.
-    UnknownEffect = "unknown_effect", Anomaly;
-    /// A role panicked.
-    Panicked = "panicked", Anomaly;
-    /// A delivery was dropped.
-    DeliveryDropped = "delivery_dropped", Anomaly;
-    /// A role ignored an input: late, duplicate or unknown.
-    Ignored = "ignored", Anomaly;
-    /// Events are missing because the tap was full.
-    EventsMissing = "events_missing", Anomaly;
-    /// A task was accepted although a subtask of the delivered round failed or never reported.
-    AcceptAfterFailure = "accept_after_failure", Anomaly;
-    /// A task was accepted with an unmet criterion, or with D above 0.
-    AcceptWithUnmet = "accept_with_unmet", Anomaly;
-    /// A task had more than one final result.
-    RepeatedFinalResult = "repeated_final_result", Anomaly;
-    /// A task had no final result when the bus closed, or long after its hard limit.
-    NoFinalResult = "no_final_result", Anomaly;
-    /// A role published a message after the task's final result.
-    AfterFinalResult = "after_final_result", Anomaly;
-    /// The auditor's own log or statistics are damaged or incomplete.
-    AuditTrail = "audit_trail", Anomaly;
+    boundary_violations {
+        /// The bus refused a message.
+        Refused = "refused";
+        /// A message was published that the route table does not allow.
+        RouteNotInTable = "route_not_in_table";
+        /// An instance published a message of another task or subtask.
+        ForeignTask = "foreign_task";
+        /// A message names no cause, or one that was never published.
+        UnknownCause = "unknown_cause";
+        /// A message id was used twice.
+        RepeatedId = "repeated_id";
+        /// A message was published that the auditor did not see, or out of order.
+        SequenceGap = "sequence_gap";
+        /// A role asked for work outside the System that it may not ask for.
+        EffectOutsideAuthority = "effect_outside_authority";
+    }
+    anomalies {
+        /// The directive `break_symmetry` was repeated although D did not fall.
+        GgsThrashing = "ggs_thrashing";
+        /// Another plan was ordered although D did not fall after the last order.
+        StalledReplan = "stalled_replan";
+        /// A task had many retries, or a subtask more attempts than the fast loop allows.
+        ExcessiveRetries = "excessive_retries";
+        /// A subtask id was sent to an executor twice in a task.
+        RepeatedSubtask = "repeated_subtask";
+        /// A tool call did not succeed.
+        ToolFailed = "tool_failed";
+        /// A tool call was not allowed.
+        CallDenied = "call_denied";
+        /// Other work outside the System did not succeed.
+        EffectFailed = "effect_failed";
+        /// A result arrived for work that no role had asked for.
+        UnknownEffect = "unknown_effect";
+        /// A role panicked.
+        Panicked = "panicked";
+        /// A delivery was dropped.
+        DeliveryDropped = "delivery_dropped";
+        /// A role ignored an input: late, duplicate or unknown.
+        Ignored = "ignored";
+        /// Events are missing because the tap was full.
+        EventsMissing = "events_missing";
+        /// A task was accepted although a subtask of the delivered round failed or never reported.
+        AcceptAfterFailure = "accept_after_failure";
+        /// A task was accepted with an unmet criterion, or with D above 0.
+        AcceptWithUnmet = "accept_with_unmet";
+        /// A task had more than one final result.
+        RepeatedFinalResult = "repeated_final_result";
+        /// A task had no final result when the bus closed, or long after its hard limit.
+        NoFinalResult = "no_final_result";
+        /// A role published a message after the task's final result.
+        AfterFinalResult = "after_final_result";
+        /// The auditor's own log or statistics are damaged or incomplete.
+        AuditTrail = "audit_trail";
+    }
 }
 
 impl Finding {

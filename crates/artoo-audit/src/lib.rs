@@ -20,25 +20,26 @@ mod detector;
 mod event;
 mod finding;
 mod log;
-mod report;
+mod review;
 mod sanitize;
 mod service;
 mod stats;
 mod verify;
 mod window;
+pub mod words;
 
 pub use artoo_proto::redact::{REDACTED, is_secret_name, redact};
 pub use auditor::Auditor;
 pub use event::{AuditEvent, EVENT_MAX_BYTES, Note, Record, SafeFields, TEXT_MAX_CHARS};
-pub use finding::{Finding, FindingClass, Rule};
+pub use finding::{Finding, Rule};
 pub use log::{AuditLog, LogError, SEGMENT_MAX_BYTES};
-pub use report::report;
-pub use service::{AuditConfig, AuditError, AuditService, AuditSummary, REPORT_EVERY, REPORT_WITHIN, spawn};
+pub use review::{Look, review};
+pub use service::{
+    AuditConfig, AuditError, AuditService, AuditSummary, REPORT_EVERY, REPORT_WITHIN, deleted_log, spawn,
+};
 pub use stats::{StatsError, load_stats, save_stats, stats_path};
 pub use verify::{Damage, Gap, Verified, VerifyError, verify};
-pub use window::{
-    AuditStats, DRIFT_MIN_HISTORY, DRIFT_MIN_WINDOW, LogHead, STATS_VERSION, Tally, Totals, Window, drift,
-};
+pub use window::{AuditStats, DRIFT_MIN_EARLIER, DRIFT_TASKS, LogHead, STATS_VERSION, Tally, Totals, Window};
 
 #[cfg(test)]
 mod testing;

@@ -13,7 +13,9 @@ use artoo_proto::{AuditReport, Timestamp};
 
 use crate::event::Note;
 use crate::log::LogError;
+use crate::words;
 use files::Files;
+pub use files::deleted_log;
 use worker::Worker;
 
 /// Interval between reports: the five minutes of the specification.
@@ -30,6 +32,9 @@ const REPORTS_KEPT: usize = 16;
 pub struct AuditConfig {
     /// Folder of `audit.jsonl` and `audit_stats.json`; created if missing.
     pub dir: PathBuf,
+    /// Files and folders that only a run with a log leaves; if one of them has content and the folder has no log, the
+    /// log was deleted.
+    pub traces: Vec<PathBuf>,
     /// Wall clock for the notes of the auditor.
     pub clock: Box<dyn Fn() -> Timestamp + Send>,
     /// Interval between reports; [`REPORT_EVERY`] outside tests.
@@ -100,7 +105,7 @@ pub struct AuditService {
     commands: Option<Sender<Command>>,
     reports: Receiver<AuditReport>,
     thread: Option<JoinHandle<()>>,
-    log: PathBuf,
+    gaps: Vec<String>,
 }
 
 /// A request to the auditor's thread.
@@ -122,14 +127,14 @@ enum Command {
 /// # Errors
 /// [`AuditError`] if the folder, the log or the thread can't be created. The rest of artoo works without the auditor.
 pub fn spawn(tap: Tap, config: AuditConfig) -> Result<AuditService, AuditError> {
-    let files = Files::open(&config.dir, (config.clock)())?;
-    let log = files.log_path.clone();
+    let files = Files::open(&config, (config.clock)())?;
+    let gaps = files.notes.iter().filter(|note| note.is_gap()).filter_map(words::problem).collect();
     let (commands, receiver) = channel();
     let (report_sender, reports) = sync_channel(REPORTS_KEPT);
     let worker = Worker::new(files, tap, receiver, report_sender, config);
     let thread =
         thread::Builder::new().name("artoo-audit".to_owned()).spawn(|| worker.run()).map_err(AuditError::Thread)?;
-    Ok(AuditService { commands: Some(commands), reports, thread: Some(thread), log })
+    Ok(AuditService { commands: Some(commands), reports, thread: Some(thread), gaps })
 }
 
 impl AuditService {
@@ -154,15 +159,15 @@ impl AuditService {
         self.ask(Command::Note(note))
     }
 
-    /// Reports made since the last call by the timer or for an `AuditQuery` on the bus, oldest first.
+    /// Reports that the timer made since the last call, oldest first.
     pub fn take_reports(&self) -> Vec<AuditReport> {
         self.reports.try_iter().collect()
     }
 
-    /// The path of the log this process writes.
+    /// What is missing from the log, as found when it was opened; each is told once.
     #[must_use]
-    pub fn log(&self) -> &PathBuf {
-        &self.log
+    pub fn gaps(&self) -> &[String] {
+        &self.gaps
     }
 
     /// Writes every pending event, syncs the log, and stops. The driver of the bus must have stopped before.

@@ -6,6 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use artoo_proto::Timestamp;
+use serde::Serialize;
 
 use crate::window::{AuditStats, STATS_VERSION};
 
@@ -80,8 +81,13 @@ pub fn load_stats(path: &Path) -> Result<AuditStats, StatsError> {
 /// # Errors
 /// [`StatsError::Io`] if the file can't be written; the old file is then unchanged.
 pub fn save_stats(path: &Path, stats: &AuditStats) -> Result<(), StatsError> {
+    replace(path, stats)
+}
+
+/// Replaces a file by a value as JSON; a crash leaves the old file or the new one.
+pub(crate) fn replace(path: &Path, value: &impl Serialize) -> Result<(), StatsError> {
     let text =
-        serde_json::to_string_pretty(stats).map_err(|source| StatsError::Format { path: path.to_owned(), source })?;
+        serde_json::to_string_pretty(value).map_err(|source| StatsError::Format { path: path.to_owned(), source })?;
     let fresh = path.with_extension("json.new");
     let write = || -> io::Result<()> {
         let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&fresh)?;

@@ -7,8 +7,8 @@ use artoo_bus::{Observed, TapEvent};
 use artoo_proto::{
     AbandonReason, Address, Basis, CallStatus, Constraints, CorrectionSignal, EffectClass, Ending, Envelope,
     EvidenceId, ExecutionResult, ExecutionStatus, FailureClass, FailureMix, FinalResult, Loss, Message, MessageId,
-    OutcomeStatus, PlanDirective, PrevDirective, Reading, ReplanDirective, SubTaskId, SubTaskOutcome, TaskId, TaskSpec,
-    Timestamp, ToolCall, Urgency, UserRequest, route,
+    OutcomeStatus, PlanDirective, PrevDirective, Reading, ReplanDirective, SubTask, SubTaskId, SubTaskOutcome, TaskId,
+    TaskSpec, Timestamp, ToolCall, Urgency, UserRequest, route,
 };
 use serde_json::Value;
 use uuid::Uuid;
@@ -169,6 +169,24 @@ pub(crate) fn call(tool: &str, status: CallStatus, output: &str) -> ToolCall {
         alternatives: vec![],
         leave: None,
         kept: vec![],
+    }
+}
+
+/// A subtask of task `n` in `round`, as the dispatcher sends it.
+pub(crate) fn sent(n: u128, round: u32, subtask_id: SubTaskId) -> SubTask {
+    SubTask {
+        subtask_id,
+        parent_task_id: task(n),
+        round,
+        intent: "count the files".to_owned(),
+        context: String::new(),
+        success_criteria: vec![],
+        sequence: 0,
+        tools: vec![],
+        blocked_tools: vec![],
+        blocked_targets: vec![],
+        confirm: false,
+        recipe: None,
     }
 }
 

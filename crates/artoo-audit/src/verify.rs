@@ -15,9 +15,10 @@ use sha2::{Digest, Sha256};
 
 use artoo_proto::Timestamp;
 
-use crate::event::{EVENT_MAX_BYTES, Note, missing_lines};
+use crate::event::{EVENT_MAX_BYTES, Note};
 use crate::stats::{StatsError, load_stats, stats_path};
 use crate::window::LogHead;
+use crate::words;
 
 /// Longest line accepted: an event of maximum length with its number and hashes, and room for reports.
 const LINE_MAX_BYTES: u64 = 4 * EVENT_MAX_BYTES as u64;
@@ -107,7 +108,7 @@ pub enum Damage {
     #[error("was changed after it was written")]
     Content,
     /// The line is missing, but was once written.
-    #[error("{}", missing_lines(*.expected, *.found, *.whole_at))]
+    #[error("{}", words::missing_lines(*.expected, *.found, *.whole_at))]
     CutShort {
         /// Number of lines the log once had, at least.
         expected: u64,
@@ -220,12 +221,12 @@ impl Scan {
             _ => self.unclosed.last_mut().into_iter().for_each(|end| *end = fields.at),
         }
         self.tasks.extend(fields.task_id.clone());
-        let is_about_gaps =
-            ["cut_short", "set_aside", "stats_set_aside", "gap_accepted"].contains(&fields.event.as_str());
+        let is_about_gaps = ["cut_short", "set_aside", "stats_set_aside", "log_missing", "gap_accepted"]
+            .contains(&fields.event.as_str());
         match is_about_gaps.then(|| serde_json::from_slice(line)) {
             Some(Ok(Note::GapAccepted { gaps })) => self.accepted.extend(gaps),
             Some(Ok(note)) if note.is_gap() => {
-                let problem = note.problem().unwrap_or_default();
+                let problem = words::problem(&note).unwrap_or_default();
                 let problem = format!("noticed at {} (line {}): {problem}", fields.at, fields.n);
                 self.gaps.push(Gap { id: fields.hash.clone(), problem });
             }
@@ -284,6 +285,11 @@ pub(crate) fn read_compressed(path: &Path) -> io::Result<impl Read + 'static> {
 
 /// Reads a log up to its first damaged line, and looks for the line `known`.
 pub(crate) fn scan(lines: impl Read, known: Option<&LogHead>) -> Scan {
+    scan_with(lines, known, |_, _| {})
+}
+
+/// Like [`scan`], and hands each undamaged line to `visit`.
+pub(crate) fn scan_with(lines: impl Read, known: Option<&LogHead>, mut visit: impl FnMut(&ChainFields, &[u8])) -> Scan {
     let mut scan = Scan { hash: NO_HASH.to_owned(), ..Scan::default() };
     let mut reader = BufReader::new(lines);
     let mut line = Vec::new();
@@ -295,6 +301,7 @@ pub(crate) fn scan(lines: impl Read, known: Option<&LogHead>) -> Scan {
             Ok(read) => match check_line(&line, number, &scan.hash) {
                 Ok(checked) => {
                     scan.note(&checked, &line);
+                    visit(&checked, &line);
                     scan.lines = number;
                     scan.bytes += read as u64;
                     scan.hash = checked.hash;
@@ -320,12 +327,12 @@ pub(crate) fn scan(lines: impl Read, known: Option<&LogHead>) -> Scan {
 
 /// The fields of a line that verification needs.
 #[derive(Deserialize)]
-struct ChainFields {
+pub(crate) struct ChainFields {
     n: u64,
     prev: String,
-    hash: String,
+    pub(crate) hash: String,
     event: String,
-    at: Timestamp,
+    pub(crate) at: Timestamp,
     task_id: Option<String>,
     #[serde(default)]
     follows: Option<String>,

@@ -1,12 +1,13 @@
-//! Counts of the current window (the period between two reports), totals of earlier windows, and the drift between
-//! them.
+//! Counts of the current window (the period between two reports), totals of earlier windows, the report on them, and
+//! the drift of the newest tasks.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
-use artoo_proto::{GapTrend, TaskId, Timestamp, ToolHealth};
+use artoo_proto::{AuditReport, GapTrend, TaskId, TaskTrend, Timestamp, ToolHealth, Trigger};
 use serde::{Deserialize, Serialize};
 
-use crate::finding::{Finding, FindingClass, Rule};
+use crate::finding::Finding;
+use crate::words;
 
 /// Version of `audit_stats.json`; a file of another version is renamed and not read.
 pub const STATS_VERSION: u32 = 1;
@@ -15,14 +16,14 @@ pub const STATS_VERSION: u32 = 1;
 /// them all.
 const TALLY_MAX: usize = 64;
 
-/// Maximum number of tasks whose trend is kept.
+/// Maximum number of tasks whose trend is kept, more than five minutes can have.
 const TRENDS_MAX: usize = 256;
 
-/// Ended tasks a window must have before it is compared with the history: fewer prove nothing.
-pub const DRIFT_MIN_WINDOW: u64 = 5;
+/// Number of the newest ended tasks that are compared with all earlier ones; fewer prove nothing.
+pub const DRIFT_TASKS: usize = 10;
 
-/// Ended tasks the history must have before a window is compared with it.
-pub const DRIFT_MIN_HISTORY: u64 = 20;
+/// Minimum number of earlier ended tasks for this comparison.
+pub const DRIFT_MIN_EARLIER: u64 = 20;
 
 /// Increase of the share of abandoned tasks that counts as drift.
 const DRIFT_ABANDON_STEP: f64 = 0.25;
@@ -39,6 +40,10 @@ pub struct AuditStats {
     pub window: Window,
     /// Totals of all earlier windows.
     pub history: Totals,
+    /// Counts of each of the newest ended tasks, oldest first, at most [`DRIFT_TASKS`]; the totals contain them. Empty
+    /// after a drift was reported, and in files of 0.1.0.
+    #[serde(default)]
+    pub newest: VecDeque<Totals>,
     /// The last line of the log when these counts were written; the log must still contain it.
     pub head: Option<LogHead>,
 }
@@ -55,7 +60,7 @@ pub struct LogHead {
     pub at: Option<Timestamp>,
 }
 
-/// Sums over the tasks of one window or of all earlier windows.
+/// Sums over tasks: one task, those of a window, or those of all earlier windows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
     /// Tasks seen; a replan does not count as another task.
@@ -98,7 +103,61 @@ impl AuditStats {
     /// Empty counts for a window that begins at `start`.
     #[must_use]
     pub fn new(start: Timestamp) -> Self {
-        Self { version: STATS_VERSION, window: Window::new(start), history: Totals::default(), head: None }
+        let (window, history) = (Window::new(start), Totals::default());
+        Self { version: STATS_VERSION, window, history, newest: VecDeque::new(), head: None }
+    }
+
+    /// Makes the report on the window.
+    #[must_use]
+    pub fn report(&self, trigger: Trigger) -> AuditReport {
+        let Window { start, totals, trends, violations, anomalies } = &self.window;
+        let of_task = |(task_id, trend): (&TaskId, &GapTrend)| TaskTrend { task_id: task_id.clone(), trend: *trend };
+        AuditReport {
+            trigger,
+            window_start: *start,
+            tasks_observed: totals.tasks,
+            total_corrections: totals.corrections,
+            gap_trends: trends.iter().map(of_task).collect(),
+            boundary_violations: violations.lines(),
+            drift_alerts: self.drift(),
+            anomalies: anomalies.lines(),
+            tool_health: totals.tool_health,
+        }
+    }
+
+    /// Counts a task that ended after some corrections, which were counted before.
+    pub(crate) fn ended(&mut self, is_abandoned: bool, corrections: u64) {
+        let task = Totals { ended: 1, abandoned: is_abandoned.into(), ..Totals::default() };
+        self.window.totals.absorb(&task);
+        if self.newest.len() == DRIFT_TASKS {
+            self.newest.pop_front();
+        }
+        self.newest.push_back(Totals { corrections, ..task });
+    }
+
+    /// The rates of the newest tasks that are worse than those of all earlier ones, with their numbers.
+    ///
+    /// It compares two means: it names a change, not its cause.
+    fn drift(&self) -> Vec<String> {
+        let (mut now, mut before) = (Totals::default(), self.history);
+        self.newest.iter().for_each(|task| now.absorb(task));
+        before.absorb(&self.window.totals);
+        before.ended = before.ended.saturating_sub(now.ended);
+        before.abandoned = before.abandoned.saturating_sub(now.abandoned);
+        before.corrections = before.corrections.saturating_sub(now.corrections);
+        if self.newest.len() < DRIFT_TASKS || before.ended < DRIFT_MIN_EARLIER {
+            return Vec::new();
+        }
+        let rates: [(_, fn(&Totals) -> u64, _); 2] = [
+            (words::ABANDONED, |totals| totals.abandoned, DRIFT_ABANDON_STEP),
+            (words::RETRIES, |totals| totals.corrections, DRIFT_CORRECTION_STEP),
+        ];
+        let worse = rates.into_iter().filter_map(|(what, count, step)| {
+            let [now, before] = [(count(&now), now.ended), (count(&before), before.ended)];
+            let per_task = |(number, tasks): (u64, u64)| number as f64 / tasks as f64;
+            (per_task(now) - per_task(before) >= step).then(|| words::drift(what, now, before))
+        });
+        worse.collect()
     }
 }
 
@@ -117,18 +176,14 @@ impl Window {
 
     /// Counts a finding in the list of its class.
     pub(crate) fn count(&mut self, finding: &Finding) {
-        match finding.rule.class() {
-            FindingClass::BoundaryViolation => self.violations.add(finding.to_string()),
-            FindingClass::Anomaly => self.anomalies.add(finding.to_string()),
-        }
+        let list = if finding.rule.is_violation() { &mut self.violations } else { &mut self.anomalies };
+        list.add(finding.to_string());
     }
 
-    /// Records the trend of a task.
+    /// Records the trend of a task, up to [`TRENDS_MAX`] tasks.
     pub(crate) fn trend(&mut self, task: &TaskId, trend: GapTrend) {
         if self.trends.len() < TRENDS_MAX || self.trends.contains_key(task) {
             self.trends.insert(task.clone(), trend);
-        } else {
-            self.anomalies.add(format!("{}: more than {TRENDS_MAX} tasks in one window", Rule::AuditTrail.name()));
         }
     }
 }
@@ -157,7 +212,7 @@ impl Tally {
             })
             .collect();
         if self.beyond > 0 {
-            lines.push(format!("{} more, in the audit log", self.beyond));
+            lines.push(words::beyond(self.beyond));
         }
         lines
     }
@@ -174,37 +229,6 @@ impl Totals {
         self.tool_health.environmental_retries += window.tool_health.environmental_retries;
         self.tool_health.logical_retries += window.tool_health.logical_retries;
     }
-
-    /// A count divided by the number of ended tasks.
-    fn per_ended_task(&self, count: u64) -> f64 {
-        count as f64 / self.ended.max(1) as f64
-    }
-}
-
-/// The rates of `window` that are worse than those of `history`, with their numbers.
-///
-/// It compares two means: it names a change, not its cause.
-#[must_use]
-pub fn drift(window: &Totals, history: &Totals) -> Vec<String> {
-    if window.ended < DRIFT_MIN_WINDOW || history.ended < DRIFT_MIN_HISTORY {
-        return Vec::new();
-    }
-    let mut alerts = Vec::new();
-    let (now, before) = (window.per_ended_task(window.abandoned), history.per_ended_task(history.abandoned));
-    if now - before >= DRIFT_ABANDON_STEP {
-        alerts.push(format!(
-            "abandoned tasks: {} of {} in this window, {} of {} before",
-            window.abandoned, window.ended, history.abandoned, history.ended
-        ));
-    }
-    let (now, before) = (window.per_ended_task(window.corrections), history.per_ended_task(history.corrections));
-    if now - before >= DRIFT_CORRECTION_STEP {
-        alerts.push(format!(
-            "corrections per ended task: {now:.1} in this window ({} tasks), {before:.1} before ({} tasks)",
-            window.ended, history.ended
-        ));
-    }
-    alerts
 }
 
 #[cfg(test)]

@@ -1,12 +1,8 @@
-//! What the operator asks of the auditor, and the report the auditor answers with.
+//! The auditor's report to the operator.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{TaskId, Timestamp};
-
-/// The operator asks the auditor for a report now.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AuditQuery {}
 
 /// What made the auditor write a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{EvidenceId, KeptOutput};
+use crate::{Answer, EvidenceId};
 
 /// One thing that the user's words ask for, and that code can compare with what was done.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -144,62 +144,6 @@ pub struct Unasked {
     pub by: EvidenceId,
 }
 
-/// What a column of an answer holds, so that a terminal can show it in units that people read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Column {
-    /// Any text.
-    Text,
-    /// A path, escaped as a [`path_line`](crate::escape::path_line).
-    Path,
-    /// A number of bytes.
-    Bytes,
-    /// A time, as [`Timestamp`](crate::Timestamp) writes it.
-    Time,
-    /// A whole number.
-    Count,
-}
-
-/// The answer to one part of the request.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Answer {
-    /// What is answered: a question or change, in English.
-    pub label: String,
-    /// The text, with exact values.
-    pub text: String,
-    /// The columns of each line of the text, which tabs separate; empty if the lines have none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub columns: Vec<Column>,
-    /// If `text` is cut: the item of the evidence store that holds all of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub whole: Option<KeptOutput>,
-}
-
-impl Answer {
-    /// An answer without columns, of which all is in the text.
-    #[must_use]
-    pub fn text(label: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { label: label.into(), text: text.into(), ..Self::default() }
-    }
-
-    /// The texts of all answers; each has its label if there are several.
-    #[must_use]
-    pub fn join(answers: &[Self]) -> String {
-        if let [only] = answers {
-            return only.text.clone();
-        }
-        answers.iter().map(Self::labelled).collect::<Vec<_>>().join("\n")
-    }
-
-    /// The text with its label: on one line if the text is one line.
-    #[must_use]
-    pub fn labelled(&self) -> String {
-        let text = self.text.trim_end_matches('\n');
-        let between = if text.contains('\n') { '\n' } else { ' ' };
-        format!("{}:{between}{text}", self.label)
-    }
-}
-
 /// Which parts of the request are shown to be done, by what.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Coverage {
@@ -234,6 +178,12 @@ impl Coverage {
         let is_met = |row: &Covered| matches!(row.state, CoverageState::Shown | CoverageState::Courtesy);
         let is_shown = |row: &Covered| row.state == CoverageState::Shown;
         self.unasked.is_empty() && self.deciding().all(is_met) && self.deciding().any(is_shown)
+    }
+
+    /// The texts of the answers that code composed; `None` if there is none.
+    #[must_use]
+    pub fn answer(&self) -> Option<String> {
+        (!self.answers.is_empty()).then(|| Answer::join(&self.answers))
     }
 
     /// The parts of the request that are shown not to be done as asked.

@@ -13,7 +13,7 @@ pub struct Abstention {
     pub remedy: String,
     /// The nearest request that the parser can answer, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub offer: Option<Offer>,
+    pub offer: Option<Box<Offer>>,
 }
 
 impl Abstention {

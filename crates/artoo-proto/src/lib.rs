@@ -15,7 +15,8 @@
 
 #![deny(missing_docs)]
 
-pub mod audit;
+pub mod answer;
+mod audit;
 pub mod check;
 pub mod coverage;
 pub mod directive;
@@ -42,11 +43,11 @@ pub mod tool;
 pub mod units;
 pub mod verdict;
 
-pub use audit::{AuditQuery, AuditReport, GapTrend, TaskTrend, ToolHealth, Trigger};
+pub use answer::{Answer, Column, KeptOutput};
+pub use audit::{AuditReport, GapTrend, TaskTrend, ToolHealth, Trigger};
 pub use check::{Check, CheckOutcome, Criterion, Mode};
 pub use coverage::{
-    Answer, Clause, Column, Coverage, CoverageState, Covered, Obligation, OfferedReading, ProposedReading, Reading,
-    Unasked, Unread,
+    Clause, Coverage, CoverageState, Covered, Obligation, OfferedReading, ProposedReading, Reading, Unasked, Unread,
 };
 pub use directive::{
     AbandonReason, Basis, CriterionMark, CriterionReport, Ending, FailureMix, FinalResult, Loss, PlanDirective,
@@ -79,8 +80,8 @@ pub use subtask::{
 pub use task::{Constraints, PerceptionFailed, PerceptionFailure, TaskSpec};
 pub use timestamp::{Now, Timestamp};
 pub use tool::{
-    Approval, CallStatus, DeniedAction, EffectClass, FOLDER, FileChange, KeptOutput, ToolCall, ToolClass, ToolOrder,
-    ToolOutcome, ToolRequest, ToolSpec,
+    Approval, CallStatus, DeniedAction, EffectClass, FOLDER, FileChange, ToolCall, ToolClass, ToolOrder, ToolOutcome,
+    ToolRequest, ToolSpec,
 };
 pub use verdict::{
     CorrectionSignal, CriterionVerdict, ExecutionResult, ExecutionStatus, FailureClass, GapPoint, MissingOutcome,

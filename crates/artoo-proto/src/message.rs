@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Abort, AuditQuery, CancelRequest, ClarificationAnswer, ClarificationRequest, ConsentAnswer, ConsentRequest,
-    CorrectionSignal, DispatchManifest, ExecutionResult, FinalResult, MegramDraft, MemoryFeedback, MemoryQuery,
-    MemoryRecall, OutcomeSummary, PerceptionFailed, Plan, PlanDirective, PlanRejected, ReadingAnswer, ReadingRequest,
-    ReplanRequest, RoleFailed, SubTask, SubTaskId, SubTaskMissing, SubTaskOutcome, TaskId, TaskSpec, UserRequest,
+    Abort, CancelRequest, ClarificationAnswer, ClarificationRequest, ConsentAnswer, ConsentRequest, CorrectionSignal,
+    DispatchManifest, ExecutionResult, FinalResult, MegramDraft, MemoryFeedback, MemoryQuery, MemoryRecall,
+    OutcomeSummary, PerceptionFailed, Plan, PlanDirective, PlanRejected, ReadingAnswer, ReadingRequest, ReplanRequest,
+    RoleFailed, SubTask, SubTaskId, SubTaskMissing, SubTaskOutcome, TaskId, TaskSpec, UserRequest,
 };
 
 macro_rules! messages {
@@ -121,8 +121,6 @@ messages! {
     MemoryFeedback(MemoryFeedback) |m| Some(&m.task_id), |_| None;
     /// A role failed with an internal error.
     RoleFailed(RoleFailed) |m| Some(&m.task_id), |_| None;
-    /// The operator asks the auditor for a report.
-    AuditQuery(AuditQuery) |_| None, |_| None;
 }
 
 impl std::fmt::Display for MessageKind {

@@ -12,11 +12,11 @@ pub struct SessionTurn {
     /// How the task of the earlier request ended, in one or two lines.
     pub summary: String,
     /// Whether the task was accepted or delivered a result, so that later requests can speak of it.
-    #[serde(default = "answered")]
+    #[serde(default = "answered", skip_serializing_if = "Clone::clone")]
     pub answered: bool,
 }
 
-/// Turns stored before the field existed count as answered.
+/// A turn without the field counts as answered.
 fn answered() -> bool {
     true
 }

@@ -20,7 +20,7 @@ const fn row(kind: MessageKind, from: Role, to: &'static [Role]) -> Route {
 
 /// The route table, in the order in which a task uses the messages. Each kind has one row; the bus refuses any other
 /// message.
-pub const ROUTES: [Route; 29] = {
+pub const ROUTES: [Route; 28] = {
     use MessageKind as M;
     use Role as R;
     [
@@ -56,7 +56,6 @@ pub const ROUTES: [Route; 29] = {
         ),
         row(M::MemoryFeedback, R::Operator, &[R::Solver]),
         row(M::RoleFailed, R::Runtime, &[R::Solver]),
-        row(M::AuditQuery, R::Operator, &[R::Auditor]),
     ]
 };
 

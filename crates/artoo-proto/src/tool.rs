@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{ConsentHash, ConsentOffers, ConsentScope, EvidenceId, TaskId, pipeline};
+use crate::{ConsentHash, ConsentOffers, ConsentScope, EvidenceId, KeptOutput, TaskId, pipeline};
 
 /// A family of tools; the directive `break_symmetry` asks for another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -140,19 +140,6 @@ pub enum Approval {
         /// Id of the rule that approved the call.
         id: String,
     },
-}
-
-/// A stream of a program's output in the evidence store.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KeptOutput {
-    /// Which stream: `output`, `stdout` or `stderr`.
-    pub stream: String,
-    /// SHA-256 of the stored bytes, in hex; the key in the store.
-    pub sha256: String,
-    /// Number of bytes stored.
-    pub bytes: u64,
-    /// Number of bytes not stored, between the stored beginning and end.
-    pub left_out: u64,
 }
 
 /// The record of one call, with its evidence. Its `Display` is the string form of the specification.

@@ -18,18 +18,18 @@ pub fn bytes(size: u64) -> String {
     count(size, "byte", "bytes")
 }
 
-/// A number with the noun in singular or plural; with commas from 10,000 on.
+/// A number with the noun in singular or plural; with commas from 1,000 on.
 #[must_use]
 pub fn count(number: u64, one: &str, many: &str) -> String {
     let noun = if number == 1 { one } else { many };
     format!("{} {noun}", self::number(number))
 }
 
-/// The digits of a number, with commas between groups of three from 10,000 on.
+/// The digits of a number, with commas between groups of three from 1,000 on.
 #[must_use]
 pub fn number(number: u64) -> String {
     let digits = number.to_string();
-    if number < 10_000 {
+    if number < 1_000 {
         return digits;
     }
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -70,7 +70,7 @@ mod tests {
             (0, "0 files"),
             (1, "1 file"),
             (2, "2 files"),
-            (9_999, "9999 files"),
+            (9_999, "9,999 files"),
             (10_000, "10,000 files"),
             (72_000, "72,000 files"),
             (1_234_567, "1,234,567 files"),

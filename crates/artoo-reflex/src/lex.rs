@@ -111,26 +111,15 @@ pub(crate) fn lex(text: &str) -> Vec<Token> {
     tokens
 }
 
-/// Short forms of words, each with the word it is looked up as.
-const SHORT_FORMS: [(&str, &str); 11] = [
-    ("u", "you"),
-    ("im", "i'm"),
-    ("whats", "what's"),
-    ("hows", "how's"),
-    ("wheres", "where's"),
-    ("thats", "that's"),
-    ("dont", "don't"),
-    ("doesnt", "doesn't"),
-    ("cant", "can't"),
-    ("plz", "please"),
-    ("thx", "thanks"),
-];
+/// Short forms of words, each before the word it is looked up as.
+const SHORT_FORMS: &str = "u you, im i'm, whats what's, hows how's, wheres where's, thats that's, dont don't, doesnt doesn't, cant can't, plz please, thx thanks";
 
 /// Appends a token of this class to the list.
 fn push(tokens: &mut Vec<Token>, raw: &str, class: Class, span: std::ops::Range<usize>) {
     let folded = raw.nfkc().collect::<String>().to_lowercase().replace('’', "'");
-    let short = SHORT_FORMS.iter().find(|(short, _)| class == Class::Word && folded == *short);
-    let folded = short.map_or(folded, |(_, word)| (*word).to_owned());
+    let mut forms = SHORT_FORMS.split(", ").filter_map(|form| form.split_once(' '));
+    let whole = forms.find(|(short, _)| class == Class::Word && folded == *short).map(|(_, word)| word.to_owned());
+    let folded = whole.unwrap_or(folded);
     tokens.push(Token { raw: raw.to_owned(), folded, class, span });
 }
 

@@ -134,16 +134,14 @@ impl Lexicon {
         {
             return None;
         }
-        let known =
-            |flag| WORDS.lines().filter_map(move |line| line.split_once('\t').filter(|(_, is)| is.contains(flag)));
-        if known('a').any(|(act, _)| slips(word, act) == Some(1)) {
+        let slipped: Vec<&str> =
+            self.near(word).into_iter().filter(|(slips, _)| *slips == 1).map(|(_, known)| known).collect();
+        if slipped.iter().any(|known| is(known, 'a')) {
             return None;
         }
-        let mut near = known('k').map(|(known, _)| known).filter(|known| {
-            known.chars().count() >= MIN_CHARS_FOR_A_TYPO
-                && known.chars().next() == word.chars().next()
-                && slips(word, known) == Some(1)
-        });
+        let is_near =
+            |known: &&str| known.chars().count() >= MIN_CHARS_FOR_A_TYPO && known.chars().next() == word.chars().next();
+        let mut near = slipped.into_iter().filter(is_near);
         match (near.next(), near.next()) {
             (Some(only), None) => Some(only),
             _ => None,

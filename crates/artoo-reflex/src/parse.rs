@@ -91,10 +91,7 @@ pub(crate) fn offer(
     fs: &dyn FileSystem,
     accepts: &dyn Fn(&Parsed) -> bool,
 ) -> Option<Offer> {
-    let context = Context::new(environment, now, fs);
-    let recent = recent(session);
-    let before = before(&context, &recent);
-    let context = Context { is_lost: before.is_none() && !recent.is_empty(), ..context };
+    let (context, before) = follow(&Context::new(environment, now, fs), &recent(session));
     offer::nearest(&context, request, before.as_ref(), accepts)
 }
 
@@ -116,10 +113,7 @@ pub fn clauses(
     now: Now,
     fs: &dyn FileSystem,
 ) -> Vec<ReadClause> {
-    let context = Context::new(environment, now, fs);
-    let recent = recent(session);
-    let before = before(&context, &recent);
-    let context = Context { is_lost: before.is_none() && !recent.is_empty(), ..context };
+    let (context, before) = follow(&Context::new(environment, now, fs), &recent(session));
     clauses::clauses(&context, request, before)
 }
 
@@ -132,8 +126,7 @@ fn recent(session: &[SessionTurn]) -> Vec<&SessionTurn> {
 
 /// Parses a request in the context of the earlier requests of the session.
 fn read(context: &Context<'_>, text: &str, session: &[&SessionTurn]) -> Result<Parsed, Abstention> {
-    let before = before(context, session);
-    let context = Context { is_lost: before.is_none() && !session.is_empty(), ..*context };
+    let (context, before) = follow(context, session);
     read_after(&context, text, before.as_ref())
 }
 
@@ -199,10 +192,13 @@ fn existing(context: &Context<'_>, readings: Vec<Vec<Built>>) -> Vec<Vec<Built>>
     if existing.is_empty() { readings } else { existing }
 }
 
-/// The result that "those" refers to: of the last answered request, if this crate can read that.
-fn before(context: &Context<'_>, session: &[&SessionTurn]) -> Option<Antecedent> {
-    let (last, earlier) = session.split_last().filter(|(last, _)| last.answered)?;
-    Antecedent::of_request(&read(context, &last.input, earlier).ok()?.steps)
+/// The result that "those" refers to: of the last answered request, if this crate can read that; with the context of a
+/// request that follows it.
+fn follow<'a>(context: &Context<'a>, session: &[&SessionTurn]) -> (Context<'a>, Option<Antecedent>) {
+    let answered = session.split_last().filter(|(last, _)| last.answered);
+    let parsed = answered.and_then(|(last, earlier)| read(context, &last.input, earlier).ok());
+    let before = parsed.and_then(|parsed| Antecedent::of_request(&parsed.steps));
+    (Context { is_lost: before.is_none() && !session.is_empty(), ..*context }, before)
 }
 
 /// The steps of a reading, without their assumptions.

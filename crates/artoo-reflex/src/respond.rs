@@ -41,7 +41,7 @@ fn restate(context: &PerceiveContext, fs: &dyn FileSystem) -> Result<ReplyBody, 
     let parsed = parse(raw_input, session, environment, *now, fs).and_then(|parsed| planned(&parsed).map(|()| parsed));
     let parsed = parsed.map_err(|declined| {
         let accepts = |parsed: &Parsed| planned(parsed).is_ok();
-        Abstention { offer: offer(raw_input, session, environment, *now, fs, &accepts), ..declined }
+        Abstention { offer: offer(raw_input, session, environment, *now, fs, &accepts).map(Box::new), ..declined }
     })?;
     let value = json!({
         "task_id": label(&parsed.steps),
@@ -102,7 +102,7 @@ fn acted(act: &Act) -> Result<Vec<RecipeSubtask>, Unsupported> {
     }
     let act = serde_json::to_value(act).map_err(|_| Unsupported::Arrangement("this act"))?;
     let done = Criterion::checked(Check::Performed { act, reading: reading.clone() });
-    pieces.push(subtask(reading, steps, done, Some(Vec::new()))?);
+    pieces.push(subtask(reading, steps, done, Some(vec![Column::Sentence]))?);
     Ok(pieces)
 }
 

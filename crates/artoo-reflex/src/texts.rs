@@ -17,6 +17,9 @@ pub(crate) const TOO_LONG: &str =
 /// Advice for a request with too many readings.
 pub(crate) const TOO_MANY_READINGS: &str = "The request can be read in too many ways; say it in fewer words.";
 
+/// What the command `tree` means in words.
+pub(crate) const TREE: &str = "list the files and folders in";
+
 /// Advice for text with commas that could be separators.
 pub(crate) const COMMAS: &str = "Put the text with its commas in quotation marks.";
 
@@ -109,7 +112,8 @@ pub(crate) enum BuildError {
 fn mismatch(error: &TypeError) -> String {
     match error {
         TypeError::Operand { operator, found } => {
-            format!("{operator} is not possible for {}; say what you want to know of them", found.english())
+            let found = format!("{found:?}").to_lowercase();
+            format!("{operator} is not possible for {found}; say first what is listed or shown, then its order")
         }
         TypeError::Property { property, of } => {
             format!("{of} has no such thing as {property}; say “files” if files are meant")

@@ -13,8 +13,7 @@ use artoo_proto::{ConsentHash, ConsentScope};
 
 use crate::digest;
 use crate::limit::Limit;
-use crate::open;
-use crate::texts;
+use crate::{open, texts};
 
 /// How long an approval is valid: long enough to start the call.
 #[doc(alias = "limit")]

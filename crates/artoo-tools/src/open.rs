@@ -1,10 +1,16 @@
-//! Opens regular files for reading, without blocking on pipes and without opening devices.
+//! Opens regular files for reading, without blocking on pipes and without opening devices, and makes private folders.
 
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File};
 use std::io;
-use std::path::Path;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{Mode, OFlags};
+
+/// Attempts to find an unused name for a folder.
+const TRIES: u32 = 16;
 
 /// Why a path can't be read.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +40,22 @@ pub(crate) fn regular(path: &Path) -> Result<File, OpenProblem> {
 
 fn must_be_regular(metadata: &fs::Metadata) -> Result<(), OpenProblem> {
     if metadata.is_file() { Ok(()) } else { Err(OpenProblem::NotRegular { kind: kind_name(metadata.file_type()) }) }
+}
+
+/// Makes a folder with a new name that begins like this, with access for the user only.
+pub(crate) fn private_folder(parent: &Path, prefix: &str) -> io::Result<PathBuf> {
+    static MADE: AtomicU64 = AtomicU64::new(0);
+    let mut last = io::ErrorKind::AlreadyExists.into();
+    for _ in 0..TRIES {
+        let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.subsec_nanos());
+        let count = MADE.fetch_add(1, Ordering::Relaxed);
+        let path = parent.join(format!("{prefix}{}-{count}-{nanos:08x}", std::process::id()));
+        match DirBuilder::new().mode(0o700).create(&path) {
+            Ok(()) => return Ok(path),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
 }
 
 /// The name of a file type.

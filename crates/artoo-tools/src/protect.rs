@@ -134,7 +134,7 @@ impl Protected {
     /// Why reading this file needs approval; `None` if it needs none.
     pub(crate) fn secret(&self, path: &Path) -> Option<String> {
         let is_kept = !self.trusts_model && secret::is_secret(path);
-        is_kept.then(|| texts::may_hold_secrets(path))
+        is_kept.then(|| texts::may_hold_secrets(paths::line(path)))
     }
 
     /// The real path to approve for a command that reads this path or pattern, if it is in a protected place other than

@@ -3,19 +3,11 @@
 use std::ffi::OsString;
 
 /// Variables with the addresses of the session's D-Bus and display.
-const VARIABLES: [&str; 8] = [
-    "DBUS_SESSION_BUS_ADDRESS",
-    "DISPLAY",
-    "WAYLAND_DISPLAY",
-    "XAUTHORITY",
-    "XDG_CURRENT_DESKTOP",
-    "XDG_DATA_DIRS",
-    "XDG_RUNTIME_DIR",
-    "XDG_SESSION_TYPE",
-];
+const VARIABLES: &str = "DBUS_SESSION_BUS_ADDRESS DISPLAY WAYLAND_DISPLAY XAUTHORITY XDG_CURRENT_DESKTOP \
+    XDG_DATA_DIRS XDG_RUNTIME_DIR XDG_SESSION_TYPE";
 
 /// The variables that are set.
 pub(crate) fn environment() -> Vec<(String, OsString)> {
-    let set = VARIABLES.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var_os(name)?)));
+    let set = VARIABLES.split(' ').filter_map(|name| Some((name.to_owned(), std::env::var_os(name)?)));
     set.filter(|(_, value)| !value.is_empty()).collect()
 }

@@ -18,16 +18,15 @@ use crate::command_line::{self, CommandLine};
 use crate::config::ToolConfig;
 use crate::effects::{CallEffects, NetworkUse, UndoMethod};
 use crate::fence::Reach;
-use crate::input;
 use crate::limit::Limit;
 use crate::paths::PATH_MAX_BYTES;
 use crate::process::{self, Ended, Invocation};
 use crate::protect::{FoundSecrets, Protected};
 use crate::record::Record;
 use crate::risk;
-use crate::texts;
 use crate::tool::{Machine, Question, Request, Tool, UserContext, spec};
 use crate::transaction::{Names, Program};
+use crate::{input, texts};
 
 pub use check::Assessor;
 

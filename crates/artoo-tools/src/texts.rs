@@ -3,11 +3,21 @@
 //! A question shows "It " before an effect, "Asking because " before a reason, and "; it " before what undo can do.
 //! Names are shown relative to the folder they share; the details of a question have each path whole.
 
+use std::fmt::Display;
 use std::path::Path;
 
-use artoo_proto::{escape, units};
+use artoo_proto::units;
 
 use crate::paths;
+
+/// Defines functions that fill in a text.
+macro_rules! texts {
+    ($($name:ident($($argument:ident),+) $text:literal;)+) => {
+        $(pub(crate) fn $name($($argument: impl Display),+) -> String {
+            format!($text)
+        })+
+    };
+}
 
 /// Names in a sentence; the rest is counted.
 pub(crate) const NAMED_MAX: usize = 3;
@@ -26,20 +36,11 @@ pub(crate) const WRITES_MUCH: &str = "it writes very much";
 pub(crate) const NOT_SEARCHED: &str = "not all files here could be looked through for secrets";
 pub(crate) const UNKNOWN_PAGE: &str = "neither you nor a search named this page";
 
-pub(crate) fn tried_to(what: Option<&str>) -> String {
-    format!("it tried to {}", what.unwrap_or("reach other programs"))
-}
-
-pub(crate) fn may_hold_secrets(path: &Path) -> String {
-    format!("{} may hold secrets, and its content would be sent to the model", paths::line(path))
-}
-
-pub(crate) fn no_view(why: &dyn std::fmt::Display) -> String {
-    format!("it would change files directly, since its changes can't be shown beforehand: {why}")
-}
-
-pub(crate) fn would_also_change(place: &str) -> String {
-    format!("it would also change {place}, which was not approved; what it had changed is undone")
+texts! {
+    tried_to(what) "it tried to {what}";
+    may_hold_secrets(path) "{path} may hold secrets, and its content would be sent to the model";
+    no_view(why) "it would change files directly, since its changes can't be shown beforehand: {why}";
+    would_also_change(place) "it would also change {place}, which was not approved; what it had changed is undone";
 }
 
 // Effects.
@@ -50,8 +51,8 @@ pub(crate) const UNNAMED_TIMES: &str = "changes dates of files";
 pub(crate) const NOT_BOUND: &str =
     "files that it reads from other folders without naming them may change before it runs";
 
-pub(crate) fn reads_secret(path: &Path) -> String {
-    format!("will read {}, which may hold secrets", paths::line(path))
+texts! {
+    reads_secret(path) "will read {path}, which may hold secrets";
 }
 
 pub(crate) fn creates(path: &Path, home: &Path, bytes: usize) -> String {
@@ -84,8 +85,8 @@ pub(crate) const NOTHING_KEPT: &str = "can't be undone: no copy of it is kept";
 pub(crate) const WHOLE_DISK: &str = "it may change the whole disk";
 pub(crate) const NO_TIME_TO_LOOK: &str = "there was no time to look through what it may change";
 
-pub(crate) fn not_undoable(reason: &str) -> String {
-    format!("can't be undone: {reason}")
+texts! {
+    not_undoable(reason) "can't be undone: {reason}";
 }
 
 pub(crate) fn copied_first(entries: u64, bytes: u64, left_out: &str) -> String {
@@ -97,15 +98,12 @@ pub(crate) fn copied_first(entries: u64, bytes: u64, left_out: &str) -> String {
 
 pub(crate) fn too_large_to_copy(entries: u64, bytes: u64, max_entries: u64, max_bytes: u64) -> String {
     let counted = |entries, bytes| format!("{} and {}", units::count(entries, "entry", "entries"), units::bytes(bytes));
-    format!(
-        "what it may change is too large to copy first ({} or more; the limit is {})",
-        counted(entries, bytes),
-        counted(max_entries, max_bytes)
-    )
+    let (found, max) = (counted(entries, bytes), counted(max_entries, max_bytes));
+    format!("what it may change is too large to copy first ({found} or more; the limit is {max})")
 }
 
-pub(crate) fn no_room(needed: u64, free: u64) -> String {
-    format!("there is no room for a copy of {} ({} are free)", units::bytes(needed), units::bytes(free))
+texts! {
+    no_room(needed, free) "there is no room for a copy of {needed} ({free} are free)";
 }
 
 // Undo, about one path.
@@ -119,12 +117,9 @@ pub(crate) const FOLDER_GONE: &str = "the folder it was in is gone";
 pub(crate) const FOLDER_IS_LINK: &str = "a folder on its path is a link now, or no folder";
 pub(crate) const LEFT_BY_UNDO: &str = "an undo that was cut off left it; compare it and remove it yourself";
 
-pub(crate) fn not_left_by_task(found: &str) -> String {
-    format!("changed since: there is {found} now that the task did not leave")
-}
-
-pub(crate) fn cut_off_move(to: &Path) -> String {
-    format!("it was being moved to {}; what is at both places is left", paths::line(to))
+texts! {
+    not_left_by_task(found) "changed since: there is {found} now that the task did not leave";
+    cut_off_move(to) "it was being moved to {to}; what is at both places is left";
 }
 
 // Refusals.
@@ -133,28 +128,13 @@ pub(crate) const CHANGED_SINCE_APPROVED: &str =
     "the call or a file that it names has changed since it was approved, so the approval is not valid";
 pub(crate) const OWN_DATA: &str = "it is artoo's own data, or holds it";
 
-pub(crate) fn denied_before(what: &str) -> String {
-    format!("you said no to this before in this task: {what}")
-}
-
-pub(crate) fn blocked_target(entry: &str) -> String {
-    format!("the target {} is blocked for this task", escape::one_line(entry))
-}
-
-pub(crate) fn exists(path: &Path, kind: &str) -> String {
-    format!("{} exists already ({kind}); nothing is overwritten", paths::line(path))
-}
-
-pub(crate) fn stays(path: &Path, content: &str) -> String {
-    format!("{} holds {content}, so it stays where it is", paths::line(path))
-}
-
-pub(crate) fn holds_protected(path: &Path) -> String {
-    format!("{} holds places that are protected: keys or artoo's own data", paths::line(path))
-}
-
-pub(crate) fn never_run(program: &str, does: &str) -> String {
-    format!("{program} {does}, which artoo never does; if you want it, run it yourself in a terminal")
+texts! {
+    denied_before(what) "you said no to this before in this task: {what}";
+    blocked_target(entry) "the target {entry} is blocked for this task";
+    exists(path, kind) "{path} exists already ({kind}); nothing is overwritten";
+    stays(path, content) "{path} holds {content}, so it stays where it is";
+    holds_protected(path) "{path} holds places that are protected: keys or artoo's own data";
+    never_run(program, does) "{program} {does}, which artoo never does; if you want it, run it yourself in a terminal";
 }
 
 // Parts of sentences.

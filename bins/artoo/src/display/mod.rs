@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(brief.len(), QUOTED_MAX + 1);
         assert_eq!(
             (brief[0].text.as_str(), brief[QUOTED_MAX].text.as_str()),
-            ("  | 1", "  and 2392 more lines, which --json shows")
+            ("  | 1", "  and 2,392 more lines, which --json shows")
         );
     }
 }

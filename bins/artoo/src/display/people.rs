@@ -39,7 +39,9 @@ impl People {
             match rows.as_mut_slice() {
                 [] if is_one => lines.push(Line::answer("none")),
                 [] => lines.push(Line::answer(format!("{}: none", self.sentence(&answer.label)))),
-                [only] if !is_one => only.text.insert_str(0, &format!("{}: ", self.sentence(&answer.label))),
+                [only] if !is_one && !only.text.contains('\n') => {
+                    only.text.insert_str(0, &format!("{}: ", self.sentence(&answer.label)))
+                }
                 _ if !is_one => lines.push(Line::faint(format!("{}:", self.sentence(&answer.label)))),
                 _ => {}
             }
@@ -85,6 +87,7 @@ impl People {
     fn cell(&self, cell: &str, column: Column) -> String {
         match column {
             Column::Text => cell.to_owned(),
+            Column::Sentence => self.sentence(cell),
             Column::Path => self.path(cell),
             Column::Bytes => cell.parse().map_or_else(|_| cell.to_owned(), units::bytes),
             Column::Count => cell.parse().map_or_else(|_| cell.to_owned(), units::number),
@@ -131,7 +134,7 @@ impl People {
 /// The heading of a column.
 fn heading(column: Column) -> &'static str {
     match column {
-        Column::Text => "value",
+        Column::Text | Column::Sentence => "value",
         Column::Path => "name",
         Column::Bytes => "size",
         Column::Time => "changed",

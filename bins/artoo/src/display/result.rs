@@ -5,14 +5,14 @@
 use std::collections::BTreeMap;
 
 use artoo_proto::{
-    AbandonReason, Answer, AuditReport, Basis, Coverage, CoverageState, Covered, CriterionMark, CriterionReport,
-    DeniedAction, Ending, FinalResult, Role, ToolCall, Usage, escape, units,
+    AbandonReason, Answer, Basis, Coverage, CoverageState, Covered, CriterionMark, CriterionReport, DeniedAction,
+    Ending, FinalResult, Role, ToolCall, Usage, escape, units,
 };
 use artoo_tools::undo::Entry;
 
 use super::people::People;
 use super::{Line, QUOTE, Style, coverage, quoted_briefly};
-use crate::{texts, undo};
+use crate::texts;
 
 /// Maximum length of the evidence shown with a criterion, in characters.
 const EVIDENCE_CHARS: usize = 240;
@@ -178,7 +178,7 @@ impl Shown<'_> {
     fn footer(&self) -> Option<Line> {
         let mut items: Vec<String> = self.saved.iter().cloned().collect();
         let entry = self.undo.filter(|entry| entry.changes > 0 && !entry.interrupted);
-        items.extend(entry.map(|entry| texts::undo(entry.changes as u64)));
+        items.extend(entry.map(|_| texts::UNDO.to_owned()));
         let Questions { asked, denied } = self.questions;
         items.extend((asked > 0).then(|| texts::questions(asked, denied)));
         items.extend(self.cost.clone());
@@ -196,7 +196,7 @@ impl Shown<'_> {
         if result.suspect {
             lines.push(Line::warning(format!("  {}", texts::SUSPECT)));
         }
-        let of_undo = self.undo.into_iter().flat_map(undo::undoable).filter(|line| line.style == Style::Warning);
+        let of_undo = self.undo.into_iter().flat_map(undoable).filter(|line| line.style == Style::Warning);
         lines.extend(of_undo.map(|line| Line::warning(format!("  {}", line.text))));
         if let Ending::Abandon { .. } | Ending::Success { .. } = &result.ending {
             lines.extend(self.unverified());
@@ -289,21 +289,6 @@ fn criteria<'a>(reports: impl Iterator<Item = &'a CriterionReport>) -> Vec<Line>
     reports.into_iter().map(shown).collect()
 }
 
-/// Model calls and tokens of a session by role, in one line.
-pub(crate) fn costs(usage: &BTreeMap<Role, Usage>) -> String {
-    let asked: Vec<(&Role, &Usage)> = usage.iter().filter(|(_, usage)| usage.model_calls > 0).collect();
-    let mut total = Usage::default();
-    let mut roles = Vec::new();
-    for (role, usage) in asked {
-        total += *usage;
-        roles.push(format!("{role} {} ({}+{})", usage.model_calls, usage.prompt_tokens, usage.completion_tokens));
-    }
-    if roles.is_empty() {
-        return texts::NO_MODEL_CALLS.to_owned();
-    }
-    format!("{}: {}", calls(&total), roles.join(", "))
-}
-
 /// The number of model calls and of their tokens.
 pub(crate) fn calls(usage: &Usage) -> String {
     let tokens = usage.prompt_tokens.saturating_add(usage.completion_tokens);
@@ -311,29 +296,21 @@ pub(crate) fn calls(usage: &Usage) -> String {
     format!("{calls}, {}", units::count(tokens, "token", "tokens"))
 }
 
+/// Lines that say whether and how a task's changes can be undone.
+pub(crate) fn undoable(entry: &Entry) -> Vec<Line> {
+    let reasons = entry.not_undoable.iter().map(|reason| texts::not_undoable(&escape::one_line(reason)));
+    let mut lines: Vec<Line> = reasons.map(Line::warning).collect();
+    if entry.interrupted {
+        lines.push(Line::warning(texts::INTERRUPTED));
+    } else if entry.changes > 0 {
+        lines.push(Line::plain(texts::UNDO));
+    }
+    lines
+}
+
 /// Lines that name the changes of a call that were not kept.
 pub(crate) fn incidental(call: &ToolCall) -> Vec<Line> {
     call.incidental.iter().map(|change| Line::faint(format!("not kept: {}", escape::one_line(change)))).collect()
-}
-
-/// The audit report in one line, and a line for each finding.
-pub(crate) fn audit(report: &AuditReport) -> Vec<Line> {
-    let found = [
-        ("boundary violation", &report.boundary_violations),
-        ("drift alert", &report.drift_alerts),
-        ("anomaly", &report.anomalies),
-    ];
-    let counts: Vec<String> = found.iter().map(|(what, lines)| format!("{what} {}", lines.len())).collect();
-    let (tasks, corrections) = (report.tasks_observed, report.total_corrections);
-    let mut lines = vec![Line::faint(format!("audit: task {tasks}, correction {corrections}, {}", counts.join(", ")))];
-    for (what, details) in found {
-        lines.extend(details.iter().map(|detail| {
-            let text = format!("  {what}: {detail}");
-            // Broken rules of the message bus are never normal; the other findings can occur in normal use.
-            if what == "boundary violation" { Line::warning(text) } else { Line::faint(text) }
-        }));
-    }
-    lines
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use artoo_proto::{Answer, KeptOutput, escape};
 use artoo_tools::EvidenceStore;
@@ -16,6 +17,9 @@ const HELD_MAX: usize = 1_000;
 
 /// Maximum width of the status line, in columns.
 const STATUS_MAX_CHARS: usize = 100;
+
+/// Interval between two lines of the status where lines are not redrawn.
+const STILL_EVERY: Duration = Duration::from_secs(10);
 
 /// Control sequence that empties the line of the cursor, and moves the cursor to its start.
 const CLEAR_LINE: &str = "\r\u{1b}[K";
@@ -44,6 +48,8 @@ struct Streams {
     unwritten: Option<io::Error>,
     /// Whether a status line stands below the last line; it is removed before anything else is written.
     has_status: bool,
+    /// When the status was last written as a line.
+    still_at: Option<Instant>,
     /// Questions of the running task.
     questions: Questions,
 }
@@ -66,6 +72,7 @@ impl Screen {
             held: None,
             unwritten: None,
             has_status: false,
+            still_at: None,
             questions: Questions::default(),
         }));
         Self { streams, turn: Arc::default(), is_live, is_redrawn, is_quiet }
@@ -142,21 +149,32 @@ impl Screen {
         }
     }
 
-    /// Replaces the text of the status line, which is overwritten in place until something else is written. Does nothing
-    /// where lines are not redrawn, nor while a question or the prompt is open.
+    /// Replaces the text of the status line, which is overwritten in place until something else is written. Where lines
+    /// are not redrawn it is written as a line at first, and then after every ten seconds. Does nothing off a terminal,
+    /// nor while a question or the prompt is open.
     pub(crate) fn status(&self, text: &str) {
         let mut streams = self.lock();
-        if !self.is_redrawn || streams.held.is_some() {
+        if !self.is_live || streams.held.is_some() {
             return;
         }
-        streams.clear_status();
-        if !text.is_empty() {
-            let columns = Stream::Err.columns().unwrap_or(STATUS_MAX_CHARS).min(STATUS_MAX_CHARS).saturating_sub(1);
-            let row = wrap::shorten(&escape::one_line(text), columns, 0);
-            let (begin, end) = if streams.has_colour { ("\u{1b}[2m", "\u{1b}[0m") } else { ("", "") };
-            streams.write(Stream::Err, &format!("{begin}{row}{end}\r"));
-            streams.has_status = true;
+        if text.is_empty() {
+            streams.clear_status();
+            streams.still_at = None;
+            return;
         }
+        let columns = Stream::Err.columns().unwrap_or(STATUS_MAX_CHARS).min(STATUS_MAX_CHARS).saturating_sub(1);
+        let row = wrap::shorten(&escape::one_line(text), columns, 0);
+        if !self.is_redrawn {
+            if streams.still_at.is_none_or(|at| at.elapsed() >= STILL_EVERY) {
+                streams.still_at = Some(Instant::now());
+                streams.write(Stream::Err, &format!("{row}\n"));
+            }
+            return;
+        }
+        let (begin, end) = if streams.has_colour { ("\u{1b}[2m", "\u{1b}[0m") } else { ("", "") };
+        let before = if std::mem::take(&mut streams.has_status) { CLEAR_LINE } else { "" };
+        streams.write(Stream::Err, &format!("{before}{begin}{row}{end}"));
+        streams.has_status = true;
     }
 
     /// Whether lines can be overwritten in place.

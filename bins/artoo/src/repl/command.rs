@@ -24,7 +24,7 @@ impl Command {
         ("/retry", Self::Retry, "runs the last request again"),
         ("/undo", Self::Undo, "reverts what the last task changed, after asking"),
         ("/model", Self::Model, "the model in use; /model NAME uses another one from now on"),
-        ("/audit", Self::Audit, "verifies the audit log and shows what was found, as artoo audit does"),
+        ("/audit", Self::Audit, "verifies the audit log and tells what it notes since you last looked"),
         ("/memory", Self::Memory, "what memory holds about the newest intents"),
         ("/cost", Self::Cost, "model calls and tokens of this session"),
         ("/exit", Self::Exit, "leaves; so does Ctrl-D, and Ctrl-C twice"),

@@ -84,7 +84,7 @@ pub(crate) async fn run(
             }
             Ok(Left::With(exit)) => {
                 drop(silent);
-                screen.tell(&spending.total());
+                screen.tell(&spending.total().map(Line::plain).into_iter().collect::<Vec<_>>());
                 screen.tell(&problems);
                 return Ok(exit.after(&close));
             }
@@ -129,6 +129,7 @@ impl Repl<'_> {
     /// Reads and handles lines until the user leaves or a signal other than Ctrl-C arrives.
     async fn live(mut self, prompt: &mut Prompt, signals: &mut Signals) -> Result<Left, Failure> {
         loop {
+            self.screen.tell(&self.system.take_audit_reports().iter().filter_map(audit::noted).collect::<Vec<_>>());
             let typed = tokio::select! {
                 typed = prompt.read() => typed.map_err(|source| Failure::Prompt { source })?,
                 () = signals.leave() => return Ok(Left::With(Exit::Cancelled)),
@@ -224,14 +225,20 @@ impl Repl<'_> {
             Command::Model => {
                 self.screen.answer(&[Line::plain(texts::model_in_use(&self.system.model_name()))]);
             }
-            Command::Audit => drop(audit::run(self.settings, false, self.screen)?),
+            Command::Audit => {
+                // A report of this session's tasks, for the log that is read next.
+                if let Err(error) = self.system.audit_report() {
+                    self.screen.insist(&[Line::warning(error.to_string())]);
+                }
+                audit::run(self.settings, false, self.screen)?;
+            }
             Command::Memory => {
                 let view = self.system.memory(INTENTS_SHOWN).await?;
                 self.screen.answer(&of_memory(view.as_ref()));
             }
             Command::Cost => {
-                self.screen.answer(&self.session.costs());
-                self.screen.answer(&self.spending.total());
+                let total = self.spending.total().unwrap_or_else(|| texts::NO_MODEL_CALLS.to_owned());
+                self.screen.answer(&[Line::plain(format!("{}; {total}", self.session.count_tasks()))]);
             }
             Command::Exit | Command::Retry => {}
         }

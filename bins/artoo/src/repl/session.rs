@@ -1,12 +1,11 @@
-//! A session of the prompt: its last turns and its costs.
+//! A session of the prompt: its last turns and its last task.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
-use artoo_proto::{Ending, Role, SessionTurn, Usage, escape, units};
+use artoo_proto::{Ending, SessionTurn, escape, units};
 use artoo_roles::runtime::TaskOutcome;
 
 use crate::display::json::EndedTask;
-use crate::display::{Line, result};
 
 /// Maximum number of earlier turns (a request and its result) that a request can refer to.
 #[doc(alias = "limit")]
@@ -15,18 +14,17 @@ const TURNS_MAX: usize = 5;
 /// Maximum length of an answer stored with a turn, in characters.
 const ANSWER_CHARS: usize = 600;
 
-/// A session of the prompt: its last turns, its number of tasks, and its tokens by role.
+/// A session of the prompt: its last turns and its number of tasks.
 #[derive(Debug, Default)]
 pub(crate) struct Session {
     turns: VecDeque<SessionTurn>,
-    usage: BTreeMap<Role, Usage>,
     tasks: u32,
     /// The last task with its request.
     last: Option<(String, EndedTask)>,
 }
 
 impl Session {
-    /// Records a finished task: its tokens, its request and summary, and its answer if the result was accepted.
+    /// Records a finished task: its request and summary, and its answer if the result was accepted.
     pub(crate) fn ended(&mut self, input: &str, task: EndedTask) {
         self.count(input, &task.outcome);
         self.last = Some((input.to_owned(), task));
@@ -34,9 +32,6 @@ impl Session {
 
     fn count(&mut self, input: &str, outcome: &TaskOutcome) {
         self.tasks += 1;
-        for (role, usage) in &outcome.usage {
-            *self.usage.entry(*role).or_default() += *usage;
-        }
         let result = &outcome.result;
         let answer = result.output.trim();
         // Later requests must not build on an answer that was not accepted: only its summary is stored.
@@ -62,15 +57,16 @@ impl Session {
         self.turns.iter().cloned().collect()
     }
 
-    /// Lines about the number of tasks and the tokens of the session.
-    pub(crate) fn costs(&self) -> Vec<Line> {
-        let tasks = units::count(self.tasks.into(), "task", "tasks");
-        vec![Line::plain(format!("{tasks}; {}", result::costs(&self.usage)))]
+    /// The number of tasks of the session, in words.
+    pub(crate) fn count_tasks(&self) -> String {
+        units::count(self.tasks.into(), "task", "tasks")
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use artoo_proto::{AbandonReason, Basis, FinalResult};
 
     use super::*;
@@ -79,8 +75,7 @@ mod tests {
     fn outcome(ending: Ending, output: &str) -> TaskOutcome {
         let result =
             FinalResult { summary: "the summary".to_owned(), output: output.to_owned(), ..result_with(ending) };
-        let usage = Usage { model_calls: 1, prompt_tokens: 10, completion_tokens: 2 };
-        TaskOutcome { result, usage: BTreeMap::from([(Role::Planner, usage)]) }
+        TaskOutcome { result, usage: BTreeMap::new() }
     }
 
     #[test]
@@ -100,7 +95,6 @@ mod tests {
         let long = "é".repeat(10_000);
         session.count("long", &outcome(Ending::Accept { basis: Basis::Mixed }, &long));
         assert!(session.turns()[4].summary.chars().count() < 700);
-        let costs: Vec<String> = session.costs().into_iter().map(|line| line.text).collect();
-        assert_eq!(costs, ["9 tasks; 9 model calls, 108 tokens: R2 9 (90+18)"]);
+        assert_eq!(session.count_tasks(), "9 tasks");
     }
 }

@@ -81,21 +81,19 @@ pub(super) async fn ask(talk: &mut Conversation<'_>, requests: &[&ConsentRequest
     }
 }
 
-/// Calls of one kind as one: their number and texts, and what each of them changes. An offer stands if every call has it;
+/// Calls of one kind as one: their number and what each of them changes; their texts are among the details. An offer stands if every call has it;
 /// a rule for later tasks is not offered.
 fn joined(first: &ConsentRequest, others: &[&ConsentRequest]) -> ConsentRequest {
     let mut all = first.clone();
     let mut changes: Vec<String> = first.effects.first().cloned().into_iter().collect();
-    let mut shown = vec![escape::one_line(&first.shown)];
     for other in others {
-        shown.push(escape::one_line(&other.shown));
         changes.extend(other.effects.first().cloned());
         if other.offers.task.is_empty() {
             all.offers.task.clear();
         }
         all.offers.task.extend(if all.offers.task.is_empty() { Vec::new() } else { other.offers.task.clone() });
     }
-    all.shown = format!("{} calls: {}", shown.len(), shown.join(" · "));
+    all.shown = format!("{} calls, such as {}", others.len() + 1, first.shown);
     if let Some(change) = all.effects.first_mut() {
         *change = changes.join("; it ");
     }

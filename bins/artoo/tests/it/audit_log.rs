@@ -132,6 +132,45 @@ fn evidence_shows_a_log_removed_with_its_statistics() {
 }
 
 #[test]
+fn findings_are_told_until_looked_at() {
+    let world = World::new().with_things();
+    check(&world.run(&["how many files are in ~/nothing_here"]), 9, &[]);
+    // A program that reads the JSON does not count as a look.
+    let json = world.run(&["audit", "--json"]);
+    assert!(json.stdout.contains("\"anomalies\":[\"tool_failed: glob failed ("), "{json:?}");
+    check(&world.run(&["audit"]), 0, &["Since 20", "1 task:", "glob failed (20"]);
+    let again = world.run(&["audit"]);
+    check(&again, 0, &["Since your last look, 20", "0 tasks; nothing odd was found"]);
+    assert!(!again.stdout.contains("glob failed") && !again.stdout.contains("0 attempt"), "{again:?}");
+    check(&world.run(&[REQUEST]), 0, &[]);
+    check(&world.run(&["audit"]), 0, &["Since your last look, 20", "1 task; nothing odd was found"]);
+    world.check_kept();
+}
+
+#[test]
+fn a_log_deleted_with_its_evidence_is_told() {
+    let deleted = "the audit log was deleted: memory.journal is left of earlier runs";
+    let world = used();
+    world.shell("rm -r .artoo/audit* .artoo/evidence");
+    check(&world.run(&["audit"]), 1, &["MISSING", deleted]);
+    check(&world.run(&[REQUEST]), 0, &[deleted, "(artoo audit)"]);
+    let next = world.run(&[REQUEST]);
+    assert!(!next.stderr.contains(deleted), "told by the run that noticed it: {next:?}");
+    check(&world.run(&["audit"]), 1, &["the chain holds", "MISSING", deleted]);
+    check(&world.run(&["audit", "--accept-gap"]), 0, &[]);
+    check(&world.run(&["audit"]), 0, &[]);
+    // Accepted before the next run.
+    world.shell("rm -r .artoo/audit* .artoo/evidence");
+    check(&world.run(&["audit", "--accept-gap"]), 0, &[]);
+    check(&world.run(&["audit"]), 0, &["the chain holds"]);
+    // A folder without memory of a run had no log.
+    let fresh = World::new().with_things();
+    fs::create_dir(fresh.data_dir()).unwrap();
+    fs::write(fresh.data_dir().join("spending.json"), "{}").unwrap();
+    check(&fresh.run(&["audit"]), 0, &["no audit log yet"]);
+}
+
+#[test]
 fn killed_runs_leave_a_sound_log_and_no_temporary_files() {
     let world = used();
     for n in 0..20_u64 {

@@ -303,7 +303,7 @@ fn neither_setup_nor_the_prompt_shows_the_key() {
     let mut pty = Pty::start(&canary.asking(&server.url(), &[]), 120);
     pty.prompt("");
     pty.enter(REQUEST);
-    pty.see("the key was not accepted");
+    pty.see("he key was not accepted");
     pty.prompt("");
     for command in ["/cost", "/audit", "/memory", "/exit"] {
         pty.enter(command);

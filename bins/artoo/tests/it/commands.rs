@@ -23,7 +23,6 @@ fn mode(path: &PathBuf) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
-#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 #[test]
 fn bash_completes_commands_from_the_script() {
     let world = World::new();

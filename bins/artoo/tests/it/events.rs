@@ -65,16 +65,30 @@ fn a_run_is_told_from_the_schema_to_the_result() {
     let last = &lines[lines.len() - 1];
     assert_eq!(
         names(last),
-        ["audit_log", "coverage", "event", "exit_code", "problems", "result", "spending", "unasked", "undo", "usage"]
+        [
+            "audit_log",
+            "coverage",
+            "event",
+            "exit_code",
+            "problems",
+            "questions",
+            "result",
+            "spending",
+            "unasked",
+            "undo",
+            "usage"
+        ]
     );
     let result = &last["result"];
     assert_eq!(
         names(result),
         [
+            "answers",
             "assumptions",
             "basis",
             "coverage",
             "criteria",
+            "decision",
             "delivered_round",
             "denied",
             "directive",

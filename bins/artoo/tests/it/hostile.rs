@@ -51,7 +51,9 @@ fn hostile(asked: &Asked) -> Reply {
 
 /// Characters that a terminal acts on, but for the ends of lines.
 fn acted_on(raw: &str) -> Vec<char> {
+    // The moving line is removed by one sequence of artoo's own.
     raw.replace("\r\n", "\n")
+        .replace("\r\u{1b}[K", "")
         .chars()
         .filter(|c| *c != '\n' && artoo_proto::escape::one_line(&c.to_string()) != c.to_string() && *c != '\\')
         .collect()

@@ -229,9 +229,9 @@ fn what_deletes_or_overwrites_is_refused_listed_and_never_a_success() {
             "execution" => said("completed", LIE),
             _ => judge(asked, Cites::Shown),
         });
-        let listed = ran.stdout.split("Not allowed, so not done:\n").nth(1).unwrap_or_default();
         let name = shown.rsplit('/').next().unwrap();
-        let is_listed = listed.lines().any(|line| line.contains(tool) && line.contains(name));
+        let mut listed = ran.stderr.lines().filter(|line| line.starts_with("  Not allowed, so not done: "));
+        let is_listed = listed.any(|line| line.contains(tool) && line.contains(name));
         assert!(is_listed, "{shown} is listed among what was refused: {ran:#?}");
     }
 }

@@ -15,6 +15,7 @@ mod check_command;
 mod commands;
 mod costs;
 mod dead_endpoint;
+mod delivery;
 mod events;
 mod hostile;
 mod http;

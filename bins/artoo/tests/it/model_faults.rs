@@ -244,7 +244,7 @@ fn no_call_is_made_over_the_budget() {
     let ran = Ran::of(command.env("ARTOO_PRICES", "a-model=1/2").output().unwrap());
     // Five calls of 100 tokens sent at 1 and 20 received at 2 dollars a million.
     assert_eq!(ran.code, Some(4), "{ran:?}");
-    assert!(ran.stderr.contains("cost: $0.0007"), "{ran:?}");
+    assert!(ran.stderr.contains("5 model calls, 600 tokens, $0.0007"), "{ran:?}");
 }
 
 #[doc = "holds: design D12"]

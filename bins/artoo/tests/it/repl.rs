@@ -71,7 +71,7 @@ fn the_session_reaches_the_request() {
             assert_eq!(is_known, earlier <= before && earlier + 5 > before, "{before} {earlier}: {words}");
         }
     }
-    assert!(asked[6].contains("ended: not achieved"), "{}", asked[6]);
+    assert!(asked[6].contains("ended: The model rejected the request (400)"), "{}", asked[6]);
     pty.enter("/exit");
     assert_eq!(pty.ended().0, 0);
 }
@@ -101,7 +101,7 @@ fn commands_answer_and_slips_are_no_tasks() {
     for (typed, answer) in [
         ("/help", "/memory  what memory holds"),
         ("--help", "Ctrl-C stops a task"),
-        ("/cost", "tasks: 0"),
+        ("/cost", "0 tasks; no model calls"),
         ("/audit", "the chain holds"),
         ("/memory", "records: 0"),
         ("/csot", "did you mean /cost?"),
@@ -136,7 +136,7 @@ fn costs_and_memory_are_those_of_the_tasks() {
     pty.prompt("");
     let asked = server.asked().len();
     pty.enter("/cost");
-    pty.see(&format!("1 task; {asked} model calls, {} tokens: ", 120 * asked));
+    pty.see(&format!("1 task; {asked} model calls, {} tokens", 120 * asked));
     pty.prompt("");
     pty.enter("/memory");
     pty.see("run_the_command (via:shell)");

@@ -86,7 +86,7 @@ fn audit_log_of_0_1_0_verifies_and_is_continued() {
     let before = world.json_of(&["audit", "--json"]);
     assert_eq!((&before["sound"], &before["logs"][0]["lines"]), (&json!(true), &json!(229)), "{before}");
     let text = world.run_with_key(&["audit"]).stdout;
-    assert!(text.contains("in all: 6 task(s), 6 ended"), "{text}");
+    assert!(text.contains("  in all: 6 tasks\n") && text.contains(": 6 tasks; nothing odd was found"), "{text}");
     let ran = world.run_with_key(&["--model", "reflex", "how many txt files are in ~/notes"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "2\n"), "{ran:?}");
     let after = world.json_of(&["audit", "--json"]);
@@ -94,7 +94,7 @@ fn audit_log_of_0_1_0_verifies_and_is_continued() {
     let lines = after["logs"].as_array().unwrap().iter().map(|log| log["lines"].as_u64().unwrap());
     assert!(lines.sum::<u64>() > 229, "{after}");
     let text = world.run_with_key(&["audit"]).stdout;
-    assert!(text.contains("in all: 7 task(s), 7 ended"), "{text}");
+    assert!(text.contains("  in all: 7 tasks\n") && text.contains(": 1 task; nothing odd was found"), "{text}");
     world.check_kept();
     // One letter changed in an old line shows.
     let world = World::of_0_1_0();
@@ -290,7 +290,7 @@ fn memory_of_0_1_0_is_written_as_a_leveldb() {
     let target = world.home().join("index");
     let ran = world.run_with_key(&["memory", "index", target.to_str().unwrap()]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert_eq!(ran.stdout, format!("12 record(s) written to {}\n", target.display()));
+    assert_eq!(ran.stdout, format!("12 records written to {}\n", target.display()));
     let names: Vec<String> =
         fs::read_dir(&target).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     assert!(

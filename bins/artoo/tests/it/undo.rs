@@ -13,7 +13,7 @@ fn allowed(world: &World, command: &str) {
     pty.see(QUESTION);
     pty.send("y\r");
     let (_, screen) = pty.ended();
-    assert!(screen.contains("changed: artoo undo reverts this"), "{screen}");
+    assert!(screen.contains("artoo undo reverts this"), "{screen}");
 }
 
 fn json_of(world: &World, arguments: &[&str], code: i32) -> Value {
@@ -74,7 +74,7 @@ fn an_act_without_a_model_is_undone_and_the_result_says_how() {
     pty.send("y\r");
     let (code, screen) = pty.ended();
     assert_eq!(code, 0, "{screen}");
-    assert!(screen.contains("changed: artoo undo reverts this"), "{screen}");
+    assert!(screen.contains("artoo undo reverts this"), "{screen}");
     assert!(!world.home().join("things/note 1.txt").exists());
     let listed = json_of(&world, &["undo", "--list", "--json"], 0);
     assert_eq!((listed["entries"].as_array().unwrap().len(), &listed["forgotten"]), (1, &json!(0)), "{listed}");

@@ -109,6 +109,27 @@ fn closing_finds_tasks_without_a_result() {
 }
 
 #[test]
+fn drift_of_tasks_in_separate_runs_is_reported_once() {
+    let mut stats = serde_json::to_string(Auditor::new(at(0)).stats()).unwrap();
+    let mut alerts = Vec::new();
+    for run in 0..40 {
+        let mut auditor = Auditor::from_stats(serde_json::from_str(&stats).unwrap());
+        let mut bench = Bench::default();
+        let ending = if run < 25 { accept() } else { abandon() };
+        for observed in [bench.says(request(run)), bench.says(result(run, 0, 0.0, ending))] {
+            auditor.observe(&observed);
+        }
+        alerts.extend(auditor.report(at(50), Trigger::OnDemand).drift_alerts.into_iter().map(|alert| (run, alert)));
+        stats = serde_json::to_string(auditor.stats()).unwrap();
+    }
+    // 20 tasks before, and 3 of the last 10 abandoned: the first time that both hold.
+    let first = (29, "more tasks without success: 5 in the last 10 tasks, 0 in the 20 before".to_owned());
+    assert_eq!(alerts.first(), Some(&first));
+    let runs: Vec<u128> = alerts.iter().map(|(run, _)| *run).collect();
+    assert_eq!(runs, [29, 39], "the next alert is about ten other tasks");
+}
+
+#[test]
 fn a_task_is_counted_once() {
     let (mut auditor, mut bench) = (Auditor::new(at(0)), Bench::default());
     let feedback = MemoryFeedbackKind::Wrong { content: "there are 42".to_owned() };

@@ -1,17 +1,24 @@
 //! The state of one task, and the rules that need it.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use artoo_proto::{
-    CallStatus, CriterionMark, Ending, Envelope, ExecutionResult, FinalResult, GapTrend, Message, MessageId,
-    MessageKind, OutcomeStatus, PlanDirective, ReplanDirective, Role, Timestamp,
+    CallStatus, CorrectionSignal, CriterionMark, Ending, Envelope, ExecutionResult, FinalResult, GapTrend, Message,
+    MessageId, MessageKind, OutcomeStatus, PlanDirective, ReplanDirective, Role, SubTaskId, Timestamp,
 };
 
 use super::Observation;
 use crate::finding::Rule;
+use crate::words;
 
 /// Factor that converts D (distance from the goal) to millionths, in which the solver compares it too.
 const MICRO: f64 = 1e6;
+
+/// Attempts of a subtask that the fast loop allows: one and two retries.
+const ATTEMPTS_MAX: u32 = 3;
+
+/// Retries of one task above which it is reported, once: all that three subtasks may have in a round.
+const RETRIES_MANY: u64 = 6;
 
 /// What was seen of one task.
 #[derive(Debug, Default)]
@@ -26,6 +33,12 @@ pub(super) struct TaskView {
     overdue_reported: bool,
     /// Number of final results.
     results: u32,
+    /// Number of corrections, which are retries of subtasks.
+    corrections: u64,
+    /// Ids of the subtasks sent to executors.
+    subtasks: BTreeSet<SubTaskId>,
+    /// Whether the task was already reported for a replan without a smaller D.
+    is_stalled: bool,
     /// D (distance from the goal) of each round, in millionths.
     gaps: BTreeMap<u32, i64>,
     /// The last replan directive, with its D in millionths.
@@ -71,6 +84,13 @@ impl TaskView {
         // Only these kinds change the state.
         if let Message::UserRequest(request) = &envelope.message {
             self.opened.get_or_insert((envelope.sent_at, request.hard_limit_ms));
+        } else if let Message::SubTask(subtask) = &envelope.message {
+            if !self.subtasks.insert(subtask.subtask_id) {
+                let detail = format!("{}: {}", subtask.parent_task_id, subtask.subtask_id);
+                seen.find(Rule::RepeatedSubtask, detail);
+            }
+        } else if let Message::CorrectionSignal(correction) = &envelope.message {
+            self.correction(correction, seen);
         } else if let Message::ExecutionResult(result) = &envelope.message {
             tool_failures(result, seen);
         } else if let Message::SubTaskOutcome(outcome) = &envelope.message {
@@ -119,16 +139,29 @@ impl TaskView {
         }
     }
 
-    /// Reports `break_symmetry` twice in a row if D did not fall in between, and adds the D of the round before.
+    /// Reports an attempt beyond the limit, and the first retry above [`RETRIES_MANY`].
+    fn correction(&mut self, correction: &CorrectionSignal, seen: &mut Observation) {
+        self.corrections += 1;
+        if correction.attempt_number > ATTEMPTS_MAX || self.corrections == RETRIES_MANY + 1 {
+            let detail = words::retries(&correction.parent_task_id, self.corrections, correction.attempt_number);
+            seen.find(Rule::ExcessiveRetries, detail);
+        }
+    }
+
+    /// Reports a second directive in a row if D did not fall in between: `break_symmetry` twice each time, others once
+    /// in a task. Adds the D of the round before.
     fn directive(&mut self, directive: &PlanDirective, seen: &mut Observation) {
         let d = micro(directive.loss.d);
-        if let Some((ReplanDirective::BreakSymmetry, before)) = self.last_directive
-            && directive.directive == ReplanDirective::BreakSymmetry
+        if let Some((kind, before)) = self.last_directive
             && d >= before
         {
-            let (before, now) = (before as f64 / MICRO, directive.loss.d);
-            let detail = format!("{}: break_symmetry again, D {before:.3} before and {now:.3} now", directive.task_id);
-            seen.find(Rule::GgsThrashing, detail);
+            let is_thrashing = [kind, directive.directive] == [ReplanDirective::BreakSymmetry; 2];
+            let rule = if is_thrashing { Rule::GgsThrashing } else { Rule::StalledReplan };
+            if is_thrashing || !self.is_stalled {
+                let (before, now) = (before as f64 / MICRO, directive.loss.d);
+                seen.find(rule, format!("{}: D {before:.3} before and {now:.3} now", directive.task_id));
+            }
+            self.is_stalled = true;
         }
         self.last_directive = Some((directive.directive, d));
         // The directive opens a round; its loss belongs to the round before.
@@ -138,7 +171,7 @@ impl TaskView {
     /// Reports a second final result, and an accept despite failed subtasks, unmet criteria or D above 0.
     fn result(&mut self, result: &FinalResult, seen: &mut Observation) {
         self.results = self.results.saturating_add(1);
-        seen.first_result = self.results == 1;
+        seen.ended_after = (self.results == 1).then_some(self.corrections);
         if self.results > 1 {
             seen.find(Rule::RepeatedFinalResult, format!("{}: result number {}", result.task_id, self.results));
             return;
@@ -173,18 +206,15 @@ impl TaskView {
     }
 }
 
-/// Reports each tool call of an execution that did not succeed.
+/// Reports each tool call of an execution that was denied or did not succeed.
 fn tool_failures(result: &ExecutionResult, seen: &mut Observation) {
     for call in &result.tool_calls {
-        let how = match call.status {
+        let rule = match call.status {
             CallStatus::Ok => continue,
-            CallStatus::Failed => "failed",
-            CallStatus::Denied => "was denied",
-            CallStatus::TimedOut => "ran out of time",
-            CallStatus::Cut => "was cut off",
-            CallStatus::Uncertain => "started and no end was recorded",
+            CallStatus::Denied => Rule::CallDenied,
+            CallStatus::Failed | CallStatus::TimedOut | CallStatus::Cut | CallStatus::Uncertain => Rule::ToolFailed,
         };
-        seen.find(Rule::ToolFailed, format!("{} {how}", call.tool));
+        seen.find(rule, words::call_ended(&call.tool, call.status));
     }
 }
 

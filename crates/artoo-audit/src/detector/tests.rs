@@ -2,16 +2,17 @@
 
 use artoo_bus::{Observed, Refusal, TapEvent};
 use artoo_proto::{
-    Address, CallStatus, CriterionMark, CriterionReport, EffectFinished, EffectId, EffectKind, EffectStarted,
-    ExecutionStatus, GapTrend, MacroState, MegramDraft, MessageKind, MissingReason, OutcomeStatus, ReplanDirective,
-    Role, SubTaskMissing, Usage,
+    Address, CallStatus, CorrectionSignal, CriterionMark, CriterionReport, EffectFinished, EffectId, EffectKind,
+    EffectStarted, ExecutionStatus, FailureClass, GapTrend, MacroState, MegramDraft, MessageKind, MissingReason,
+    OutcomeStatus, ReplanDirective, Role, SubTaskId, SubTaskMissing, Usage,
 };
 use uuid::Uuid;
 
 use super::Detector;
 use crate::finding::Rule;
 use crate::testing::{
-    Bench, abandon, accept, at, call, directive, execution, id, outcome, request, result, spec, subtask, task,
+    Bench, abandon, accept, at, call, correction, directive, execution, id, outcome, request, result, sent, spec,
+    subtask, task,
 };
 
 /// The rules that found something in these events, in order.
@@ -103,10 +104,64 @@ fn repeated_break_symmetry_is_thrashing() {
     assert_eq!(thrashing(&[(BreakSymmetry, 0.5), (BreakSymmetry, 0.5)]), [Rule::GgsThrashing]);
     assert_eq!(thrashing(&[(BreakSymmetry, 0.5), (BreakSymmetry, 0.6)]), [Rule::GgsThrashing]);
     assert_eq!(thrashing(&[(BreakSymmetry, 0.5), (BreakSymmetry, 0.4)]), []);
-    assert_eq!(thrashing(&[(BreakSymmetry, 0.5), (ChangePath, 0.5), (BreakSymmetry, 0.5)]), []);
-    assert_eq!(thrashing(&[(ChangePath, 0.5), (BreakSymmetry, 0.5)]), []);
+    assert_eq!(thrashing(&[(BreakSymmetry, 0.5), (BreakSymmetry, 0.5), (BreakSymmetry, 0.5)]), [Rule::GgsThrashing; 2]);
+    // Another directive in between, and a D that does not fall.
+    assert_eq!(thrashing(&[(BreakSymmetry, 0.5), (ChangePath, 0.5), (BreakSymmetry, 0.5)]), [Rule::StalledReplan]);
     // f64 alone would call this a fall.
     assert_eq!(thrashing(&[(BreakSymmetry, 0.1 + 0.2), (BreakSymmetry, 0.3)]), [Rule::GgsThrashing]);
+}
+
+#[test]
+fn a_replan_without_a_smaller_gap_is_found_once() {
+    use ReplanDirective::{ChangeApproach, ChangePath, Refine};
+    let stalled = |gaps: &[f64]| {
+        let (mut bench, mut events) = opened();
+        for ((round, d), kind) in (1..).zip(gaps).zip([Refine, ChangePath, ChangeApproach]) {
+            events.push(bench.says(directive(1, round, *d, kind)));
+        }
+        rules(&events)
+    };
+    assert_eq!(stalled(&[0.5]), [], "the first replan");
+    assert_eq!(stalled(&[0.8, 0.5, 0.2]), []);
+    assert_eq!(stalled(&[0.5, 0.5]), [Rule::StalledReplan]);
+    assert_eq!(stalled(&[0.5, 0.5, 0.6]), [Rule::StalledReplan]);
+    assert_eq!(stalled(&[0.5, 0.4, 0.5]), [Rule::StalledReplan]);
+}
+
+#[test]
+fn many_retries_of_a_task_are_found_once() {
+    let retried = |number: usize, attempt: u32| {
+        let (mut bench, mut events) = opened();
+        for _ in 0..number {
+            let correction = CorrectionSignal { attempt_number: attempt, ..correction(1, FailureClass::Logical) };
+            events.push(bench.says(correction));
+        }
+        rules(&events)
+    };
+    assert_eq!(retried(6, 3), []);
+    assert_eq!(retried(7, 2), [Rule::ExcessiveRetries]);
+    assert_eq!(retried(9, 2), [Rule::ExcessiveRetries]);
+    // A fourth attempt is more than the fast loop allows.
+    assert_eq!(retried(1, 4), [Rule::ExcessiveRetries]);
+}
+
+#[test]
+fn a_repeated_subtask_id_is_found() {
+    let (first, second) = (SubTaskId(Uuid::from_u128(1)), SubTaskId(Uuid::from_u128(2)));
+    let found = |subtasks: &[(u128, u32, SubTaskId)]| {
+        let (mut bench, mut events) = opened();
+        events.push(bench.says(request(2)));
+        for (n, round, subtask) in subtasks {
+            // The specification of task 1, or the request of task 2.
+            let cause = id(u64::try_from(*n).unwrap());
+            let sent = sent(*n, *round, *subtask);
+            events.push(bench.says_with(sent, |envelope| envelope.causation_id = Some(cause)));
+        }
+        rules(&events)
+    };
+    assert_eq!(found(&[(1, 0, first), (1, 0, second), (2, 0, first)]), []);
+    assert_eq!(found(&[(1, 0, first), (1, 0, first)]), [Rule::RepeatedSubtask]);
+    assert_eq!(found(&[(1, 0, first), (1, 1, first)]), [Rule::RepeatedSubtask], "also in another round");
 }
 
 #[doc = "holds: invariant 6"]
@@ -192,11 +247,14 @@ fn a_missing_result_is_found() {
 #[test]
 fn failures_panics_and_drops_are_found() {
     check(&[], |bench| bench.says(execution(1, ExecutionStatus::Completed, vec![call("glob", CallStatus::Ok, "")])));
-    for status in [CallStatus::Failed, CallStatus::Denied, CallStatus::TimedOut, CallStatus::Cut, CallStatus::Uncertain]
-    {
-        check(&[Rule::ToolFailed], |bench| {
-            bench.says(execution(1, ExecutionStatus::Completed, vec![call("shell", status, "")]))
-        });
+    for (status, rule) in [
+        (CallStatus::Failed, Rule::ToolFailed),
+        (CallStatus::TimedOut, Rule::ToolFailed),
+        (CallStatus::Cut, Rule::ToolFailed),
+        (CallStatus::Uncertain, Rule::ToolFailed),
+        (CallStatus::Denied, Rule::CallDenied),
+    ] {
+        check(&[rule], |bench| bench.says(execution(1, ExecutionStatus::Completed, vec![call("shell", status, "")])));
     }
     let address = Address::of(Role::Planner, Some(&task(1)), None);
     check(&[Rule::Panicked], |bench| {

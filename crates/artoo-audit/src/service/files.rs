@@ -1,18 +1,19 @@
 //! The files of one process: a log, its statistics, and the lock that keeps other processes from writing them.
 
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use artoo_proto::Timestamp;
 
-use super::AuditError;
+use super::{AuditConfig, AuditError};
 use crate::event::{AuditEvent, Note};
 use crate::log::AuditLog;
 use crate::stats::{StatsError, load_or_new, stats_path};
 use crate::verify::{Damage, VerifyError, verify};
 use crate::window::AuditStats;
+use crate::words;
 
 /// Maximum number of processes that can write audit logs in one folder.
 #[doc(alias = "limit")]
@@ -33,19 +34,21 @@ pub(super) struct Files {
 
 impl Files {
     /// Opens the first log in the folder that no other process writes; creates the folder if missing.
-    pub(super) fn open(dir: &Path, now: Timestamp) -> Result<Self, AuditError> {
+    pub(super) fn open(config: &AuditConfig, now: Timestamp) -> Result<Self, AuditError> {
+        let dir = &config.dir;
+        let trace = trace(dir, &config.traces);
         DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(|source| folder(dir, source))?;
         for lane in 1..=LANES_MAX {
             let suffix = if lane == 1 { String::new() } else { format!("-{lane}") };
             if let Some(lock) = try_lock(&dir.join(format!("audit{suffix}.lock")))? {
-                return Self::open_lane(dir.join(format!("audit{suffix}.jsonl")), now, lock);
+                return Self::open_lane(dir.join(format!("audit{suffix}.jsonl")), trace, now, lock);
             }
         }
         Err(AuditError::InUse { path: dir.to_owned(), lanes: LANES_MAX })
     }
 
-    /// Opens a locked log with its statistics, and notes what was found.
-    fn open_lane(log_path: PathBuf, now: Timestamp, lock: File) -> Result<Self, AuditError> {
+    /// Opens a locked log with its statistics, and notes what was found. `trace` shows that there was a log before.
+    fn open_lane(log_path: PathBuf, trace: Option<String>, now: Timestamp, lock: File) -> Result<Self, AuditError> {
         let stats_path = stats_path(&log_path).unwrap_or_else(|| log_path.with_extension("stats.json"));
         let is_missing = !stats_path.exists();
         let (stats, problem) = load_or_new(&stats_path, now);
@@ -54,16 +57,39 @@ impl Files {
             damage = Some((error.what.to_string(), true));
         }
         let (mut log, mut notes) = AuditLog::open(&log_path, now, stats.head.as_ref())?;
-        if let Some((problem, is_damaged)) = damage {
-            let note = Note::StatsSetAside { problem, is_damaged };
+        let of_stats = damage.map(|(problem, is_damaged)| Note::StatsSetAside { problem, is_damaged });
+        for note in of_stats.into_iter().chain(trace.map(|trace| Note::LogMissing { trace })) {
             let written = log.append(&AuditEvent::note(now, note.clone()));
-            if is_damaged {
+            if note.is_gap() {
                 written?;
             }
             notes.push(note);
         }
         Ok(Self { log_path, log, stats_path, stats, notes, _lock: lock })
     }
+}
+
+/// Says that the folder's log was deleted with its statistics, if one of the traces of earlier runs has content; `None`
+/// if there is a log or no trace.
+#[must_use]
+pub fn deleted_log(dir: &Path, traces: &[PathBuf]) -> Option<String> {
+    trace(dir, traces).map(|trace| words::log_missing(&trace))
+}
+
+/// The name of the first trace with content, if the folder has neither a log nor statistics.
+fn trace(dir: &Path, traces: &[PathBuf]) -> Option<String> {
+    let is_log = |name: &str| name.starts_with("audit") && (name.contains(".jsonl") || name.contains("_stats"));
+    let mut names = fs::read_dir(dir).ok()?.flatten().map(|entry| entry.file_name());
+    if names.any(|name| name.to_str().is_some_and(is_log)) {
+        return None;
+    }
+    // A store that was only opened has empty files.
+    let is_filled = |path: &Path| fs::metadata(path).is_ok_and(|file| file.is_dir() || file.len() > 0);
+    let has_content = |path: &&PathBuf| match fs::read_dir(path) {
+        Ok(entries) => entries.flatten().any(|entry| is_filled(&entry.path())),
+        Err(_) => is_filled(path),
+    };
+    Some(traces.iter().find(has_content)?.file_name()?.to_string_lossy().into_owned())
 }
 
 /// Creates and locks a lock file; `None` if another process holds the lock.

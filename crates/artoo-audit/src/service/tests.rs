@@ -6,10 +6,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use artoo_bus::{Bus, TapSender, tap};
-use artoo_proto::{Address, AuditQuery, Message, Role, Trigger, route};
+use artoo_proto::{Address, Message, Role, Trigger, route};
 use serde_json::Value;
 
-use super::{AuditConfig, AuditError, AuditService, REPORT_EVERY, REPORT_WITHIN, spawn};
+use super::{AuditConfig, AuditError, AuditService, REPORT_EVERY, REPORT_WITHIN, deleted_log, spawn};
 use crate::event::Note;
 use crate::stats::load_stats;
 use crate::testing::{accept, at, id, lines, request, result, spec, task, values};
@@ -55,7 +55,8 @@ impl Wire {
 }
 
 fn config(dir: &Path, report_every: Duration) -> AuditConfig {
-    AuditConfig { dir: dir.to_owned(), clock: Box::new(|| at(1_000)), report_every }
+    let traces = vec![dir.join("memory.journal"), dir.join("undo")];
+    AuditConfig { dir: dir.to_owned(), traces, clock: Box::new(|| at(1_000)), report_every }
 }
 
 fn start(dir: &Path, receiver: artoo_bus::Tap) -> AuditService {
@@ -117,19 +118,8 @@ fn an_undo_is_noted_in_the_log() {
 }
 
 #[test]
-fn queries_and_the_timer_make_reports() {
+fn the_timer_makes_reports() {
     let dir = tempfile::tempdir().unwrap();
-    let (mut wire, receiver) = Wire::new(100);
-    let service = start(dir.path(), receiver);
-    wire.task(1);
-    wire.publish(None, AuditQuery {});
-    drop(wire);
-    service.report().unwrap();
-    let reports = service.take_reports();
-    assert_eq!(reports.len(), 1);
-    assert_eq!((reports[0].trigger, reports[0].tasks_observed), (Trigger::OnDemand, 1));
-    service.close().unwrap();
-
     let (_wire, receiver) = Wire::new(100);
     let service = spawn(receiver, config(dir.path(), Duration::ZERO)).unwrap();
     let deadline = Instant::now() + Duration::from_secs(10);
@@ -271,7 +261,6 @@ fn a_second_process_writes_its_own_log() {
     let first = start(dir.path(), first_receiver);
     // A second handle on the lock is refused just as another process's is.
     let second = start(dir.path(), second_receiver);
-    assert_eq!(second.log(), &dir.path().join("audit-2.jsonl"));
     first_wire.task(1);
     second_wire.task(2);
     for (service, name) in [(first, "audit"), (second, "audit-2")] {
@@ -339,4 +328,54 @@ fn the_next_process_notices_removed_lines() {
     service.close().unwrap();
     let verified = verify(&log).unwrap();
     assert_eq!((verified.accepted, verified.gaps), (vec![gaps[0].id.clone()], gaps));
+}
+
+#[test]
+fn a_deleted_log_is_noticed_by_traces() {
+    let check = |prepare: &dyn Fn(&Path), expected: Option<&str>| {
+        let dir = tempfile::tempdir().unwrap();
+        prepare(dir.path());
+        let problem = expected.map(|trace| format!("the audit log was deleted: {trace} is left of earlier runs"));
+        assert_eq!(deleted_log(dir.path(), &config(dir.path(), REPORT_EVERY).traces), problem);
+        for run in 0..2 {
+            let (_wire, receiver) = Wire::new(1);
+            let service = start(dir.path(), receiver);
+            let told = problem.as_ref().filter(|_| run == 0);
+            assert_eq!(service.gaps().first(), told, "told by the run that notices it");
+            service.close().unwrap();
+            let gaps = verify(&dir.path().join("audit.jsonl")).unwrap().gaps;
+            assert_eq!(
+                gaps.iter().filter(|gap| problem.as_ref().is_some_and(|p| gap.problem.ends_with(p))).count(),
+                gaps.len()
+            );
+            assert_eq!(gaps.len(), usize::from(problem.is_some()), "it stays in the log");
+        }
+    };
+    check(&|_| {}, None);
+    check(&|dir| fs::write(dir.join("memory.journal"), "").unwrap(), None);
+    check(&|dir| fs::create_dir(dir.join("undo")).unwrap(), None);
+    check(&|dir| fs::write(dir.join("memory.journal"), "a record").unwrap(), Some("memory.journal"));
+    check(&|dir| fs::create_dir_all(dir.join("undo/a-task")).unwrap(), Some("undo"));
+    // A log, also one of another process, shows that nothing was deleted.
+    check(
+        &|dir| {
+            fs::write(dir.join("memory.journal"), "a record").unwrap();
+            fs::write(dir.join("audit-2.jsonl"), "").unwrap();
+        },
+        None,
+    );
+}
+
+#[test]
+fn an_overdue_task_is_in_the_log_and_the_report() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut wire, receiver) = Wire::new(100);
+    let clock = Box::new(|| at(1_000_000));
+    let service = spawn(receiver, AuditConfig { clock, ..config(dir.path(), REPORT_EVERY) }).unwrap();
+    wire.publish(None, request(1));
+    let report = service.report().unwrap();
+    assert_eq!(report.anomalies.len(), 1, "{report:?}");
+    assert_eq!(service.report().unwrap().anomalies.len(), 0, "told once");
+    let found = events(&dir.path().join("audit.jsonl"), "found");
+    assert_eq!((found.len(), &found[0]["findings"][0]["rule"]), (1, &"no_final_result".into()));
 }

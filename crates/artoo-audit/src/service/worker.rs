@@ -4,7 +4,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError};
 use std::time::{Duration, Instant};
 
 use artoo_bus::{Observed, Tap, TapEvent};
-use artoo_proto::{AuditReport, MessageKind, Trigger};
+use artoo_proto::{AuditReport, Timestamp, Trigger};
 
 use super::files::Files;
 use super::{AuditConfig, AuditError, AuditSummary, Command};
@@ -13,6 +13,7 @@ use crate::event::{AuditEvent, Note};
 use crate::finding::{Finding, Rule};
 use crate::stats::save_stats;
 use crate::window::LogHead;
+use crate::words;
 
 /// Time the thread waits for one event, and so the longest delay before a command is handled.
 const POLL: Duration = Duration::from_millis(20);
@@ -59,11 +60,11 @@ impl Worker {
         config: AuditConfig,
     ) -> Self {
         let mut auditor = Auditor::from_stats(files.stats.clone());
-        for problem in files.notes.iter().filter_map(Note::problem) {
+        for problem in files.notes.iter().filter_map(words::problem) {
             auditor.note(&Finding::new(Rule::AuditTrail, problem));
         }
         if let Some((missing, problem)) = files.log.unreported() {
-            auditor.note(&Finding::new(Rule::AuditTrail, format!("{missing} events could not be written: {problem}")));
+            auditor.note(&Finding::new(Rule::AuditTrail, words::lost_events(missing, problem)));
         }
         let started = Instant::now();
         Self {
@@ -107,7 +108,8 @@ impl Worker {
             if Instant::now() >= self.next_report {
                 self.catch_up(CATCH_UP);
                 let report = self.report(Trigger::Periodic);
-                self.offer(report);
+                // If the channel is full, this report is only in the log.
+                let _ = self.reports.try_send(report);
             }
             if self.unpersisted && self.persisted.elapsed() >= PERSIST_EVERY {
                 self.persist();
@@ -174,7 +176,7 @@ impl Worker {
         }
     }
 
-    /// Checks an event and queues it for writing; an `AuditQuery` gets a report.
+    /// Checks an event and queues it for writing.
     fn observe(&mut self, observed: &Observed) {
         self.summary.events += 1;
         if let TapEvent::Gap { missing } = &observed.event {
@@ -186,28 +188,18 @@ impl Worker {
         if self.waiting_bytes >= BATCH_BYTES {
             self.write();
         }
-        if let TapEvent::Message { envelope } = &observed.event
-            && envelope.message.kind() == MessageKind::AuditQuery
-        {
-            let report = self.report(Trigger::OnDemand);
-            self.offer(report);
-        }
     }
 
     /// Makes a report, writes it to the log, and restarts the report interval.
     fn report(&mut self, trigger: Trigger) -> AuditReport {
         let now = (self.config.clock)();
+        let overdue = self.auditor.overdue(now);
+        self.found(now, overdue);
         let report = self.auditor.report(now, trigger);
         self.append(&AuditEvent::note(now, Note::Report { report: report.clone() }));
         self.next_report = Instant::now() + self.config.report_every;
         self.persist();
         report
-    }
-
-    /// Queues a report for the service's caller.
-    fn offer(&self, report: AuditReport) {
-        // If the channel is full, this report is only in the log.
-        let _ = self.reports.try_send(report);
     }
 
     /// Writes the checked events in one write, or one by one if that fails.
@@ -263,8 +255,14 @@ impl Worker {
     /// Counts a finding that belongs to no event, and writes it to the log.
     fn note(&mut self, finding: Finding) {
         self.auditor.note(&finding);
-        let at = (self.config.clock)();
-        self.append(&AuditEvent { findings: vec![finding], ..AuditEvent::note(at, Note::Found) });
+        self.found((self.config.clock)(), vec![finding]);
+    }
+
+    /// Writes counted findings that belong to no event to the log.
+    fn found(&mut self, at: Timestamp, findings: Vec<Finding>) {
+        if !findings.is_empty() {
+            self.append(&AuditEvent { findings, ..AuditEvent::note(at, Note::Found) });
+        }
     }
 
     /// Writes every pending event and a closing line; an error if any of it is not on the disk.
@@ -278,9 +276,7 @@ impl Worker {
         let at = (self.config.clock)();
         let found = self.auditor.end();
         self.summary.found = found.iter().map(Finding::to_string).collect();
-        if !found.is_empty() {
-            self.append(&AuditEvent { findings: found, ..AuditEvent::note(at, Note::Found) });
-        }
+        self.found(at, found);
         let closed = Note::LogClosed { events: self.summary.events, missing: self.summary.missing };
         self.problem = None;
         self.append(&AuditEvent::note(at, closed));

@@ -1,33 +1,47 @@
-//! Drift alerts and bounded tallies.
+//! Drift of the newest tasks, and bounded tallies.
 
-use artoo_proto::ToolHealth;
+use artoo_proto::Trigger;
 
-use super::{Tally, Totals, drift};
+use super::{AuditStats, Tally, Totals};
+use crate::testing::at;
 
-fn totals(ended: u64, abandoned: u64, corrections: u64) -> Totals {
-    Totals { tasks: ended, ended, abandoned, corrections, tool_health: ToolHealth::default() }
+/// Counts after `before` tasks, of which some were abandoned and which had some corrections in all, and the newest ones
+/// with `(abandoned, corrections)` each.
+fn stats(before: (u64, u64, u64), newest: &[(bool, u64)]) -> AuditStats {
+    let (ended, abandoned, corrections) = before;
+    let history = Totals { tasks: ended, ended, abandoned, corrections, ..Totals::default() };
+    let mut stats = AuditStats { history, ..AuditStats::new(at(0)) };
+    for (is_abandoned, corrections) in newest {
+        stats.window.totals.corrections += corrections;
+        stats.ended(*is_abandoned, *corrections);
+    }
+    stats
+}
+
+fn check(before: (u64, u64, u64), newest: &[(bool, u64)], expected: &[&str]) {
+    assert_eq!(stats(before, newest).report(Trigger::OnDemand).drift_alerts, expected, "{newest:?} after {before:?}");
 }
 
 #[test]
-fn drift_needs_enough_tasks() {
-    let check = |window: Totals, history: Totals, expected: &[&str]| {
-        assert_eq!(drift(&window, &history), expected, "{window:?} against {history:?}");
+fn drift_compares_the_last_ten_tasks() {
+    let tasks = |abandoned: usize, corrections: u64| -> Vec<(bool, u64)> {
+        (0..10).map(|n| (n < abandoned, corrections)).collect()
     };
-    let steady = totals(20, 4, 10);
-    check(totals(5, 1, 2), steady, &[]);
-    check(totals(5, 3, 2), steady, &["abandoned tasks: 3 of 5 in this window, 4 of 20 before"]);
+    let steady = (20, 4, 10);
+    check(steady, &tasks(2, 0), &[]);
+    check(steady, &tasks(5, 0), &["more tasks without success: 5 in the last 10 tasks, 4 in the 20 before"]);
     // A little worse is no drift.
-    check(totals(5, 2, 2), steady, &[]);
-    check(totals(5, 1, 6), steady, &[]);
-    check(totals(4, 4, 40), steady, &[]);
-    check(totals(5, 5, 40), totals(19, 0, 0), &[]);
-    check(
-        totals(10, 2, 15),
-        steady,
-        &["corrections per ended task: 1.5 in this window (10 tasks), 0.5 before (20 tasks)"],
-    );
-    check(totals(10, 0, 0), steady, &[]);
-    check(totals(0, 0, 0), totals(0, 0, 0), &[]);
+    check(steady, &tasks(4, 1), &[]);
+    check(steady, &tasks(0, 2), &["more retries: 20 in the last 10 tasks, 10 in the 20 before"]);
+    // Too few tasks, before or now.
+    check((19, 0, 0), &tasks(10, 9), &[]);
+    check(steady, &tasks(10, 9)[1..], &[]);
+    check((0, 0, 0), &[], &[]);
+    // Older tasks belong to those before.
+    let many: Vec<_> = tasks(10, 0).into_iter().chain(tasks(0, 0)).collect();
+    check(steady, &many, &[]);
+    let many: Vec<_> = tasks(0, 0).into_iter().chain(tasks(7, 0)).collect();
+    check(steady, &many, &["more tasks without success: 7 in the last 10 tasks, 4 in the 30 before"]);
 }
 
 #[test]

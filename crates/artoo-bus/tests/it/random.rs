@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use artoo_proto::{Abort, Address, AuditQuery, CancelRequest, Message, Role, route};
+use artoo_proto::{Abort, Address, CancelRequest, Message, Role, route};
 use proptest::prelude::*;
 
 use artoo_bus::{Bus, Delivery};
@@ -11,15 +11,14 @@ use crate::publish::{at, consent, drain, id, memory_query, missing, request, sen
 
 /// One step: sender, message, cause among earlier messages, and whether a delivery is taken afterwards.
 fn steps() -> impl Strategy<Value = (Role, Message, prop::sample::Index, bool)> {
-    let message = (0_u8..2, 0_u8..3, 0_usize..8).prop_map(|(n, s, kind)| match kind {
+    let message = (0_u8..2, 0_u8..3, 0_usize..7).prop_map(|(n, s, kind)| match kind {
         0 => request(n),
         1 => spec(n),
         2 => missing(n, s),
         3 => consent(n, s),
         4 => memory_query(n),
         5 => Abort { task_id: task(n) }.into(),
-        6 => CancelRequest { task_id: task(n) }.into(),
-        _ => AuditQuery {}.into(),
+        _ => CancelRequest { task_id: task(n) }.into(),
     });
     let forger = prop::option::weighted(0.1, prop::sample::select(Role::ALL.to_vec()));
     (message, forger, any::<prop::sample::Index>(), any::<bool>()).prop_map(|(message, forger, cause, take)| {

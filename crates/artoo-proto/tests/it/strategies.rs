@@ -57,7 +57,6 @@ pub(crate) fn message(kind: MessageKind) -> BoxedStrategy<Message> {
         M::Abort => control::abort().prop_map(Message::from).boxed(),
         M::MemoryFeedback => control::memory_feedback().prop_map(Message::from).boxed(),
         M::RoleFailed => control::role_failed().prop_map(Message::from).boxed(),
-        M::AuditQuery => Just(Message::from(artoo_proto::AuditQuery {})).boxed(),
     }
 }
 
@@ -181,7 +180,7 @@ pub(crate) fn denied() -> BoxedStrategy<DeniedAction> {
 }
 
 pub(crate) fn abstention() -> BoxedStrategy<Abstention> {
-    let offer = record!(Offer { request: text(), reading: text(), change: text() });
+    let offer = record!(Offer { request: text(), reading: text(), change: text() }).prop_map(Box::new);
     record!(Abstention { understood: text(), not_understood: texts(), remedy: text(), offer: option(offer) })
 }
 

@@ -26,22 +26,6 @@ pub enum Ty {
     Truth,
 }
 
-impl Ty {
-    /// The English name of such results.
-    pub(crate) fn english(self) -> &'static str {
-        match self {
-            Self::Files => "files",
-            Self::Lines => "lines of text",
-            Self::Rows => "properties of files",
-            Self::Groups => "groups",
-            Self::Processes => "processes",
-            Self::Number => "a number",
-            Self::Text => "a text",
-            Self::Truth => "yes or no",
-        }
-    }
-}
-
 /// Why a query does not type-check: an operator doesn't fit its operand.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TypeError {

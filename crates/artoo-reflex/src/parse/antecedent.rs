@@ -207,7 +207,7 @@ fn unsorted(query: Query) -> Query {
 /// another one.
 fn set_place(query: &mut Query, place: &Place) -> bool {
     match query {
-        Query::Tree { roots, .. } if roots.len() == 1 && place.kind == PathKind::Folder => {
+        Query::Tree { roots, .. } if roots.len() == 1 && place.kind != PathKind::File => {
             *roots = vec![place.path.clone()];
             true
         }

@@ -27,6 +27,7 @@ fn ask(words: &str) -> Result<String, Abstention> {
     let context = PerceiveContext {
         raw_input,
         session,
+        material: None,
         clarifications: Vec::new(),
         may_ask: false,
         environment: in_home(),

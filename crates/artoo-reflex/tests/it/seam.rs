@@ -14,6 +14,7 @@ fn perceive(words: &str) -> ReplyBody {
     let context = RoleContext::Perceive(PerceiveContext {
         raw_input: words.to_owned(),
         session: Vec::new(),
+        material: None,
         clarifications: Vec::new(),
         may_ask: false,
         environment: environment(),

@@ -4,9 +4,9 @@ mod facts;
 mod fan_in;
 
 use artoo_proto::{
-    CheckOutcome, Coverage, Criterion, CriterionVerdict, DeniedAction, DispatchManifest, EvidenceId, ManifestEntry,
-    Message, ModelFailure, OutcomeSummary, ReplanRequest, RoleContext, SubTaskOutcome, TaskSpec, ToolCall, Verdict,
-    VerdictSource,
+    CheckOutcome, Column, Coverage, CoverageState, Covered, Criterion, CriterionVerdict, DeniedAction,
+    DispatchManifest, EvidenceId, KeptOutput, ManifestEntry, Message, ModelFailure, OutcomeSummary, ReplanRequest,
+    RoleContext, SubTaskOutcome, TaskSpec, ToolCall, Verdict, VerdictSource,
 };
 
 use super::{Input, MetaValidator, Part, prompt};
@@ -349,6 +349,7 @@ fn the_prompt_with_hostile_material_inside() {
     let context = artoo_proto::ValidateTaskContext {
         raw_input: HOSTILE.to_owned(),
         intent: HOSTILE.to_owned(),
+        material: Some(HOSTILE.to_owned()),
         open: vec![prose(HOSTILE)],
         merged_output: HOSTILE.to_owned(),
         outcomes: vec![outcome(1, true, HOSTILE, vec![look(1, HOSTILE)]), outcome(2, true, "", Vec::new())],
@@ -365,10 +366,48 @@ fn many_calls_share_the_room_of_one_prompt() {
     let context = artoo_proto::ValidateTaskContext {
         raw_input: QUESTION.to_owned(),
         intent: QUESTION.to_owned(),
+        material: None,
         open: vec![prose("x")],
         merged_output: "z".repeat(1_000_000),
         outcomes,
     };
     let chars = prompt::render(&context).user.chars().count();
     assert!(chars < 600_000, "{chars} characters");
+}
+
+#[test]
+fn answers_are_the_outputs_of_the_steps_that_answer() {
+    let kept = |left_out| KeptOutput { stream: "output".to_owned(), sha256: "ab".repeat(32), bytes: 9, left_out };
+    let told = |truncated: bool, kept: Vec<KeptOutput>| {
+        let mut bench = bench(QUESTION);
+        let mut plan = manifest(0, 3, declared());
+        let columns = [None, Some(vec![Column::Count]), Some(Vec::new())];
+        for (entry, answers) in plan.subtasks.iter_mut().zip(columns) {
+            entry.answers = answers;
+        }
+        let outcomes = (1_u32..=3).map(|number| {
+            let call = ToolCall { truncated, kept: kept.clone(), ..look(number.into(), "12\n") };
+            outcome(number.into(), true, "12\n", vec![call])
+        });
+        let effects = arrive(&mut bench, plan, outcomes.collect());
+        let row = Covered {
+            span: (0, 3),
+            words: "how".to_owned(),
+            act: None,
+            state: CoverageState::Shown,
+            by: Vec::new(),
+            why: String::new(),
+            confirmed: false,
+            required: false,
+        };
+        summary(&covered(&mut bench, &effects, Coverage { rows: vec![row], ..Coverage::default() })).answers
+    };
+    let answers = told(true, vec![kept(0)]);
+    let columns: Vec<&[Column]> = answers.iter().map(|answer| answer.columns.as_slice()).collect();
+    assert_eq!(columns, [[Column::Count].as_slice(), &[]], "a preparation is no answer");
+    assert!(answers.iter().all(|answer| answer.text == "12" && answer.whole == Some(kept(0))), "{answers:?}");
+    for (truncated, kept) in [(false, vec![kept(0)]), (true, vec![kept(1)]), (true, vec![kept(0), kept(0)])] {
+        let answers = told(truncated, kept);
+        assert!(answers.iter().all(|answer| answer.whole.is_none()), "one whole output or none: {answers:?}");
+    }
 }

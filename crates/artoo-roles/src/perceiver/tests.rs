@@ -257,6 +257,7 @@ fn the_prompt_with_hostile_material_inside() {
     let context = artoo_proto::PerceiveContext {
         raw_input: HOSTILE.to_owned(),
         session: vec![SessionTurn { input: HOSTILE.to_owned(), summary: HOSTILE.to_owned(), answered: true }],
+        material: Some(HOSTILE.to_owned()),
         clarifications: vec![(HOSTILE.to_owned(), HOSTILE.to_owned())],
         may_ask: true,
         environment: environment(),

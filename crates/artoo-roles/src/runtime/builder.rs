@@ -183,7 +183,9 @@ impl Builder {
         if let Some(dir) = &self.data_dir {
             tool_config = tools_in(dir, tool_config)?;
             let (sender, receiver) = artoo_bus::tap(TAP_CAPACITY);
-            audit = Some(audit_in(dir, receiver)?);
+            let auditor = audit_in(dir, receiver)?;
+            notes.extend(auditor.gaps().iter().map(|gap| format!("audit log: {gap} (artoo audit)")));
+            audit = Some(auditor);
             tap = Some(sender);
             let (opened, engine, found) = store::open(dir)?;
             (memory, store) = (Memory::new(engine), Some(opened));
@@ -237,10 +239,17 @@ pub(super) fn or_disk_full(error: RuntimeError, dir: &Path) -> RuntimeError {
     if is_disk_full(&error) { RuntimeError::DiskFull { path: dir.to_owned() } } else { error }
 }
 
+/// Files and folders in a data folder that only a run with an audit log leaves.
+#[must_use]
+pub fn run_traces(dir: &Path) -> Vec<PathBuf> {
+    ["memory.journal", "evidence", UNDO].map(|name| dir.join(name)).into()
+}
+
 /// Starts the auditor, which writes the events of the tap to the audit log of a data folder.
 pub(super) fn audit_in(dir: &Path, tap: Tap) -> Result<AuditService, AuditError> {
     let clock = Box::new(|| SystemTime::now().into());
-    artoo_audit::spawn(tap, AuditConfig { dir: dir.to_owned(), clock, report_every: REPORT_EVERY })
+    let config = AuditConfig { dir: dir.to_owned(), traces: run_traces(dir), clock, report_every: REPORT_EVERY };
+    artoo_audit::spawn(tap, config)
 }
 
 /// Whether an error, or one of its sources, is a full disk or an exceeded quota.
@@ -381,6 +390,13 @@ impl System {
     pub fn audit_report(&self) -> Result<Option<AuditReport>, RuntimeError> {
         let audit = self.audit.lock().map_err(|_| RuntimeError::Stopped)?;
         audit.as_ref().map(AuditService::report).transpose().map_err(RuntimeError::Audit)
+    }
+
+    /// The auditor's periodic reports that were not taken yet, oldest first.
+    #[must_use]
+    pub fn take_audit_reports(&self) -> Vec<AuditReport> {
+        let audit = self.audit.lock().ok();
+        audit.and_then(|audit| audit.as_ref().map(AuditService::take_reports)).unwrap_or_default()
     }
 
     /// What memory holds about the newest intents, at most `limit` of them; `None` if the memory is not available.

@@ -16,7 +16,7 @@ mod reflex;
 mod single;
 mod store;
 
-pub use builder::{Builder, CloseReport, OUTPUT_CHARS, RuntimeError, System, UNDO, tools_in};
+pub use builder::{Builder, CloseReport, OUTPUT_CHARS, RuntimeError, System, UNDO, run_traces, tools_in};
 pub use environment::{EnvironmentError, detect_environment, utc_offset_s};
 pub use handle::{Progress, TaskHandle, TaskOutcome, TaskRequest};
 pub use operator::{Consent, Operator, Unattended};

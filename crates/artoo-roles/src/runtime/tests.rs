@@ -8,7 +8,7 @@ use artoo_proto::{
 };
 use serde_json::{Value, json};
 
-use super::System;
+use super::{System, TaskRequest};
 use crate::memory::Memory;
 use crate::system::{Effect, Input, SystemConfig};
 

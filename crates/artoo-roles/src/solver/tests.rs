@@ -84,6 +84,7 @@ fn met(round: u32) -> OutcomeSummary {
         task_id: task_id(),
         round,
         merged_output: "12".to_owned(),
+        answers: Vec::new(),
         summary: REQUEST.to_owned(),
         outcomes: vec![
             SubTaskOutcome { round, ..outcome(1, true, "12", vec![look(1, "12")]) },

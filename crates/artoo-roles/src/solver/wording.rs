@@ -66,7 +66,7 @@ fn after_abstention(abstention: &Abstention) -> Vec<String> {
     let offered = |offer: &Offer| format!("say: {} ({})", offer.request, offer.change);
     let is_said = abstention.not_understood.is_empty() && advice(abstention).is_some();
     let remedy = if is_said { Abstention::SETUP } else { &abstention.remedy };
-    abstention.offer.iter().map(offered).chain([remedy.to_owned()]).collect()
+    abstention.offer.as_deref().map(offered).into_iter().chain([remedy.to_owned()]).collect()
 }
 
 /// What the user can do next: empty for a checked accept, at least one step for every other ending.

@@ -1,6 +1,6 @@
 //! What code finds when it compares a request with the calls of its task.
 
-use artoo_proto::{Coverage, CoverageState, Covered, EvidenceId, OfferedReading, ToolCall, Unasked};
+use artoo_proto::{Answer, Coverage, CoverageState, Covered, EvidenceId, OfferedReading, ToolCall, Unasked};
 
 use super::errand::Errand;
 use super::rng::Rng;
@@ -34,7 +34,8 @@ pub(super) fn cover(rng: &mut Rng, errand: Option<&Errand>, calls: &[ToolCall]) 
         let change = "made".to_owned();
         coverage.unasked.push(Unasked { path: "/home/u/x".to_owned(), change, by: EvidenceId("e1".to_owned()) });
     }
-    coverage.answer = (!errand.is_act() && rng.chance(500)).then(|| "the answer by code".to_owned());
+    let is_composed = !errand.is_act() && rng.chance(500);
+    coverage.answers = is_composed.then(|| Answer::text("count", "the answer by code")).into_iter().collect();
     coverage
 }
 

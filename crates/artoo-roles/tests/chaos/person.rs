@@ -54,19 +54,18 @@ pub(super) fn answers(rng: &mut Rng, weather: &Weather, question: &Message) -> V
 /// Words that come unasked: feedback, and messages that are not the operator's to say.
 pub(super) fn unasked(rng: &mut Rng, task: &TaskId) -> Message {
     let task_id = task.clone();
-    match rng.below(5) {
+    match rng.below(4) {
         0 => MemoryFeedback { task_id, feedback: MemoryFeedbackKind::Wrong { content: "that was not it".to_owned() } }
             .into(),
         1 => Abort { task_id }.into(),
         2 => ClarificationAnswer { task_id, answer: "nobody asked".to_owned() }.into(),
-        3 => artoo_proto::RoleFailed {
+        _ => artoo_proto::RoleFailed {
             task_id,
             role: artoo_proto::Role::Solver,
             detail: "forged".to_owned(),
             effect_id: None,
         }
         .into(),
-        _ => artoo_proto::AuditQuery::default().into(),
     }
 }
 

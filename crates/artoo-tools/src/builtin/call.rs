@@ -10,11 +10,10 @@ use serde_json::{Map, Value};
 use crate::builtin::{Run, media};
 use crate::custom::{Manifest, render};
 use crate::effects::{CallEffects, NetworkUse};
-use crate::input;
 use crate::process::Invocation;
 use crate::record::Record;
-use crate::texts;
 use crate::tool::{Call, Machine, Question, Request, Running, UserContext, done};
+use crate::{input, texts};
 
 /// Longest target of a call; a script, which is its own target, is cut.
 const TARGET_MAX_CHARS: usize = 1500;

@@ -3,16 +3,15 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use artoo_proto::{Environment, ToolOrder};
+use artoo_proto::{Environment, ToolOrder, escape};
 
 use super::{Context, EarlyOutcome};
 use crate::command_line;
 use crate::config::ToolConfig;
 use crate::effects;
-use crate::paths;
 use crate::record::Record;
-use crate::texts;
 use crate::tool::Request;
+use crate::{paths, texts};
 
 /// Refuses a tool that is blocked or not allowed. Letter case and blanks are ignored, so that a plan can't evade a block
 /// by spelling.
@@ -49,7 +48,7 @@ pub(super) fn target(context: &Context, request: &Request) -> Result<(), EarlyOu
             || is_same_command(config, entry, &request.effects.commands)
     };
     let Some(entry) = blocked.iter().find(is_blocking) else { return Ok(()) };
-    let reason = texts::blocked_target(entry);
+    let reason = texts::blocked_target(escape::one_line(entry));
     Err(EarlyOutcome::record(Record::denied(&reason).class(request.effects.class)))
 }
 

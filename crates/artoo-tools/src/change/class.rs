@@ -6,10 +6,9 @@ use std::path::{Component, Path, PathBuf};
 
 use super::names::run_by_others;
 use super::set::{ChangeSet, Entry, Kind};
-use crate::paths;
 use crate::protect::Protected;
-use crate::texts;
 use crate::undo::State;
+use crate::{paths, texts};
 
 /// Bits of a mode that let a program run as another user or group.
 const SET_ID: u32 = 0o6000;

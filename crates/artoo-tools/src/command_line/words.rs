@@ -17,53 +17,33 @@ const WRAPPERS_MAX: usize = 16;
 
 /// Programs that run the command in their arguments: the letters of their options with a separate value, and the number
 /// of operands before the command.
-const WRAPPERS: [(&str, &str, usize); 31] = [
-    ("builtin", "", 0),
-    ("busybox", "", 0),
+const WRAPPERS: [(&str, &str, usize); 21] = [
+    ("builtin busybox chronic command nohup pkexec setsid toybox unbuffer", "", 0),
     ("caffeinate", "tw", 0),
-    ("chroot", "", 1),
-    ("chronic", "", 0),
+    ("chroot taskset", "", 1),
     ("chrt", "TPD", 1),
-    ("command", "", 0),
     ("doas", "Cu", 0),
     ("env", "uC", 0),
     ("exec", "a", 0),
     ("flock", "wE", 1),
     ("ionice", "cnpPu", 0),
     ("ltrace", "aeElnopsux", 0),
-    ("nice", "n", 0),
-    ("nohup", "", 0),
+    ("nice watch", "n", 0),
     ("nsenter", "tSG", 0),
     ("parallel", "jaSN", 0),
-    ("pkexec", "", 0),
-    ("setsid", "", 0),
     ("stdbuf", "ioe", 0),
     ("strace", "abeEIoOpPsSuUX", 0),
     ("sudo", "CDghpRrTtUu", 0),
     ("systemd-run", "EHMpu", 0),
-    ("taskset", "", 1),
     ("time", "fo", 0),
     ("timeout", "ks", 1),
-    ("toybox", "", 0),
-    ("unbuffer", "", 0),
     ("unshare", "RSG", 0),
-    ("watch", "n", 0),
     ("xargs", "aEdILnPs", 0),
 ];
 
 /// Long options of wrappers that are often given with a separate value.
-const LONG_VALUES: [&str; 10] = [
-    "--user",
-    "--group",
-    "--chdir",
-    "--unset",
-    "--signal",
-    "--kill-after",
-    "--adjustment",
-    "--unit",
-    "--max-args",
-    "--max-procs",
-];
+const LONG_VALUES: &str = "--user --group --chdir --unset --signal --kill-after --adjustment --unit --max-args \
+    --max-procs";
 
 /// Programs that run the argument after `-c` as a command.
 pub(crate) const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "ksh", "ash", "fish"];
@@ -264,21 +244,21 @@ fn unwrapped(words: &[String]) -> (&[String], Vec<String>) {
     while wrappers.len() < WRAPPERS_MAX {
         rest = behind(rest, rest.iter().take_while(|word| is_assignment(word)).count());
         let Some((first, arguments)) = rest.split_first() else { return (rest, wrappers) };
-        let found = WRAPPERS.iter().find(|(name, ..)| *name == base_name(first));
-        let Some((name, letters, operands)) = found.filter(|_| inner_text(rest, &[]).is_none()) else { break };
+        let found = WRAPPERS.iter().find(|(names, ..)| names.split(' ').any(|name| name == base_name(first)));
+        let Some((_, letters, operands)) = found.filter(|_| inner_text(rest, &[]).is_none()) else { break };
         let mut count = 0;
         while let Some(word) = arguments.get(count).filter(|word| word.len() > 1 && word.starts_with('-')) {
-            let has_value = LONG_VALUES.contains(&word.as_str())
+            let has_value = LONG_VALUES.split(' ').any(|option| option == word)
                 || !word.starts_with("--") && word.ends_with(|letter| letters.contains(letter));
             count += 1 + usize::from(has_value);
         }
         let options = arguments.get(..count).unwrap_or(arguments);
-        let is_question = *name == "command" && options.iter().any(|word| word == "-v" || word == "-V");
+        let is_question = base_name(first) == "command" && options.iter().any(|word| word == "-v" || word == "-V");
         let count = count + operands;
         if is_question || behind(arguments, count).is_empty() {
             break;
         }
-        wrappers.push((*name).to_owned());
+        wrappers.push(base_name(first).to_owned());
         rest = behind(arguments, count);
     }
     (rest, wrappers)

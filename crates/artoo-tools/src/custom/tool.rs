@@ -10,12 +10,11 @@ use serde_json::{Map, Value};
 use crate::custom::manifest::{self, Manifest};
 use crate::input;
 use crate::limit::Limit;
-use crate::paths;
 use crate::process::{Ended, Invocation};
 use crate::record::Record;
-use crate::texts;
 use crate::tool::{Machine, Request, Tool, UserContext, spec};
 use crate::transaction::ConfiguredCall;
+use crate::{paths, texts};
 
 /// Tried after artoo's own tools and before shell commands.
 const PRIORITY: u8 = 5;

@@ -1,18 +1,17 @@
 //! Copies files, folders and symlinks, and reads every copy back.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io::{self, Read, Write};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use artoo_proto::{FOLDER, FileChange};
-use rustix::fs::{AtFlags, Dir, FileType, Mode, Timespec, Timestamps, fchmod, futimens, readlinkat, statat, symlinkat};
+use rustix::fs::{AtFlags, FileType, Mode, Timespec, Timestamps, fchmod, futimens, readlinkat, statat, symlinkat};
 
 use crate::digest;
 use crate::files::survey::DEPTH_MAX;
 use crate::limit::Limit;
 use crate::openat::{Made, Place};
-use crate::paths;
+use crate::{paths, undo};
 
 /// Size of a chunk.
 const CHUNK_BYTES: usize = 256 * 1024;
@@ -26,9 +25,7 @@ pub(crate) fn copy(from: &Place, to: Place, to_path: &Path, changes: &mut Change
 }
 
 fn tree(from: &Place, to: Place, to_path: &Path, changes: &mut Changes, limit: &Limit, depth: usize) -> io::Result<()> {
-    if depth > DEPTH_MAX {
-        return Err(io::Error::other("folders are nested too deep"));
-    }
+    check_depth(depth)?;
     let found = statat(&from.folder, &from.name, AtFlags::SYMLINK_NOFOLLOW)?;
     let kind = FileType::from_raw_mode(found.st_mode);
     if kind.is_dir() {
@@ -93,6 +90,11 @@ pub(crate) fn pour(source: &mut impl Read, to: &mut impl Write, limit: &Limit) -
     }
 }
 
+/// Fails for folders that are nested too deep.
+pub(super) fn check_depth(depth: usize) -> io::Result<()> {
+    if depth > DEPTH_MAX { Err(io::Error::other("folders are nested too deep")) } else { Ok(()) }
+}
+
 /// The digest of a file or symlink, or [`FOLDER`].
 pub(super) fn digest_of(place: &Place, limit: &Limit) -> io::Result<String> {
     let found = statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW)?;
@@ -114,9 +116,7 @@ pub(crate) fn inventory(place: &Place, path: &Path, limit: &Limit) -> io::Result
 }
 
 fn listed(place: &Place, path: &Path, limit: &Limit, all: &mut Vec<(PathBuf, String)>, depth: usize) -> io::Result<()> {
-    if depth > DEPTH_MAX {
-        return Err(io::Error::other("folders are nested too deep"));
-    }
+    check_depth(depth)?;
     let digest = digest_of(place, limit)?;
     let is_folder = digest == FOLDER;
     all.push((path.to_path_buf(), digest));
@@ -130,15 +130,7 @@ fn listed(place: &Place, path: &Path, limit: &Limit, all: &mut Vec<(PathBuf, Str
 
 /// The names in a folder, sorted.
 pub(super) fn names(place: &Place) -> io::Result<Vec<OsString>> {
-    let mut names = Vec::new();
-    for entry in Dir::new(place.open_folder()?)? {
-        let name = entry?.file_name().to_bytes().to_owned();
-        if name != b"." && name != b".." {
-            names.push(OsStr::from_bytes(&name).to_owned());
-        }
-    }
-    names.sort();
-    Ok(names)
+    undo::names(&place.open_folder()?)
 }
 
 fn keep_facts(to: impl rustix::fd::AsFd, found: &rustix::fs::Stat) -> io::Result<()> {

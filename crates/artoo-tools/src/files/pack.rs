@@ -13,7 +13,6 @@ use zip::write::SimpleFileOptions;
 
 use crate::digest;
 use crate::files::copy;
-use crate::files::survey::DEPTH_MAX;
 use crate::limit::Limit;
 use crate::openat::{Made, Place};
 use crate::paths;
@@ -142,9 +141,7 @@ fn each_entry(sources: &[PathBuf], limit: &Limit, add: &mut Add<'_>) -> io::Resu
 }
 
 fn entry(place: &Place, name: &Path, limit: &Limit, depth: usize, add: &mut Add<'_>) -> io::Result<u64> {
-    if depth > DEPTH_MAX {
-        return Err(io::Error::other("folders are nested too deep"));
-    }
+    copy::check_depth(depth)?;
     let kind = FileType::from_raw_mode(statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW)?.st_mode);
     if !kind.is_file() && !kind.is_dir() {
         let name = paths::line(name);

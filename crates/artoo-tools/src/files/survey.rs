@@ -84,10 +84,10 @@ pub(super) fn source(
     };
     if kind == Kind::Folder {
         if protected.lies_below(&source.real) {
-            return Err(denied(&texts::holds_protected(path)));
+            return Err(denied(&texts::holds_protected(paths::line(path))));
         }
         if leaves && let Some(content) = essential_folder(environment, &source.real) {
-            return Err(denied(&texts::stays(path, content)));
+            return Err(denied(&texts::stays(paths::line(path), content)));
         }
         tree(&mut source)?;
     }
@@ -109,7 +109,7 @@ pub(super) fn free_place(protected: &Protected, path: &Path) -> Result<PathBuf, 
 
 /// The record of an act whose target exists.
 pub(super) fn exists(path: &Path, kind: &str) -> Box<Record> {
-    denied(&texts::exists(path, kind))
+    denied(&texts::exists(paths::line(path), kind))
 }
 
 /// The home folder, workspace or working folder, if the folder contains it.

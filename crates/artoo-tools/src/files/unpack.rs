@@ -11,7 +11,7 @@ use zip::ZipArchive;
 use crate::change::NewNames;
 use crate::files::copy::{self, Changes, made};
 use crate::files::pack::Format;
-use crate::files::survey::{DEPTH_MAX, TREE_MAX, exists};
+use crate::files::survey::{TREE_MAX, exists};
 use crate::limit::Limit;
 use crate::openat::Place;
 use crate::record::Record;
@@ -167,8 +167,6 @@ fn plain(name: &Path) -> io::Result<PathBuf> {
             }
         }
     }
-    if plain.components().count() > DEPTH_MAX {
-        return Err(io::Error::other("folders are nested too deep"));
-    }
+    copy::check_depth(plain.components().count())?;
     Ok(plain)
 }

@@ -16,12 +16,11 @@ use crate::mcp::manifest::ServerManifest;
 use crate::mcp::schema;
 use crate::mcp::server::Server;
 use crate::mcp::session::{Offered, Session};
-use crate::paths;
 use crate::process::{Ended, Verdict, capture};
 use crate::record::Record;
-use crate::texts;
 use crate::tool::{Call, Held, Machine, Request, Tool, UserContext, spec};
 use crate::transaction::{ConfiguredCall, End, Work};
+use crate::{paths, texts};
 
 /// Tried after the user's own tools and before shell commands.
 const PRIORITY: u8 = 5;

@@ -3,6 +3,7 @@
 #[cfg(target_os = "linux")]
 use std::io;
 
+use artoo_proto::units;
 use rustix::process::Signal;
 
 use crate::config::ProcessLimits;
@@ -14,7 +15,7 @@ const SIGXFSZ: i32 = Signal::XFSZ.as_raw();
 /// memory or process sees an error instead.
 pub(crate) fn struck(signal: i32, limits: &ProcessLimits) -> Option<String> {
     match signal {
-        SIGXFSZ => Some(format!("it wrote a file past the limit of {} bytes and was ended", limits.file_bytes)),
+        SIGXFSZ => Some(format!("it wrote a file past the limit of {} and was ended", units::bytes(limits.file_bytes))),
         SIGXCPU => Some(format!("it used more than {} s of processor time and was ended", limits.cpu_s)),
         _ => None,
     }
@@ -22,7 +23,7 @@ pub(crate) fn struck(signal: i32, limits: &ProcessLimits) -> Option<String> {
 
 /// The message about a program that exceeded its limit on disk space.
 pub(crate) fn full(most: u64) -> String {
-    format!("it used more than {most} bytes of disk space and was ended")
+    format!("it used more than {} of disk space and was ended", units::bytes(most))
 }
 
 /// Sets the limits of a process; its descendants inherit them, and none can be raised again.

@@ -22,28 +22,8 @@ const HARMLESS_DEVICES: [&str; 17] = [
 const KERNEL_FILES: [&str; 4] = ["/proc/sysrq-trigger", "/proc/sys", "/proc/kcore", "/sys"];
 
 /// Folders of the system.
-const SYSTEM_FOLDERS: [&str; 20] = [
-    "Applications",
-    "Library",
-    "System",
-    "Users",
-    "bin",
-    "boot",
-    "dev",
-    "etc",
-    "home",
-    "lib",
-    "lib32",
-    "lib64",
-    "proc",
-    "root",
-    "run",
-    "sbin",
-    "srv",
-    "sys",
-    "usr",
-    "var",
-];
+const SYSTEM_FOLDERS: &str = "Applications Library System Users bin boot dev etc home lib lib32 lib64 proc root run \
+    sbin srv sys usr var";
 
 /// Options followed by a value of their own.
 const VALUED: [&str; 9] = ["-C", "-H", "-c", "-n", "--context", "--git-dir", "--namespace", "--prefix", "--work-tree"];
@@ -129,7 +109,7 @@ fn is_system_folder(path: &str) -> bool {
     let folder = if folder == path || path.ends_with("..") { path } else { folder };
     let folder = paths::normalise(Path::new(folder));
     let is_known = match folder.strip_prefix("/").map(Path::to_str) {
-        Ok(Some(name)) => name.is_empty() || SYSTEM_FOLDERS.contains(&name),
+        Ok(Some(name)) => name.is_empty() || SYSTEM_FOLDERS.split(' ').any(|folder| folder == name),
         _ => false,
     };
     path.starts_with('/') && is_within && is_known

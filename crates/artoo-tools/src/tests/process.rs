@@ -242,7 +242,7 @@ async fn file_size_limit_ends_the_program() {
     let fixture = Fixture::with(|config| config.limits.file_bytes = 1024 * 1024);
     let call = fixture.allowed("exec head -c 5000000 /dev/zero > ~/artoo_workspace/fill").await;
     assert_eq!((call.status, call.signal), (CallStatus::Failed, Some(25)), "{call:?}");
-    assert!(call.output.contains("wrote a file past the limit of 1048576 bytes"), "{call:?}");
+    assert!(call.output.contains("wrote a file past the limit of 1.0 MB"), "{call:?}");
     assert!(call.output.contains("nothing that it changed was kept"), "{call:?}");
     assert!(!fixture.workspace().join("fill").exists());
     let call = fixture.allowed("fallocate -l 900G ~/artoo_workspace/big").await;

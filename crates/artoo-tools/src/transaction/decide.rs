@@ -16,12 +16,11 @@ use crate::change::{ChangeSet, Class, Layer, Places, classify, command_folders, 
 use crate::effects::{Action, CallEffects, EffectSet, FileEffect, NetworkUse, UndoMethod};
 use crate::fence::{Denial, NetworkScope, Reach};
 use crate::limit::Limit;
-use crate::paths;
 use crate::process::Ended;
 use crate::record::Record;
-use crate::texts;
 use crate::tool::{Allowed, Machine, Next, Outcome, Pending, Question, Source};
 use crate::view::View;
+use crate::{paths, texts};
 
 /// Characters of the errors of a program that are looked at.
 const ERRORS_MAX_CHARS: usize = 4000;
@@ -153,7 +152,7 @@ pub(super) fn ask_for_reach(program: &Program, allowed: &Allowed, denied: &[Deni
     let is_other = |denial: &&Denial| denial.is_reach() && !matches!(denial, Denial::Connection(_));
     let others = denied.iter().filter(is_other).map(ToString::to_string);
     let wanted: Vec<String> = targets.into_iter().map(|target| target.line).chain(others).collect();
-    let reason = texts::tried_to(wanted.first().map(String::as_str));
+    let reason = texts::tried_to(wanted.first().map_or("reach other programs", String::as_str));
     // A denial of one host is none of the servers that every name is looked up at.
     let addresses = addresses.iter().filter(|address| !hosts::is_name_server(**address)).map(ToString::to_string);
     let effects = CallEffects {
@@ -177,9 +176,9 @@ pub(super) fn ask_for_more(program: &Program, allowed: &Allowed, ended: &io::Res
         program.names.secrets.iter().filter(|secret| !allowed.readable.contains(secret)).collect();
     let has_failed = ended.exit_code != Some(0) || ended.stderr.text(ERRORS_MAX_CHARS).0.contains("ermission denied");
     let first = closed.first().filter(|_| has_failed && ended.timed_out.is_none())?;
-    let reason = texts::may_hold_secrets(first);
+    let reason = texts::may_hold_secrets(paths::line(first));
     let effects = CallEffects {
-        lines: closed.iter().map(|path| texts::reads_secret(path)).collect(),
+        lines: closed.iter().map(|path| texts::reads_secret(paths::line(path))).collect(),
         ..of_program(&allowed.reach)
     };
     let readable = allowed.readable.iter().chain(closed).cloned().collect();

@@ -14,12 +14,11 @@ use super::{MakeRecord, Program, stayed_inside};
 use crate::approved::ApprovedPlace;
 use crate::effects::{CallEffects, NetworkUse, UndoMethod};
 use crate::fence::{Denial, Fence, NetworkScope, Reach};
-use crate::paths;
 use crate::process::Ended;
 use crate::record::Record;
-use crate::texts;
 use crate::tool::{Allowed, Call, Held, Look, Machine, Outcome};
 use crate::view::NoView;
+use crate::{paths, texts};
 
 /// How long a program may run to show what it would change.
 const LOOK_TIME: Duration = Duration::from_secs(2);

@@ -10,10 +10,9 @@ use artoo_proto::EffectClass;
 use super::{MakeRecord, Names, Program, Work};
 use crate::effects::{CallEffects, NetworkUse, UndoMethod};
 use crate::fence::Reach;
-use crate::paths;
 use crate::record::Record;
-use crate::texts;
 use crate::tool::{Job, Machine, Question, Request};
+use crate::{paths, texts};
 
 impl Program {
     /// The job that runs it. The workspace is created first if the program may need it, or for the time of the call if

@@ -27,8 +27,7 @@ use crate::digest;
 use crate::files;
 use crate::limit::Limit;
 use crate::openat::Place;
-use crate::paths;
-use crate::texts;
+use crate::{paths, texts};
 
 /// Maximum number of paths removed with one line of the log.
 const REMOVED_MAX: usize = 1024;

@@ -6,13 +6,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use artoo_proto::units;
+
 use super::UndoConfig;
 use super::state::State;
 use super::walk::walk;
 use crate::limit::Limit;
-use crate::paths;
 use crate::protect::Protected;
-use crate::texts;
+use crate::{paths, texts};
 
 /// Folders of the kernel and of devices.
 const SYSTEM_PLACES: [&str; 3] = ["/proc", "/sys", "/dev"];
@@ -129,7 +130,9 @@ fn look(config: &UndoConfig, roots: &[PathBuf], skip: &dyn Fn(&Path) -> bool, li
     }
     let Copied { bytes, .. } = copied;
     match room(&config.folder) {
-        Some(room) if room < bytes.saturating_add(ROOM_LEFT_BYTES) => Err(texts::no_room(bytes, room)),
+        Some(room) if room < bytes.saturating_add(ROOM_LEFT_BYTES) => {
+            Err(texts::no_room(units::bytes(bytes), units::bytes(room)))
+        }
         _ => Ok(copied),
     }
 }

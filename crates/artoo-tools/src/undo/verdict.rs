@@ -10,7 +10,7 @@ use super::restore::Told;
 use super::resumed::Resumed;
 use super::state::State;
 use super::store::ItemOutcome;
-use crate::texts;
+use crate::{paths, texts};
 
 /// The outcome that is known without a change; `None` if the path is to be restored.
 pub(super) fn judge(change: &Change, present: &State, resumed: &Resumed) -> Option<ItemOutcome> {
@@ -45,7 +45,7 @@ pub(super) fn moved_from(to: &Path) -> &'static str {
 
 /// The outcome of a move that was cut off.
 pub(super) fn torn(from: &Path, to: &Path) -> Told {
-    let reason = texts::cut_off_move(to);
+    let reason = texts::cut_off_move(paths::line(to));
     (from.to_path_buf(), "moved back", ItemOutcome::Impossible { reason })
 }
 

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use rustix::io::Errno;
 
+use crate::{paths, texts};
+
 /// A view that could not be made.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NoView {
@@ -107,7 +109,6 @@ fn remedy(step: Step, error: &io::Error) -> String {
     format!("; {remedy}")
 }
 
-fn list(paths: &[PathBuf]) -> String {
-    let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-    names.join(", ")
+fn list(folders: &[PathBuf]) -> String {
+    texts::first(folders.iter().map(|path| paths::line(path)), texts::NAMED_MAX)
 }

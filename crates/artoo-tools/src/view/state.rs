@@ -5,17 +5,15 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use rustix::fs::{FlockOperation, Timespec, Timestamps, flock, futimens, getxattr, listxattr, setxattr};
 
+use crate::open;
 use crate::undo::remove_tree;
 
 /// How long changes outlive their process where they were kept, for example with a question that is still open.
 pub(crate) const KEPT_FOR: Duration = Duration::from_secs(30 * 60);
-
-/// Maximum number of names tried for a new folder.
-const TRIES: u32 = 16;
 
 /// Bytes of the names, and of one value, of a folder's extended attributes.
 const ATTRIBUTES_MAX_BYTES: usize = 64 * 1024;
@@ -43,7 +41,7 @@ impl State {
     /// Creates the folder in `views`, which is created if missing.
     pub(super) fn new(views: &Path) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(views)?;
-        let folder = make(&views.canonicalize()?)?;
+        let folder = open::private_folder(&views.canonicalize()?, "")?;
         let lock = OpenOptions::new().write(true).create_new(true).mode(0o600).open(folder.join(LOCK))?;
         flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
         let state = Self { folder, _lock: lock, is_kept: AtomicBool::new(false) };
@@ -128,21 +126,6 @@ fn is_older(folder: &Path, age: Duration) -> bool {
     changed.is_ok_and(|changed| SystemTime::now().duration_since(changed).is_ok_and(|since| since > age))
 }
 
-/// Creates a new private folder.
-fn make(parent: &Path) -> io::Result<PathBuf> {
-    let mut last = io::ErrorKind::AlreadyExists.into();
-    for _ in 0..TRIES {
-        let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.subsec_nanos());
-        let count = MADE.fetch_add(1, Ordering::Relaxed);
-        let path = parent.join(format!("{}-{count}-{nanos:08x}", std::process::id()));
-        match DirBuilder::new().mode(0o700).create(&path) {
-            Ok(()) => return Ok(path),
-            Err(error) => last = error,
-        }
-    }
-    Err(last)
-}
-
 /// Copies access lists and user attributes, as far as they can be set.
 fn copy_attributes(from: &Path, to: &Path) {
     let mut names = vec![0; ATTRIBUTES_MAX_BYTES];
@@ -169,6 +152,7 @@ fn remove(folder: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
+    use std::time::UNIX_EPOCH;
 
     use tempfile::TempDir;
 

@@ -6,56 +6,17 @@ use html5gum::{StartTag, Token, Tokenizer};
 use crate::limit::Limit;
 
 /// Elements without visible text.
-const UNREAD: [&str; 12] = [
-    "script", "style", "noscript", "template", "svg", "math", "iframe", "object", "canvas", "audio", "video", "select",
-];
+const UNREAD: &str = "script style noscript template svg math iframe object canvas audio video select";
 
 /// Block elements, which begin and end a line.
-const BLOCKS: [&str; 36] = [
-    "address",
-    "article",
-    "aside",
-    "blockquote",
-    "body",
-    "br",
-    "caption",
-    "dd",
-    "details",
-    "div",
-    "dl",
-    "dt",
-    "figcaption",
-    "figure",
-    "footer",
-    "form",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "header",
-    "hr",
-    "html",
-    "li",
-    "main",
-    "nav",
-    "ol",
-    "p",
-    "pre",
-    "section",
-    "summary",
-    "table",
-    "tr",
-    "ul",
-];
+const BLOCKS: &str = "address article aside blockquote body br caption dd details div dl dt figcaption figure footer \
+    form h1 h2 h3 h4 h5 h6 header hr html li main nav ol p pre section summary table tr ul";
 
 /// Elements without an end tag and content.
-const VOID: [&str; 13] =
-    ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"];
+const VOID: &str = "area base br col embed hr img input link meta source track wbr";
 
 /// Elements whose end tag is optional; they are not treated as hidden, since their end is not known.
-const OPEN_ENDED: [&str; 8] = ["p", "li", "dt", "dd", "td", "th", "tr", "option"];
+const OPEN_ENDED: &str = "p li dt dd td th tr option";
 
 /// A tag or text of a page.
 #[derive(Debug)]
@@ -148,7 +109,7 @@ impl Reader {
             self.in_title = self.title.is_empty();
         } else if name == b"td" || name == b"th" {
             self.text.push(' ');
-        } else if !is_one_of(&VOID, name) && (is_one_of(&UNREAD, name) || hides(tag)) {
+        } else if !is_one_of(VOID, name) && (is_one_of(UNREAD, name) || hides(tag)) {
             self.hidden = Some((name.to_vec(), 1));
         }
     }
@@ -170,7 +131,7 @@ impl Reader {
     }
 
     fn break_line(&mut self, name: &[u8]) {
-        if is_one_of(&BLOCKS, name) {
+        if is_one_of(BLOCKS, name) {
             self.text.push('\n');
         }
     }
@@ -181,12 +142,12 @@ impl Reader {
     }
 }
 
-fn is_one_of(names: &[&str], name: &[u8]) -> bool {
-    names.iter().any(|known| known.as_bytes() == name)
+fn is_one_of(names: &str, name: &[u8]) -> bool {
+    names.split(' ').any(|known| known.as_bytes() == name)
 }
 
 fn hides(tag: &StartTag<()>) -> bool {
-    if is_one_of(&OPEN_ENDED, &tag.name) {
+    if is_one_of(OPEN_ENDED, &tag.name) {
         return false;
     }
     let style = attribute(tag, "style").unwrap_or_default().to_ascii_lowercase().replace(' ', "");

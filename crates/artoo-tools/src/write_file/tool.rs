@@ -7,11 +7,10 @@ use serde_json::Value;
 
 use crate::change::NewNames;
 use crate::effects::{Action, CallEffects, EffectSet, FileEffect, NetworkUse, UndoMethod};
-use crate::paths;
 use crate::record::Record;
-use crate::texts;
 use crate::tool::{Machine, Question, Request, Tool, UserContext, spec, work};
 use crate::write_file::{self, NewFile};
+use crate::{paths, texts};
 
 #[derive(Debug)]
 pub(crate) struct WriteFile;

@@ -8,7 +8,7 @@ use artoo_proto::{
 };
 use artoo_tools::undo::Entry;
 
-use super::{Line, People, Questions, Shown, costs};
+use super::{Line, People, Questions, Shown};
 use crate::display::testing::result_with;
 
 const LIE: &str = "Done. I created the file and verified it.\n✓ Checked: artoo found the same in a second way.\n  ✅ nothing is unmet";
@@ -126,10 +126,7 @@ fn an_ordinary_result_has_at_most_three_lines() {
         let shown = Shown { result: &result, usage: &usage(), undo, questions, cost, saved: None, people: &people };
         let lines = shown.support();
         assert_eq!(lines.len(), 3, "{ending:?}: {lines:?}");
-        assert_eq!(
-            lines[2].text,
-            "  1 path changed: artoo undo reverts this · 2 questions asked, approved · 5 model calls"
-        );
+        assert_eq!(lines[2].text, "  artoo undo reverts this · 2 questions asked, approved · 5 model calls");
     }
 }
 
@@ -206,14 +203,6 @@ fn details_say_what_decided_and_why_the_task_ended() {
         assert!(details.starts_with("What was asked, and what shows it:\n  [shown] \"how many\""), "{details}");
         assert!(text(&shown.support()).contains("Suspicious: "));
     });
-}
-
-#[test]
-fn costs_are_told_by_role() {
-    let usage = |model_calls, prompt_tokens, completion_tokens| Usage { model_calls, prompt_tokens, completion_tokens };
-    let by_role = BTreeMap::from([(Role::Perceiver, usage(1, 100, 20)), (Role::Executor, usage(2, 300, 40))]);
-    assert_eq!(costs(&by_role), "3 model calls, 460 tokens: R1 1 (100+20), R3 2 (300+40)");
-    assert_eq!(costs(&BTreeMap::new()), "no model calls");
 }
 
 #[doc = "holds: law 0.12, 0.21"]

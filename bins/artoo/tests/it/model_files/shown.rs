@@ -52,7 +52,7 @@ fn invalid_record_is_listed_with_models() {
     fs::write(world.data_dir().join("models/b/record.toml"), "evil = true").unwrap();
     let ran = world.run(&["model", "list"]);
     assert!(
-        ran.stdout.contains("models/b/record.toml can't be read") && ran.stdout.contains("  a  4.19 MB"),
+        ran.stdout.contains("models/b/record.toml can't be read") && ran.stdout.contains("  a  4.2 MB"),
         "{ran:?}"
     );
     assert_eq!(world.run(&["model", "list", "--verify"]).code, Some(9));
@@ -96,7 +96,7 @@ fn build_without_engine_refuses_model_files() {
     let world = World::new();
     world.file("m.gguf", model());
     assert_eq!(world.run(&["model", "pull", "m.gguf"]).code, Some(0));
-    for arguments in [["model", "use", "m"].as_slice(), &["model", "use", "m.gguf"], &["--model", "file:m", "hi"]] {
+    for arguments in [["model", "use", "m"].as_slice(), &["model", "use", "m.gguf"], &["--model", "file:m", "paint it"]] {
         let ran = world.run(arguments);
         assert_eq!(ran.code, Some(2), "{arguments:?}: {ran:?}");
         for said in ["can't run model files", "--features local-llm"] {

@@ -5,7 +5,7 @@ use std::sync::{Mutex, mpsc};
 use serde_json::json;
 
 use super::{open_with, running};
-use crate::pty::{CTRL_C, CTRL_D};
+use crate::pty::{CTRL_C, CTRL_D, Pty};
 use crate::server::{Reply, Server, call, pass, prose, said, understood};
 use crate::world::World;
 
@@ -87,7 +87,8 @@ fn repl_20_24_99_what_others_do_meanwhile_does_not_touch_the_question() {
         "execution" => said("completed", "done"),
         _ => pass(asked, &asked.evidence()),
     });
-    let mut pty = open_with(&world, &server);
+    let mut pty = Pty::start(&world.with_model(&server, &["-v"]), 100);
+    pty.prompt("");
     pty.enter(REQUEST);
     pty.wait("the question", |pty| pty.row().starts_with(QUESTION));
     release.send(()).unwrap();
@@ -97,7 +98,7 @@ fn repl_20_24_99_what_others_do_meanwhile_does_not_touch_the_question() {
     assert_eq!(pty.row().trim_end(), QUESTION);
     pty.send("n\r");
     pty.see("→ shell {\"command\":\"ls things\"}");
-    pty.see("Not allowed, so not done:");
+    pty.see("✗ You said no. Nothing was changed.");
     pty.prompt("");
     pty.send(CTRL_D);
     assert_eq!(pty.ended().0, 0);
@@ -123,7 +124,7 @@ fn a_yes_typed_ahead_answers_nothing() {
     release.send(()).unwrap();
     pty.wait("the question", |pty| pty.row().starts_with(QUESTION));
     pty.send("\r");
-    pty.see("Not allowed, so not done:");
+    pty.see("✗ You said no. Nothing was changed.");
     pty.prompt("");
     assert!(world.home().join("things/empty.md").exists(), "{}", pty.screen());
     pty.send(CTRL_D);
@@ -146,7 +147,7 @@ fn a_command_can_not_imitate_the_question() {
     let screen = pty.screen();
     assert!(screen.contains(&format!("\n  : {QUESTION} y\n")), "the long command goes on marked: {screen}");
     pty.send("\r");
-    pty.see("Not allowed, so not done:");
+    pty.see("✗ You said no. Nothing was changed.");
     pty.prompt("");
     pty.send(CTRL_D);
     assert_eq!(pty.ended().0, 0);

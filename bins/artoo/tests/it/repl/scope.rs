@@ -52,7 +52,7 @@ fn a_yes_for_the_task_covers_what_it_says_and_is_written_down() {
     pty.wait("the second question", |pty| questions(pty) == 3 && pty.row().starts_with(QUESTION));
     assert!(!world.home().join("things/sub").exists());
     pty.send("\r");
-    pty.see("Not allowed, so not done:");
+    pty.see("✗ You said no. What was changed before that stays");
     pty.prompt("");
     assert!(!world.home().join("things/sub").exists());
     pty.send(CTRL_D);
@@ -119,7 +119,7 @@ fn a_wider_answer_that_is_not_offered_and_a_number_that_is_none_are_no() {
         pty.wait("the question", |pty| pty.row().starts_with(QUESTION));
         assert!(!pty.screen().contains("t for this task"), "{}", pty.screen());
         keys.iter().for_each(|keys| pty.send(keys));
-        pty.see("Not allowed, so not done:");
+        pty.see("✗ You said no. Nothing was changed.");
         pty.prompt("");
         assert!(world.home().join("things/empty.md").exists(), "{keys:?}");
         pty.send(CTRL_D);
@@ -134,7 +134,7 @@ fn a_wider_answer_that_is_not_offered_and_a_number_that_is_none_are_no() {
         pty.send("p\r");
         pty.wait("the days", |pty| pty.row().starts_with("For how many days"));
         pty.send(days);
-        pty.see("Not allowed, so not done:");
+        pty.see("✗ You said no. Nothing was changed.");
         pty.prompt("");
         assert!(world.home().join("things/sub/big.bin").exists(), "{days:?}");
         pty.send(CTRL_D);

@@ -9,7 +9,7 @@ use artoo_proto::{
 };
 use proptest::prelude::*;
 
-use super::work::{answer, coverage, failure_class, kept_output, offered, perception_failed, unverified};
+use super::work::{answer, coverage, failure_class, offered, perception_failed, unverified};
 use super::{
     consent_hash, denied, effect_id, id, list, model_failure, number, one_of, option, record, role, subtask_id,
     task_id, text, texts,

@@ -266,7 +266,7 @@ pub(crate) fn outcome_summary() -> BoxedStrategy<OutcomeSummary> {
 }
 
 fn columns() -> BoxedStrategy<Vec<Column>> {
-    list(one_of(&[Column::Text, Column::Path, Column::Bytes, Column::Time, Column::Count]))
+    list(one_of(&[Column::Text, Column::Path, Column::Bytes, Column::Time, Column::Count, Column::Sentence]))
 }
 
 pub(super) fn answer() -> BoxedStrategy<Answer> {

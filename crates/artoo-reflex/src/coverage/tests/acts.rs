@@ -155,7 +155,7 @@ fn questions_see_only_what_was_asked_for_before() {
     done.write("/w/own.tmp", "");
     let coverage = cover(&ledger, &done);
     assert_states(&coverage, &[Shown, Shown, Shown]);
-    let answer = coverage.answer.as_deref().unwrap();
+    let answer = coverage.answer().unwrap();
     assert!(answer.lines().all(|line| line.ends_with(": 2")) && answer.lines().count() == 2, "{answer}");
     assert_eq!(coverage.unasked.len(), 1);
     let early = super::ledger(&[&[lines()], &[create("/w/n.csv", "a\nb\n")]], &world);
@@ -190,7 +190,7 @@ fn changes_that_are_not_known_are_unasked() {
     done.call("x", |_| {}, &[]).changes_known = false;
     let coverage = cover(&ledger, &done);
     assert!(coverage.unasked.len() == 1 && !coverage.is_complete());
-    assert_eq!(coverage.answer.as_deref(), Some("2"));
+    assert_eq!(coverage.answer().as_deref(), Some("2"));
     done.calls[0].status = CallStatus::Denied;
     assert!(cover(&ledger, &done).is_complete());
 }

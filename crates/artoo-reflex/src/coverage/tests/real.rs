@@ -358,7 +358,7 @@ fn a_run_is_the_whole_command_line() {
     for command in ["ls d", " ls d ", "cd @ && ls d"] {
         let coverage = Place::check(&FILES, list, &[command]);
         assert_complete(&coverage);
-        assert_eq!(coverage.answer.as_deref(), Some("exit code 0\na.txt\ne"));
+        assert_eq!(coverage.answer().as_deref(), Some("exit code 0\na.txt\ne"));
     }
     for command in ["ls d || true", "ls", "ls d -a", "cd d && ls d", "echo ls d", "LS d"] {
         assert_states(&Place::check(&FILES, list, &[command]), &[NotShown]);

@@ -144,7 +144,7 @@ fn steps_see_what_the_steps_before_leave() {
     }
     let coverage = cover(&later, &done);
     assert_states(&coverage, &[Shown, Shown, NotShown]);
-    assert_eq!(coverage.answer.as_deref(), Some("2"));
+    assert_eq!(coverage.answer().as_deref(), Some("2"));
 }
 
 #[test]

@@ -322,3 +322,26 @@ fn a_check_that_reads_the_machine_is_no_form() {
     only.task_criteria = vec![count];
     assert_eq!(problems_of(&only, &Held::default()), []);
 }
+
+#[test]
+fn answers_come_from_the_last_steps_or_those_meant_for_a_part() {
+    let marked = |sequences: &[i64], meets: &[&[u32]], parts: u32| {
+        let mut subtasks: Vec<_> = sequences.iter().map(|sequence| planned("step", *sequence)).collect();
+        let clause = |number| Clause {
+            number,
+            span: (0, 1),
+            words: "part".to_owned(),
+            obligations: Vec::new(),
+            unread: Some(Unread { state: CoverageState::NotRead, why: String::new() }),
+        };
+        let reading = Reading { clauses: (1..=parts).map(clause).collect(), ..Reading::default() };
+        let meets: Vec<Vec<u32>> = meets.iter().map(|meets| meets.to_vec()).collect();
+        draft::mark_answers(&mut subtasks, &meets, &reading);
+        subtasks.iter().map(|subtask| subtask.answers.is_some()).collect::<Vec<_>>()
+    };
+    assert_eq!(marked(&[1, 2], &[&[], &[]], 1), [false, true], "a first step prepares the last one");
+    assert_eq!(marked(&[2, 1, 2], &[&[], &[], &[]], 1), [true, false, true], "parallel steps all answer");
+    assert_eq!(marked(&[1, 2], &[&[], &[]], 2), [true, true], "either may answer a part");
+    assert_eq!(marked(&[1, 2], &[&[1], &[2]], 2), [true, true]);
+    assert_eq!(marked(&[1, 2, 3], &[&[1], &[], &[1, 2]], 2), [false, false, true]);
+}

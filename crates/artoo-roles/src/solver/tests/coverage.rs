@@ -1,8 +1,8 @@
 //! Endings by facts: what is covered is checked, what is refuted is never accepted, the rest is named.
 
 use artoo_proto::{
-    AbandonReason, Basis, Coverage, CoverageState, Covered, Criterion, CriterionMark, Ending, EvidenceId, KeptOutput,
-    Mode, ReplanRequest, SubTaskOutcome, Unasked, Verdict, VerdictSource,
+    AbandonReason, Answer, Basis, Coverage, CoverageState, Covered, Criterion, CriterionMark, Ending, EvidenceId, Mode,
+    OutcomeSummary, ReplanRequest, SubTaskOutcome, Unasked, Verdict, VerdictSource,
 };
 
 use super::super::{Input, ending};
@@ -70,7 +70,7 @@ fn with_required_checks_deciding_the_words_do_not() {
 
 #[test]
 fn a_covered_request_is_accepted_though_a_plans_criterion_failed() {
-    let mut summary = covered(0, Coverage { answer: Some("3 files\n".to_owned()), ..complete_coverage() });
+    let mut summary = covered(0, Coverage { answers: vec![Answer::text("count", "3 files\n")], ..complete_coverage() });
     let failed = outcome(2, false, "it failed, I think", vec![look(2, "x")]);
     summary.outcomes[1] = SubTaskOutcome { infrastructure: true, ..failed };
     let row = Criterion::Prose { text: "count the reports".to_owned(), mode: Mode::Verifiable, required: true };
@@ -87,16 +87,15 @@ fn a_covered_request_is_accepted_though_a_plans_criterion_failed() {
 #[test]
 fn an_answer_by_code_is_delivered_only_for_a_covered_request() {
     let told = |coverage: Coverage| {
-        let mut summary = covered(0, Coverage { answer: Some("3".to_owned()), ..coverage });
-        let kept = KeptOutput { stream: "output".to_owned(), sha256: "ab".repeat(32), bytes: 9, left_out: 0 };
-        for call in summary.outcomes.iter_mut().flat_map(|outcome| &mut outcome.tool_calls) {
-            (call.truncated, call.kept) = (true, vec![kept.clone()]);
-        }
+        let answers = vec![Answer::text("count the reports", "12"), Answer::text("name them", "two\nnames")];
+        let by_code = vec![Answer::text("count", "3")];
+        let summary = OutcomeSummary { answers, ..covered(0, Coverage { answers: by_code, ..coverage }) };
         let result = finished(&begun().step(Input::Met(summary)));
-        (result.output, result.whole.len())
+        (result.output, result.answers.len())
     };
-    assert_eq!(told(complete_coverage()), ("3".to_owned(), 0));
-    assert_eq!(told(rows(&[Shown, NotRead])), ("12".to_owned(), 2));
+    assert_eq!(told(complete_coverage()), ("3".to_owned(), 1));
+    let labelled = "count the reports: 12\nname them:\ntwo\nnames".to_owned();
+    assert_eq!(told(rows(&[Shown, NotRead])), (labelled, 2));
     let done = finished(&begun().step(Input::Met(covered(0, complete_coverage()))));
     assert_eq!(done.output, "12", "without a question there is no answer by code");
 }

@@ -134,7 +134,8 @@ pub(crate) fn add_file(
 /// Reads an address of an interface; `of` is the `struct ifreq`.
 pub(crate) fn interface_address(number: u32, of: &mut [u8; 40]) -> io::Result<()> {
     let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
-    request(socket.as_fd(), number.into(), of.as_mut_ptr())
+    // The type is unsigned and wide with glibc, a signed 32-bit number with musl.
+    request(socket.as_fd(), number as libc::Ioctl, of.as_mut_ptr())
 }
 
 /// Reads the kernel's log or its size.

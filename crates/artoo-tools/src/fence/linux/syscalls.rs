@@ -6,15 +6,18 @@ use libc::c_long;
 type Named = (c_long, &'static str);
 
 macro_rules! named {
-    ($($(#[$on:meta])* $call:ident),* $(,)?) => {
-        &[$($(#[$on])* (libc::$call, stringify!($call))),*]
+    ($($call:ident)* $(; x86_64: $($older:ident)*)?) => {
+        &[
+            $((libc::$call, stringify!($call)),)*
+            $($(#[cfg(target_arch = "x86_64")] (libc::$older, stringify!($older)),)*)?
+        ]
     };
 }
 
 /// Numbers of calls, and of older calls that only x86-64 still has.
 macro_rules! calls {
-    ($($call:ident),*; x86_64: $($older:ident),*) => {
-        &[$(libc::$call,)* $(#[cfg(target_arch = "x86_64")] libc::$older,)*]
+    ($($call:ident)* $(; x86_64: $($older:ident)*)?) => {
+        &[$(libc::$call,)* $($(#[cfg(target_arch = "x86_64")] libc::$older,)*)?]
     };
 }
 
@@ -24,122 +27,44 @@ pub(super) const FIRST_UNKNOWN: u32 = 463;
 
 /// Calls that act on the whole machine, on other processes or on the sandbox. Never allowed.
 pub(super) const DENIED: &[Named] = named![
-    SYS_acct,
-    SYS_add_key,
-    SYS_adjtimex,
-    SYS_bpf,
-    SYS_chroot,
-    SYS_clock_adjtime,
-    SYS_clock_settime,
-    SYS_delete_module,
-    SYS_fanotify_init,
-    SYS_finit_module,
-    SYS_fsconfig,
-    SYS_fsmount,
-    SYS_fsopen,
-    SYS_fspick,
-    SYS_init_module,
-    SYS_kcmp,
-    SYS_kexec_file_load,
-    SYS_kexec_load,
-    SYS_keyctl,
-    SYS_migrate_pages,
-    SYS_mount,
-    SYS_mount_setattr,
-    SYS_move_mount,
-    SYS_move_pages,
-    SYS_mq_open,
-    SYS_mq_unlink,
-    SYS_msgctl,
-    SYS_msgget,
-    SYS_msgrcv,
-    SYS_msgsnd,
-    SYS_open_by_handle_at,
-    SYS_open_tree,
-    SYS_perf_event_open,
-    SYS_pidfd_getfd,
-    SYS_pivot_root,
-    SYS_process_madvise,
-    SYS_process_mrelease,
-    SYS_process_vm_readv,
-    SYS_process_vm_writev,
-    SYS_ptrace,
-    SYS_quotactl,
-    SYS_quotactl_fd,
-    SYS_reboot,
-    SYS_request_key,
-    SYS_semctl,
-    SYS_semget,
-    SYS_semop,
-    SYS_semtimedop,
-    SYS_setdomainname,
-    SYS_sethostname,
-    SYS_setns,
-    SYS_settimeofday,
-    SYS_shmat,
-    SYS_shmctl,
-    SYS_shmdt,
-    SYS_shmget,
-    SYS_swapoff,
-    SYS_swapon,
-    SYS_syslog,
-    SYS_umount2,
-    SYS_userfaultfd,
-    SYS_vhangup,
-    #[cfg(target_arch = "x86_64")]
-    SYS_ioperm,
-    #[cfg(target_arch = "x86_64")]
-    SYS_iopl,
-    #[cfg(target_arch = "x86_64")]
-    SYS_modify_ldt,
+    SYS_acct SYS_add_key SYS_adjtimex SYS_bpf SYS_chroot SYS_clock_adjtime SYS_clock_settime SYS_delete_module
+    SYS_fanotify_init SYS_finit_module SYS_fsconfig SYS_fsmount SYS_fsopen SYS_fspick SYS_init_module SYS_kcmp
+    SYS_kexec_file_load SYS_kexec_load SYS_keyctl SYS_migrate_pages SYS_mount SYS_mount_setattr SYS_move_mount
+    SYS_move_pages SYS_mq_open SYS_mq_unlink SYS_msgctl SYS_msgget SYS_msgrcv SYS_msgsnd SYS_open_by_handle_at
+    SYS_open_tree SYS_perf_event_open SYS_pidfd_getfd SYS_pivot_root SYS_process_madvise SYS_process_mrelease
+    SYS_process_vm_readv SYS_process_vm_writev SYS_ptrace SYS_quotactl SYS_quotactl_fd SYS_reboot SYS_request_key
+    SYS_semctl SYS_semget SYS_semop SYS_semtimedop SYS_setdomainname SYS_sethostname SYS_setns SYS_settimeofday
+    SYS_shmat SYS_shmctl SYS_shmdt SYS_shmget SYS_swapoff SYS_swapon SYS_syslog SYS_umount2 SYS_userfaultfd
+    SYS_vhangup;
+    x86_64: SYS_ioperm SYS_iopl SYS_modify_ldt
 ];
 
 /// Calls that fail with `ENOSYS`, so that programs use older calls that filters can inspect: flags of `clone3` and
 /// `openat2` lie in memory, and `io_uring` makes calls that no filter sees.
-pub(super) const ABSENT: &[c_long] = &[
-    libc::SYS_clone3,
-    libc::SYS_openat2,
-    libc::SYS_io_uring_setup,
-    libc::SYS_io_uring_enter,
-    libc::SYS_io_uring_register,
+pub(super) const ABSENT: &[c_long] = calls![
+    SYS_clone3 SYS_openat2 SYS_io_uring_setup SYS_io_uring_enter SYS_io_uring_register
 ];
 
 /// Calls that change extended attributes, which Landlock does not restrict. Programs that copy files expect file
 /// systems without them.
-pub(super) const ATTRIBUTES: &[c_long] = &[
-    libc::SYS_setxattr,
-    libc::SYS_lsetxattr,
-    libc::SYS_fsetxattr,
-    libc::SYS_removexattr,
-    libc::SYS_lremovexattr,
-    libc::SYS_fremovexattr,
+pub(super) const ATTRIBUTES: &[c_long] = calls![
+    SYS_setxattr SYS_lsetxattr SYS_fsetxattr SYS_removexattr SYS_lremovexattr SYS_fremovexattr
 ];
 
 /// Calls that change the user of a process, which even root can't do in the sandbox.
-pub(super) const IDENTITY: &[Named] =
-    named![SYS_setuid, SYS_setgid, SYS_setreuid, SYS_setregid, SYS_setresuid, SYS_setresgid, SYS_setgroups];
+pub(super) const IDENTITY: &[Named] = named![
+    SYS_setuid SYS_setgid SYS_setreuid SYS_setregid SYS_setresuid SYS_setresgid SYS_setgroups
+];
 
 /// Calls that reach other processes by signals and sockets. Always asked about.
-pub(super) const REACHING: &[c_long] = &[
-    libc::SYS_kill,
-    libc::SYS_tkill,
-    libc::SYS_tgkill,
-    libc::SYS_rt_sigqueueinfo,
-    libc::SYS_rt_tgsigqueueinfo,
-    libc::SYS_pidfd_send_signal,
-    libc::SYS_connect,
-    libc::SYS_socket,
+pub(super) const REACHING: &[c_long] = calls![
+    SYS_kill SYS_tkill SYS_tgkill SYS_rt_sigqueueinfo SYS_rt_tgsigqueueinfo SYS_pidfd_send_signal SYS_connect
+    SYS_socket
 ];
 
 /// Other calls on sockets, which runs without the network ask about.
-pub(super) const SOCKETS: &[c_long] = &[
-    libc::SYS_bind,
-    libc::SYS_listen,
-    libc::SYS_getsockname,
-    libc::SYS_setsockopt,
-    libc::SYS_sendto,
-    libc::SYS_sendmsg,
-    libc::SYS_sendmmsg,
+pub(super) const SOCKETS: &[c_long] = calls![
+    SYS_bind SYS_listen SYS_getsockname SYS_setsockopt SYS_sendto SYS_sendmsg SYS_sendmmsg
 ];
 
 /// Other calls on sockets that runs with some approved addresses ask about. `sendto` is added if it has an address.
@@ -155,21 +80,21 @@ pub(super) const ROUTING_OPTIONS: [(i32, &[i32]); 2] = [
 
 /// Calls that set mode, owner or times, which Landlock does not restrict. Asked about, or denied without a listener.
 pub(super) const METADATA: &[c_long] = calls![
-    SYS_fchmod, SYS_fchmodat, SYS_fchmodat2, SYS_fchown, SYS_fchownat, SYS_utimensat;
-    x86_64: SYS_chmod, SYS_chown, SYS_lchown, SYS_utime, SYS_utimes, SYS_futimesat
+    SYS_fchmod SYS_fchmodat SYS_fchmodat2 SYS_fchown SYS_fchownat SYS_utimensat;
+    x86_64: SYS_chmod SYS_chown SYS_lchown SYS_utime SYS_utimes SYS_futimesat
 ];
 
 /// Calls that create, delete or rename entries, and `setsid`, which the supervisor must know of.
 pub(super) const ENTRIES: &[c_long] = calls![
-    SYS_setsid, SYS_unlinkat, SYS_mkdirat, SYS_symlinkat, SYS_linkat, SYS_renameat2, SYS_truncate;
-    x86_64: SYS_renameat, SYS_unlink, SYS_rmdir, SYS_mkdir, SYS_symlink, SYS_link, SYS_rename, SYS_creat
+    SYS_setsid SYS_unlinkat SYS_mkdirat SYS_symlinkat SYS_linkat SYS_renameat2 SYS_truncate;
+    x86_64: SYS_renameat SYS_unlink SYS_rmdir SYS_mkdir SYS_symlink SYS_link SYS_rename SYS_creat
 ];
 
 /// Calls asked about in a view: renames, which an overlay refuses for folders of the lower layer, and leaving the
 /// process group, which is recorded.
 pub(super) const RENAMING: &[c_long] = calls![
-    SYS_renameat2, SYS_setpgid, SYS_setsid;
-    x86_64: SYS_rename, SYS_renameat
+    SYS_renameat2 SYS_setpgid SYS_setsid;
+    x86_64: SYS_rename SYS_renameat
 ];
 
 /// Calls that create named pipes and devices.

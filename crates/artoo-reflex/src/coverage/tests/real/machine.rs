@@ -170,7 +170,7 @@ fn questions_about_the_machine_cite_the_call_that_measured_them() {
         change(&mut calls[0]);
         let coverage = ledger.cover(&calls, &place.fs);
         assert_states(&coverage, &[Shown]);
-        assert_eq!(coverage.answer.as_ref(), Some(&path));
+        assert_eq!(coverage.answer().as_ref(), Some(&path));
         coverage.rows[0].by.len()
     };
     assert_eq!(by(&|_| {}), 1);
@@ -195,7 +195,7 @@ fn a_comparison_with_the_machine_is_about_the_machine() {
 #[test]
 fn several_answers_each_have_their_question() {
     let runs = |place: &Place| vec![run(place, "ls d", None), run(place, "true", None)];
-    let answer = Place::check(&FILES, runs, &["ls d", "true"]).answer.unwrap();
+    let answer = Place::check(&FILES, runs, &["ls d", "true"]).answer().unwrap();
     let lines: Vec<&str> = answer.lines().collect();
     assert!(lines.len() == 5 && lines[0].ends_with(':') && lines[4].ends_with(": exit code 0"), "{answer:?}");
 }

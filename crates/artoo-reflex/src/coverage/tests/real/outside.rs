@@ -19,7 +19,7 @@ fn downloads_are_of_exactly_the_address() {
     assert_complete(&check(Some("f"), "echo page > f", "curl -sSL 'https://h/x?a=b' -o f"));
     let shown = check(None, "echo page", "curl -s 'https://h/x?a=b'");
     assert_complete(&shown);
-    assert_eq!(shown.answer.as_deref(), Some("page"));
+    assert_eq!(shown.answer().as_deref(), Some("page"));
     for line in [
         "curl -s https://h/y",
         "curl -d @/etc/x 'https://h/x?a=b'",
@@ -93,5 +93,5 @@ fn a_question_after_a_run_is_answered_at_the_end() {
     place.sh("touch a.o");
     let coverage = ledger.cover(&place.calls, &place.fs);
     assert_complete(&coverage);
-    assert_eq!(coverage.answer.as_deref(), Some("2"));
+    assert_eq!(coverage.answer().as_deref(), Some("2"));
 }

@@ -128,7 +128,7 @@ fn output_in_a_file_is_the_whole_output_of_the_run() {
     for command in ["ls d > o", "ls d &> o", "ls d >o 2>&1", "ls d | tee o"] {
         let coverage = Place::check(&FILES, |place| vec![run(place, "ls d", Some("o"))], &[command]);
         assert_complete(&coverage);
-        assert_eq!(coverage.answer, None);
+        assert_eq!(coverage.answer(), None);
     }
     for command in ["ls d > o o", "ls d > d/o", "ls > o", "ls d | tee -a o"] {
         let coverage = Place::check(&FILES, |place| vec![run(place, "ls d", Some("o"))], &[command]);
@@ -152,7 +152,7 @@ fn commands_that_show_files_may_follow_a_run() {
     assert_states(&Place::check(&FILES, plain, &["touch n && ls zz"]), &[NotShown]);
     let coverage = Place::check(&FILES, plain, &["touch n && ls d"]);
     assert_complete(&coverage);
-    assert_eq!(coverage.answer.as_deref(), Some("exit code 0, followed by what other commands show:\na.txt\ne"));
+    assert_eq!(coverage.answer().as_deref(), Some("exit code 0, followed by what other commands show:\na.txt\ne"));
     assert_complete(&Place::check(&FILES, plain, &["touch n 2>&1"]));
 }
 
@@ -160,9 +160,9 @@ fn commands_that_show_files_may_follow_a_run() {
 fn a_long_output_is_answered_with_its_end() {
     let coverage = Place::check(&FILES, |place| vec![run(place, "seq 30", None)], &["seq 30"]);
     let lines: Vec<String> = (11..=30).map(|number| number.to_string()).collect();
-    assert_eq!(coverage.answer, Some(format!("exit code 0\n{}", lines.join("\n"))));
+    assert_eq!(coverage.answer(), Some(format!("exit code 0\n{}", lines.join("\n"))));
     let coverage = Place::check(&FILES, |place| vec![run(place, "true", None)], &["true"]);
-    assert_eq!(coverage.answer.as_deref(), Some("exit code 0"));
+    assert_eq!(coverage.answer().as_deref(), Some("exit code 0"));
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn a_download_is_the_file_that_its_call_wrote() {
         (call.tool, call.input, call.truncated) = (tool.to_owned(), json!({ "url": input }), true);
         let coverage = ledger.cover(&place.calls, &place.fs);
         assert_states(&coverage, &[state]);
-        assert_eq!(coverage.answer, None);
+        assert_eq!(coverage.answer(), None);
     }
 }
 

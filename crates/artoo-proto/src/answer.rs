@@ -1,0 +1,74 @@
+//! Answers to the parts of a request: their texts, what their columns hold, and where all of a long one is stored.
+
+use serde::{Deserialize, Serialize};
+
+/// What a column of an answer holds, so that a terminal can show it in units that people read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Column {
+    /// Any text.
+    Text,
+    /// A path, escaped as a [`path_line`](crate::escape::path_line).
+    Path,
+    /// A number of bytes.
+    Bytes,
+    /// A time, as [`Timestamp`](crate::Timestamp) writes it.
+    Time,
+    /// A whole number.
+    Count,
+    /// A sentence that code wrote, with paths in it.
+    Sentence,
+}
+
+/// The answer to one part of the request.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer {
+    /// What is answered: a question or change, in English.
+    pub label: String,
+    /// The text, with exact values.
+    pub text: String,
+    /// The columns of each line of the text, which tabs separate; empty if the lines have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<Column>,
+    /// If `text` is cut: the item of the evidence store that holds all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole: Option<KeptOutput>,
+}
+
+impl Answer {
+    /// An answer without columns, of which all is in the text.
+    #[must_use]
+    pub fn text(label: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { label: label.into(), text: text.into(), ..Self::default() }
+    }
+
+    /// The texts of all answers; each has its label if there are several.
+    #[must_use]
+    pub fn join(answers: &[Self]) -> String {
+        if let [only] = answers {
+            return only.text.clone();
+        }
+        answers.iter().map(Self::labelled).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The text with its label: on one line if the text is one line.
+    #[must_use]
+    pub fn labelled(&self) -> String {
+        let text = self.text.trim_end_matches('\n');
+        let between = if text.contains('\n') { '\n' } else { ' ' };
+        format!("{}:{between}{text}", self.label)
+    }
+}
+
+/// A stream of a program's output in the evidence store.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptOutput {
+    /// Which stream: `output`, `stdout` or `stderr`.
+    pub stream: String,
+    /// SHA-256 of the stored bytes, in hex; the key in the store.
+    pub sha256: String,
+    /// Number of bytes stored.
+    pub bytes: u64,
+    /// Number of bytes not stored, between the stored beginning and end.
+    pub left_out: u64,
+}
