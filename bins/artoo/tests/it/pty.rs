@@ -87,6 +87,15 @@ impl Pty {
         self.shown.lock().unwrap().screen.screen().contents()
     }
 
+    /// The rows of the screen down to the last one with text.
+    fn rows(&self) -> Vec<String> {
+        let shown = self.shown.lock().unwrap();
+        let screen = shown.screen.screen();
+        let rows: Vec<String> = screen.rows(0, screen.size().1.get()).map(|row| row.trim_end().to_owned()).collect();
+        let last = rows.iter().rposition(|row| !row.is_empty()).map_or(0, |last| last + 1);
+        rows.into_iter().take(last).collect()
+    }
+
     /// Every byte that came, as text.
     pub(crate) fn raw(&self) -> String {
         String::from_utf8_lossy(&self.shown.lock().unwrap().raw).into_owned()
@@ -161,7 +170,20 @@ impl Pty {
 
     /// Likewise, also with every byte that came.
     #[track_caller]
-    pub(crate) fn ended_with_bytes(mut self) -> (i32, String, String) {
+    pub(crate) fn ended_with_bytes(self) -> (i32, String, String) {
+        let (code, pty) = self.wait_for_end();
+        (code, pty.screen(), pty.raw())
+    }
+
+    /// Likewise, with the rows as the terminal broke them.
+    #[track_caller]
+    pub(crate) fn ended_with_rows(self) -> (i32, Vec<String>) {
+        let (code, pty) = self.wait_for_end();
+        (code, pty.rows())
+    }
+
+    #[track_caller]
+    fn wait_for_end(mut self) -> (i32, Self) {
         let end = Instant::now() + DEADLINE;
         let status = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
@@ -179,7 +201,7 @@ impl Pty {
         let raw = self.raw();
         assert!(raw.rfind("\u{1b}[?2004l") >= raw.rfind("\u{1b}[?2004h"), "pastes are still marked");
         assert!(!raw.contains("panicked"), "{raw}");
-        (status.code().expect("it ended by itself"), self.screen(), raw)
+        (status.code().expect("it ended by itself"), self)
     }
 }
 

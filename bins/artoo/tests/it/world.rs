@@ -24,7 +24,9 @@ pub(crate) const KEY: &str = "sk-test-4242424242424242424242424242";
 
 /// A home in a temporary folder.
 pub(crate) struct World {
-    root: TempDir,
+    home: PathBuf,
+    /// Deletes the folder when the world ends.
+    _root: TempDir,
 }
 
 /// How a run ended.
@@ -56,13 +58,20 @@ pub(crate) type Snapshot = BTreeMap<PathBuf, (u32, Vec<u8>)>;
 
 impl World {
     pub(crate) fn new() -> Self {
-        let world = Self { root: TempDir::new().unwrap() };
-        fs::create_dir(world.home()).unwrap();
-        world
+        let root = TempDir::new().unwrap();
+        let home = root.path().canonicalize().unwrap().join("home");
+        fs::create_dir(&home).unwrap();
+        Self { home, _root: root }
+    }
+
+    /// A world whose home folder has a path as long as `/home/ada`, so that lines with it break at the same columns.
+    pub(crate) fn in_short_home() -> Self {
+        let root = tempfile::Builder::new().prefix("").rand_bytes(4).tempdir_in("/tmp").unwrap();
+        Self { home: root.path().canonicalize().unwrap(), _root: root }
     }
 
     pub(crate) fn home(&self) -> PathBuf {
-        self.root.path().canonicalize().unwrap().join("home")
+        self.home.clone()
     }
 
     pub(crate) fn data_dir(&self) -> PathBuf {

@@ -1,0 +1,163 @@
+//! Sessions with a language model that follows a script.
+
+use serde_json::{Value, json};
+
+use super::Session;
+use super::plain::HOME;
+use crate::server::{Asked, Reply, call, first_call, one_step, pass, prose, said, understood};
+
+const fn with(
+    name: &'static str,
+    typed: &'static [&'static str],
+    codes: &'static [i32],
+    model: fn(&Asked) -> Reply,
+) -> Session {
+    Session { name, files: HOME, typed, codes, model: Some(model) }
+}
+
+pub(super) const SESSIONS: &[Session] = &[
+    with("18-haiku", &["$ artoo \"write a haiku about rain\""], &[4], haiku),
+    with("19-summary", &["$ artoo \"summarise Papers/notes.txt in one sentence\""], &[4], summary),
+    with("20-count-by-a-model", &["$ artoo \"how many pdf files are in ~/Papers\""], &[0], count),
+    with("21-parallel", &["$ artoo \"how many pdf files and how many tmp files are in ~/Papers\""], &[0], parallel),
+    with("22-act", &["$ artoo \"delete Papers/draft.tmp\"", "? y"], &[0], act),
+    with("23-correction", &["$ artoo \"how many lines does Papers/notes.txt have\""], &[0], corrected),
+    with("24-replan-fails", &["$ artoo \"tell me what Bob wrote in Papers/meeting.txt\""], &[9], missing),
+    with("25-partly", &["$ artoo \"list every town and every date in Papers/notes.txt\""], &[3], partly),
+    with("26-key-refused", &["$ artoo \"summarise Papers/notes.txt in one sentence\""], &[7], refused),
+    with("27-material", &["$ cat Work/change.diff | artoo \"write a commit message for this change\""], &[4], message),
+    with("28-ctrl-c", &["$ artoo \"summarise Papers/notes.txt in one sentence\"", "^C"], &[130], silent),
+    with("29-liar", &["$ artoo \"create the file ~/artoo_workspace/hello.txt that says hello\""], &[9], liar),
+    with(
+        "30-three-calls",
+        &["$ artoo \"delete Papers/draft.tmp, Papers/letters/old.tmp and Downloads/setup.exe\"", "? y"],
+        &[0],
+        three,
+    ),
+];
+
+/// A model that plans one step and passes everything that was done.
+fn script(asked: &Asked, tools: &[&str], criterion: &Value, execution: impl FnOnce() -> Reply) -> Reply {
+    let request = "carry out the request";
+    match asked.schema.as_str() {
+        "task_spec" => understood(request),
+        "plan" => one_step(request, tools, &json!([criterion])),
+        "execution" => execution(),
+        _ => pass(asked, &asked.evidence()),
+    }
+}
+
+fn haiku(asked: &Asked) -> Reply {
+    let poem = "Rain taps on the roof\nthe gutter hums a low note\nshoes wait by the door";
+    script(asked, &[], &prose("the text is a haiku about rain"), || said("completed", poem))
+}
+
+fn summary(asked: &Asked) -> Reply {
+    script(asked, &["read_file"], &prose("the sentence covers the note"), || match asked.nth {
+        0 => first_call("read_file", &json!({"path": "~/Papers/notes.txt"})),
+        _ => said("completed", "Five errands, from calling Bob to watering the plants."),
+    })
+}
+
+fn count(asked: &Asked) -> Reply {
+    let check = json!({"check": {"kind": "file_count", "path": "~/Papers", "pattern": "*.pdf", "recursive": true}});
+    script(asked, &["glob"], &check, || call("glob", &counting("*.pdf")))
+}
+
+fn counting(pattern: &str) -> Value {
+    json!({"root": "~/Papers", "patterns": [pattern], "recursive": true, "report": "count"})
+}
+
+fn parallel(asked: &Asked) -> Reply {
+    let step = |kind: &str| {
+        let check = json!({"kind": "file_count", "path": "~/Papers", "pattern": format!("*.{kind}"), "recursive": true});
+        json!({"intent": format!("count the {kind} files in ~/Papers"), "context": "", "sequence": 1, "tools": ["glob"],
+               "success_criteria": [{"check": check}]})
+    };
+    match asked.schema.as_str() {
+        "task_spec" => understood("count the pdf files and the tmp files in ~/Papers"),
+        "plan" => Reply::Json(json!({
+            "task_criteria": [prose("both numbers are given")], "subtasks": [step("pdf"), step("tmp")]
+        })),
+        "execution" if asked.user.contains("count the pdf files in") => call("glob", &counting("*.pdf")),
+        "execution" => call("glob", &counting("*.tmp")),
+        _ => pass(asked, &asked.evidence()),
+    }
+}
+
+fn act(asked: &Asked) -> Reply {
+    script(asked, &["shell"], &prose("the file is gone"), || {
+        call("shell", &json!({"command": "rm Papers/draft.tmp"}))
+    })
+}
+
+fn corrected(asked: &Asked) -> Reply {
+    let check = json!({"check": {"kind": "line_count", "path": "~/Papers/notes.txt"}});
+    script(asked, &["shell"], &check, || {
+        let option = if asked.nth == 0 { "-w" } else { "-l" };
+        call("shell", &json!({"command": format!("wc {option} < Papers/notes.txt")}))
+    })
+}
+
+fn missing(asked: &Asked) -> Reply {
+    script(asked, &["read_file"], &prose("Bob's words are given"), || match asked.nth % 2 {
+        0 => first_call("read_file", &json!({"path": "~/Papers/meeting.txt"})),
+        _ => said("failed", "There is no such file."),
+    })
+}
+
+fn partly(asked: &Asked) -> Reply {
+    let fails = |asked: &Asked, failing: usize| {
+        let Reply::Json(mut verdicts) = pass(asked, &asked.evidence()) else { return Reply::Silence };
+        if let Some(verdict) = verdicts["verdicts"].get_mut(failing) {
+            verdict["verdict"] = "fail".into();
+            verdict["evidence"] = "the note has no dates".into();
+            verdict["failure_class"] = "environmental".into();
+        }
+        Reply::Json(verdicts)
+    };
+    match asked.schema.as_str() {
+        "plan" => Reply::Json(json!({
+            "task_criteria": [prose("every town is named"), prose("every date is named")],
+            "subtasks": [{"intent": "list towns and dates", "context": "", "sequence": 1, "tools": ["read_file"],
+                          "success_criteria": [prose("the towns are named")]}]
+        })),
+        "task_verdict" => fails(asked, 1),
+        _ => script(asked, &["read_file"], &prose("the towns are named"), || match asked.nth % 2 {
+            0 => first_call("read_file", &json!({"path": "~/Papers/notes.txt"})),
+            _ => said("completed", "Town: Prague"),
+        }),
+    }
+}
+
+fn refused(_: &Asked) -> Reply {
+    Reply::Status(401, json!({"error": {"message": "Incorrect API key provided.", "code": "invalid_api_key"}}))
+}
+
+fn message(asked: &Asked) -> Reply {
+    script(asked, &[], &prose("the message tells what the change does"), || {
+        said("completed", "sales: add the figures of the east")
+    })
+}
+
+fn silent(_: &Asked) -> Reply {
+    Reply::Silence
+}
+
+fn liar(asked: &Asked) -> Reply {
+    script(asked, &["write_file"], &prose("the greeting is in the file"), || {
+        said("completed", "Done. I created the file and verified it.")
+    })
+}
+
+fn three(asked: &Asked) -> Reply {
+    let calls: Vec<Value> = ["Papers/draft.tmp", "Papers/letters/old.tmp", "Downloads/setup.exe"]
+        .map(|path| json!({"tool": "shell", "input": {"command": format!("rm {path}")}}))
+        .to_vec();
+    script(asked, &["shell"], &prose("the files are gone"), || match asked.nth {
+        0 => Reply::Json(json!({
+            "calls": calls, "answer_is_output": true, "status": "completed", "output": "", "reason": null
+        })),
+        _ => said("completed", "The three files are gone."),
+    })
+}
