@@ -10,6 +10,9 @@ use super::ending::Account;
 /// Maximum length of a text that a next step quotes, in characters.
 const STEP_CHARS: usize = 200;
 
+/// Maximum number of words that are named as unknown; more of them are known words that make no sense together.
+const UNKNOWN_MAX: usize = 2;
+
 /// Why a task was abandoned, as text for the user.
 pub(super) fn reason_words(reason: &AbandonReason) -> String {
     match reason {
@@ -45,6 +48,9 @@ fn not_understood(abstention: &Abstention) -> String {
         (blamed, _) => {
             let unknown = match blamed {
                 [run] if run.contains(' ') => format!("I can't read {run}"),
+                many if many.len() > UNKNOWN_MAX => {
+                    format!("I can't read these words together: {}", abstention.not_understood.join(" "))
+                }
                 [first @ .., last] if !first.is_empty() => {
                     format!("I don't know the words {} and {last}", first.join(", "))
                 }

@@ -70,7 +70,8 @@ fn counting(pattern: &str) -> Value {
 
 fn parallel(asked: &Asked) -> Reply {
     let step = |kind: &str| {
-        let check = json!({"kind": "file_count", "path": "~/Papers", "pattern": format!("*.{kind}"), "recursive": true});
+        let check =
+            json!({"kind": "file_count", "path": "~/Papers", "pattern": format!("*.{kind}"), "recursive": true});
         json!({"intent": format!("count the {kind} files in ~/Papers"), "context": "", "sequence": 1, "tools": ["glob"],
                "success_criteria": [{"check": check}]})
     };
@@ -86,9 +87,7 @@ fn parallel(asked: &Asked) -> Reply {
 }
 
 fn act(asked: &Asked) -> Reply {
-    script(asked, &["shell"], &prose("the file is gone"), || {
-        call("shell", &json!({"command": "rm Papers/draft.tmp"}))
-    })
+    script(asked, &["shell"], &prose("the file is gone"), || call("shell", &json!({"command": "rm Papers/draft.tmp"})))
 }
 
 fn corrected(asked: &Asked) -> Reply {

@@ -14,10 +14,7 @@ pub(super) const HOME: &[(&str, Content)] = &[
     ("Downloads/film.mkv", Bytes(2_300_000)),
     ("Downloads/setup.exe", Bytes(410_000)),
     ("Work/2024/contract.txt", Text("The rent is 900 a month.\n")),
-    (
-        "Work/change.diff",
-        Text("--- a/sales.csv\n+++ b/sales.csv\n@@ -4 +4,2 @@\n west,4\n+east,6\n"),
-    ),
+    ("Work/change.diff", Text("--- a/sales.csv\n+++ b/sales.csv\n@@ -4 +4,2 @@\n west,4\n+east,6\n")),
     ("Work/sales.csv", Text("region,units\nnorth,3\nsouth,5\nwest,4\n")),
 ];
 
@@ -80,7 +77,10 @@ pub(super) const SESSIONS: &[Session] = &[
     ),
     plain(
         "14-create",
-        &["$ artoo \"create a file named ideas.txt with the text: learn to juggle\"", "$ cat artoo_workspace/ideas.txt"],
+        &[
+            "$ artoo \"create a file named ideas.txt with the text: learn to juggle\"",
+            "$ cat artoo_workspace/ideas.txt",
+        ],
         &[0, 0],
     ),
     plain(
