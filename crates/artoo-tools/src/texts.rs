@@ -34,6 +34,7 @@ pub(crate) const CLAIMS_READING: &str = "its description says that it changes no
 pub(crate) const NO_SANDBOX: &str = "no sandbox on this machine limits a running command";
 pub(crate) const WRITES_MUCH: &str = "it writes very much";
 pub(crate) const NOT_SEARCHED: &str = "not all files here could be looked through for secrets";
+#[cfg(feature = "web")]
 pub(crate) const UNKNOWN_PAGE: &str = "neither you nor a search named this page";
 
 texts! {
