@@ -64,7 +64,7 @@ mod tests {
     use super::{CommandFactory, CommandLine, TOPICS, page};
 
     /// Height and width of a usual terminal, with a line left for the prompt.
-    const SCREEN: (usize, usize) = (23, 81);
+    const SCREEN: (usize, usize) = (23, 80);
 
     #[test]
     fn topics_fit_on_one_screen() {
