@@ -14,10 +14,7 @@ pub(super) const HOME: &[(&str, Content)] = &[
     ("Downloads/film.mkv", Bytes(2_300_000)),
     ("Downloads/setup.exe", Bytes(410_000)),
     ("Work/2024/contract.txt", Text("The rent is 900 a month.\n")),
-    (
-        "Work/change.diff",
-        Text("--- a/sales.csv\n+++ b/sales.csv\n@@ -4 +4,2 @@\n west,4\n+east,6\n"),
-    ),
+    ("Work/change.diff", Text("--- a/sales.csv\n+++ b/sales.csv\n@@ -4 +4,2 @@\n west,4\n+east,6\n")),
     ("Work/sales.csv", Text("region,units\nnorth,3\nsouth,5\nwest,4\n")),
 ];
 
@@ -45,7 +42,7 @@ pub(super) const SESSIONS: &[Session] = &[
         &["$ artoo \"how many pdfs are in ~/Papers\"", "$ artoo -v \"how many pdfs are in ~/Papers\""],
         &[0, 0],
     ),
-    plain("02-list", &["$ artoo \"list the pdf files in ~/Papers with size and date\""], &[0]),
+    plain("02-list", &["$ artoo \"list the pdf files in ~/Papers with their sizes\""], &[0]),
     plain(
         "03-largest",
         &[
@@ -63,9 +60,9 @@ pub(super) const SESSIONS: &[Session] = &[
         &["$ artoo \"are there any pdf files in ~/Papers\"", "$ artoo \"list the mp3 files in ~/Papers\""],
         &[0, 0],
     ),
-    plain("07-two-questions", &["$ artoo \"how much disk space is free and how many pdfs are in ~/Papers\""], &[0]),
-    plain("08-missing-file", &["$ artoo \"show Work/contract.txt\""], &[5]),
-    plain("09-slip", &["$ artoo \"whats the largset file in ~/Papers\"", "? y"], &[0]),
+    plain("07-two-questions", &["$ artoo \"count the pdfs in ~/Papers and show the free disk space\""], &[0]),
+    plain("08-missing-file", &["$ artoo \"show Work/contract.txt\"", "? y"], &[0]),
+    plain("09-slip", &["$ artoo \"whats the larges file in ~/Paper\"", "? y"], &[0]),
     plain("10-unknown-words", &["$ artoo \"paint the house\""], &[5]),
     plain(
         "11-delete-and-undo",
@@ -80,7 +77,10 @@ pub(super) const SESSIONS: &[Session] = &[
     ),
     plain(
         "14-create",
-        &["$ artoo \"create a file named ideas.txt with the text: learn to juggle\"", "$ cat artoo_workspace/ideas.txt"],
+        &[
+            "$ artoo \"create a file ~/artoo_workspace/ideas.txt with the text 'learn to juggle'\"",
+            "$ cat artoo_workspace/ideas.txt",
+        ],
         &[0, 0],
     ),
     plain(
