@@ -4,6 +4,7 @@ mod model;
 mod plain;
 
 use std::fs::{self, File};
+use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
@@ -22,6 +23,12 @@ const AT_ONCE: usize = 4;
 /// Where the transcripts are, from the crate's folder.
 const FOLDER: &str = "/../../fixtures/sessions";
 
+/// What differs from run to run behind these words, to the end of the line.
+const VARYING: [(&str, &str); 2] = [("show the free disk space of ~: ", "23.9 GB"), ("  1 model call, ", "384 tokens")];
+
+/// How long a person reads a question before a delayed answer.
+const READING: Duration = Duration::from_millis(2_500);
+
 const README_BEGIN: &str = "<!-- a first session: begin -->\n```text\n";
 const README_END: &str = "```\n<!-- a first session: end -->";
 
@@ -33,7 +40,7 @@ struct Session {
     /// What is typed, one after the other:
     /// - `$ …`: a command in a shell
     /// - `> …`: a line at the prompt of artoo
-    /// - `? …`: the answer to a question
+    /// - `? …`: the answer to a question, after a pause if it begins with an ellipsis
     /// - `^C`: Ctrl-C while the model is asked
     /// - `^D`: Ctrl-D at the prompt of artoo
     typed: &'static [&'static str],
@@ -122,7 +129,11 @@ impl Run {
                 self.questions += 1;
                 let number = self.questions;
                 pty.wait("the question", |pty| count(pty, |row| row.contains("[y/N")) == number);
-                pty.enter(text.trim_start());
+                let answer = text.trim_start();
+                if answer.starts_with('…') {
+                    thread::sleep(READING);
+                }
+                pty.enter(answer.trim_start_matches('…'));
             }
             ("^", "D") => {
                 self.prompts += 1;
@@ -145,10 +156,41 @@ fn transcript(session: &Session) -> (String, Option<String>) {
     let mut run = Run::new(session);
     session.typed.iter().for_each(|typed| run.step(typed));
     run.end();
-    let shown = run.shown.replace(run.world.home().to_str().unwrap(), "/home/ada");
+    let shown = stable(&run.shown.replace(run.world.home().to_str().unwrap(), "/home/ada"));
     let differ = run.codes != session.codes;
     let problem = differ.then(|| format!("exit codes {:?}, not {:?}", run.codes, session.codes));
     (shown, problem)
+}
+
+/// The text without what differs from run to run: times, ids, the size of the disk, the length of a prompt.
+fn stable(text: &str) -> String {
+    let text = replace_shape(text, "9999-99-99T99:99:99.999Z", "2024-05-15T12:00:00.000Z");
+    let text = replace_shape(&text, "hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh", "61730835-f792-4593-8908-937b69b82252");
+    let line = |line: &str| {
+        let cut = VARYING.into_iter().find_map(|(before, after)| Some((line.find(before)? + before.len(), after)));
+        cut.map_or_else(|| line.to_owned(), |(end, after)| format!("{}{after}", &line[..end]))
+    };
+    text.lines().map(|text| line(text) + "\n").collect()
+}
+
+/// Replaces every text of a shape, in which `9` is a digit and `h` a hexadecimal one.
+fn replace_shape(text: &str, shape: &str, with: &str) -> String {
+    let fits = |text: &str| {
+        text.len() >= shape.len()
+            && text.bytes().zip(shape.bytes()).all(|(byte, kind)| match kind {
+                b'9' => byte.is_ascii_digit(),
+                b'h' => byte.is_ascii_hexdigit(),
+                kind => byte == kind,
+            })
+    };
+    let (mut replaced, mut rest) = (String::new(), text);
+    while let Some(next) = rest.chars().next() {
+        let (piece, length) =
+            if fits(rest) { (with, shape.len()) } else { (&rest[..next.len_utf8()], next.len_utf8()) };
+        replaced.push_str(piece);
+        rest = &rest[length..];
+    }
+    replaced
 }
 
 fn file(session: &Session) -> PathBuf {
@@ -169,7 +211,9 @@ fn sessions_look_as_recorded() {
             scope.spawn(|| {
                 loop {
                     let Some(session) = waiting.lock().unwrap().next() else { return };
-                    let (found, mut problem) = transcript(session);
+                    // One that hangs does not keep the others from being shown.
+                    let hung = |_| (String::new(), Some("it did not go on as typed".to_owned()));
+                    let (found, mut problem) = catch_unwind(|| transcript(session)).unwrap_or_else(hung);
                     let path = file(session);
                     if is_blessed() {
                         fs::write(path, &found).unwrap();

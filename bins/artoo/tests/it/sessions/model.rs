@@ -1,10 +1,16 @@
 //! Sessions with a language model that follows a script.
 
+use std::thread;
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::Session;
 use super::plain::HOME;
 use crate::server::{Asked, Reply, call, first_call, one_step, pass, prose, said, understood};
+
+/// Time after which the first question about a folder is open.
+const BEFORE_DELETING: Duration = Duration::from_millis(800);
 
 const fn with(
     name: &'static str,
@@ -19,18 +25,27 @@ pub(super) const SESSIONS: &[Session] = &[
     with("18-haiku", &["$ artoo \"write a haiku about rain\""], &[4], haiku),
     with("19-summary", &["$ artoo \"summarise Papers/notes.txt in one sentence\""], &[4], summary),
     with("20-count-by-a-model", &["$ artoo \"how many pdf files are in ~/Papers\""], &[0], count),
-    with("21-parallel", &["$ artoo \"how many pdf files and how many tmp files are in ~/Papers\""], &[0], parallel),
+    with(
+        "21-parallel",
+        &["$ artoo \"count the pdf files in ~/Papers and count the tmp files in ~/Papers\""],
+        &[0],
+        parallel,
+    ),
     with("22-act", &["$ artoo \"delete Papers/draft.tmp\"", "? y"], &[0], act),
     with("23-correction", &["$ artoo \"how many lines does Papers/notes.txt have\""], &[0], corrected),
     with("24-replan-fails", &["$ artoo \"tell me what Bob wrote in Papers/meeting.txt\""], &[9], missing),
-    with("25-partly", &["$ artoo \"list every town and every date in Papers/notes.txt\""], &[3], partly),
+    with("25-partly", &["$ artoo \"who and which towns, amounts and dates does Papers/notes.txt name\""], &[3], partly),
     with("26-key-refused", &["$ artoo \"summarise Papers/notes.txt in one sentence\""], &[7], refused),
     with("27-material", &["$ cat Work/change.diff | artoo \"write a commit message for this change\""], &[4], message),
     with("28-ctrl-c", &["$ artoo \"summarise Papers/notes.txt in one sentence\"", "^C"], &[130], silent),
     with("29-liar", &["$ artoo \"create the file ~/artoo_workspace/hello.txt that says hello\""], &[9], liar),
     with(
         "30-three-calls",
-        &["$ artoo \"delete Papers/draft.tmp, Papers/letters/old.tmp and Downloads/setup.exe\"", "? y"],
+        &[
+            "$ artoo \"make the folder Papers/Old and delete Papers/draft.tmp, Papers/letters/old.tmp and Downloads/setup.exe\"",
+            "? …y",
+            "? y",
+        ],
         &[0],
         three,
     ),
@@ -117,14 +132,17 @@ fn partly(asked: &Asked) -> Reply {
     };
     match asked.schema.as_str() {
         "plan" => Reply::Json(json!({
-            "task_criteria": [prose("every town is named"), prose("every date is named")],
-            "subtasks": [{"intent": "list towns and dates", "context": "", "sequence": 1, "tools": ["read_file"],
+            "task_criteria": [
+                prose("the people are named"), prose("the towns are named"), prose("the amounts are named"),
+                prose("the dates are named")
+            ],
+            "subtasks": [{"intent": "list what the note names", "context": "", "sequence": 1, "tools": ["read_file"],
                           "success_criteria": [prose("the towns are named")]}]
         })),
-        "task_verdict" => fails(asked, 1),
+        "task_verdict" => fails(asked, 3),
         _ => script(asked, &["read_file"], &prose("the towns are named"), || match asked.nth % 2 {
             0 => first_call("read_file", &json!({"path": "~/Papers/notes.txt"})),
-            _ => said("completed", "Town: Prague"),
+            _ => said("completed", "Person: Bob\nTown: Prague\nAmounts: none"),
         }),
     }
 }
@@ -149,14 +167,27 @@ fn liar(asked: &Asked) -> Reply {
     })
 }
 
+/// Makes a folder, and while the question about that is open three files are to be deleted.
 fn three(asked: &Asked) -> Reply {
-    let calls: Vec<Value> = ["Papers/draft.tmp", "Papers/letters/old.tmp", "Downloads/setup.exe"]
-        .map(|path| json!({"tool": "shell", "input": {"command": format!("rm {path}")}}))
-        .to_vec();
-    script(asked, &["shell"], &prose("the files are gone"), || match asked.nth {
-        0 => Reply::Json(json!({
-            "calls": calls, "answer_is_output": true, "status": "completed", "output": "", "reason": null
-        })),
-        _ => said("completed", "The three files are gone."),
-    })
+    const FILES: [&str; 3] = ["Papers/draft.tmp", "Papers/letters/old.tmp", "Downloads/setup.exe"];
+    let step = |intent: String| {
+        json!({"intent": intent, "context": "", "sequence": 1, "tools": ["files"],
+               "success_criteria": [prose("it is done")]})
+    };
+    let deletion = FILES.into_iter().find(|path| asked.user.contains(&format!("delete {path} now")));
+    match asked.schema.as_str() {
+        "plan" => {
+            let deletions = FILES.into_iter().map(|path| step(format!("delete {path} now")));
+            let steps: Vec<Value> = [step("make the folder".to_owned())].into_iter().chain(deletions).collect();
+            Reply::Json(json!({"task_criteria": [prose("all is done")], "subtasks": steps}))
+        }
+        "execution" => match deletion {
+            Some(path) => {
+                thread::sleep(BEFORE_DELETING);
+                call("files", &json!({"act": "delete", "paths": [format!("~/{path}")]}))
+            }
+            None => call("files", &json!({"act": "create_folder", "to": "~/Papers/Old"})),
+        },
+        _ => script(asked, &[], &prose("all is done"), || Reply::Silence),
+    }
 }

@@ -42,7 +42,7 @@ pub(super) const SESSIONS: &[Session] = &[
         &["$ artoo \"how many pdfs are in ~/Papers\"", "$ artoo -v \"how many pdfs are in ~/Papers\""],
         &[0, 0],
     ),
-    plain("02-list", &["$ artoo \"list the pdf files in ~/Papers with size and date\""], &[0]),
+    plain("02-list", &["$ artoo \"list the pdf files in ~/Papers with their sizes\""], &[0]),
     plain(
         "03-largest",
         &[
@@ -60,9 +60,9 @@ pub(super) const SESSIONS: &[Session] = &[
         &["$ artoo \"are there any pdf files in ~/Papers\"", "$ artoo \"list the mp3 files in ~/Papers\""],
         &[0, 0],
     ),
-    plain("07-two-questions", &["$ artoo \"how much disk space is free and how many pdfs are in ~/Papers\""], &[0]),
-    plain("08-missing-file", &["$ artoo \"show Work/contract.txt\""], &[5]),
-    plain("09-slip", &["$ artoo \"whats the largset file in ~/Papers\"", "? y"], &[0]),
+    plain("07-two-questions", &["$ artoo \"count the pdfs in ~/Papers and show the free disk space\""], &[0]),
+    plain("08-missing-file", &["$ artoo \"show Work/contract.txt\"", "? y"], &[0]),
+    plain("09-slip", &["$ artoo \"whats the larges file in ~/Paper\"", "? y"], &[0]),
     plain("10-unknown-words", &["$ artoo \"paint the house\""], &[5]),
     plain(
         "11-delete-and-undo",
@@ -78,7 +78,7 @@ pub(super) const SESSIONS: &[Session] = &[
     plain(
         "14-create",
         &[
-            "$ artoo \"create a file named ideas.txt with the text: learn to juggle\"",
+            "$ artoo \"create a file ~/artoo_workspace/ideas.txt with the text 'learn to juggle'\"",
             "$ cat artoo_workspace/ideas.txt",
         ],
         &[0, 0],
