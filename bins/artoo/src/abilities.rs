@@ -63,7 +63,7 @@ pub(crate) fn question(words: &str, system: &str) -> Option<ModelRequest> {
         role: Role::Perceiver,
         task_id: TaskId::try_from("setup-00000000-0000-4000-8000-000000000000".to_owned()).ok()?,
         subtask_id: None,
-        context: RoleContext::Perceive(PerceiveContext {
+        context: RoleContext::Perceive(Box::new(PerceiveContext {
             raw_input: words.to_owned(),
             session: Vec::new(),
             material: None,
@@ -71,7 +71,7 @@ pub(crate) fn question(words: &str, system: &str) -> Option<ModelRequest> {
             may_ask: false,
             environment,
             now: Now { wall: Timestamp::from_millis(0), uptime_ms: 0 },
-        }),
+        })),
         prompt: Prompt { system: system.to_owned(), user: words.to_owned() },
         schema_name: "trial".to_owned(),
         schema: json!({

@@ -198,12 +198,12 @@ fn told(news: &AuditReport, has_looked: bool) -> Vec<Line> {
     let since = minute(news.window_start);
     let since = if has_looked { format!("Since your last look, {since}") } else { format!("Since {since}") };
     let mut lines: Vec<Line> = figures(news).into_iter().map(|figure| Line::plain(format!("  {figure}"))).collect();
-    let kinds: [(&[String], fn(String) -> Line); 3] = [
-        (&news.anomalies, Line::plain),
-        (&news.drift_alerts, Line::plain),
-        (&news.boundary_violations, |text| Line::warning(format!("{text} (a rule of the message bus is broken)"))),
-    ];
-    for (found, line) in kinds {
+    for (found, is_broken) in [(&news.anomalies, false), (&news.drift_alerts, false), (&news.boundary_violations, true)]
+    {
+        let line = |text: String| match is_broken {
+            true => Line::warning(format!("{text} (a rule of the message bus is broken)")),
+            false => Line::plain(text),
+        };
         let earlier = found.len().saturating_sub(FINDINGS_SHOWN);
         lines.extend((earlier > 0).then(|| Line::plain(format!("  {}", earlier_findings(earlier)))));
         lines.extend(found.iter().skip(earlier).map(|found| line(format!("  {}", finding(found)))));

@@ -148,12 +148,12 @@ impl AuditStats {
         if self.newest.len() < DRIFT_TASKS || before.ended < DRIFT_MIN_EARLIER {
             return Vec::new();
         }
-        let rates: [(_, fn(&Totals) -> u64, _); 2] = [
-            (words::ABANDONED, |totals| totals.abandoned, DRIFT_ABANDON_STEP),
-            (words::RETRIES, |totals| totals.corrections, DRIFT_CORRECTION_STEP),
+        let rates = [
+            (words::ABANDONED, [now.abandoned, before.abandoned], DRIFT_ABANDON_STEP),
+            (words::RETRIES, [now.corrections, before.corrections], DRIFT_CORRECTION_STEP),
         ];
-        let worse = rates.into_iter().filter_map(|(what, count, step)| {
-            let [now, before] = [(count(&now), now.ended), (count(&before), before.ended)];
+        let worse = rates.into_iter().filter_map(|(what, [newest, earlier], step)| {
+            let [now, before] = [(newest, now.ended), (earlier, before.ended)];
             let per_task = |(number, tasks): (u64, u64)| number as f64 / tasks as f64;
             (per_task(now) - per_task(before) >= step).then(|| words::drift(what, now, before))
         });

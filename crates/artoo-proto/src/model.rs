@@ -109,7 +109,7 @@ pub struct Prompt {
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum RoleContext {
     /// Material of the perceiver.
-    Perceive(PerceiveContext),
+    Perceive(Box<PerceiveContext>),
     /// Material of the planner.
     Plan(Box<PlanContext>),
     /// Material of an executor.

@@ -136,7 +136,13 @@ fn stage(effect: &EffectKind, by: Role, intent: Option<&str>, replans: u32) -> O
             Role::Planner => texts::PLANNING.to_owned(),
             Role::AgentValidator => about(texts::CHECKING_STEP),
             Role::MetaValidator => texts::CHECKING_ALL.to_owned(),
-            _ => about(texts::STEP),
+            Role::Executor
+            | Role::Dispatcher
+            | Role::Memory
+            | Role::Auditor
+            | Role::Solver
+            | Role::Operator
+            | Role::Runtime => about(texts::STEP),
         },
         EffectKind::Tool { tool } => texts::using(tool),
         EffectKind::Checks { .. } => texts::CHECKING.to_owned(),

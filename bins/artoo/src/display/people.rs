@@ -189,10 +189,10 @@ mod tests {
             )
         };
         assert_eq!(
-            shown(&people(false), &[details.clone()]),
+            shown(&people(false), std::slice::from_ref(&details)),
             ["   size  changed      name", "48.0 kB  15 May 2024  a b.pdf", "7 bytes  15 May 2024  ~/c.pdf",]
         );
-        assert_eq!(shown(&people(true), &[details.clone()]), [details.text.trim_end()]);
+        assert_eq!(shown(&people(true), std::slice::from_ref(&details)), [details.text.trim_end()]);
         let other = Answer { text: "48000\tno time".to_owned(), ..details };
         assert_eq!(shown(&people(false), &[other]), ["48000\tno time"], "lines without the columns stay exact");
     }
@@ -203,8 +203,8 @@ mod tests {
         let one = count("count the files in the folder /home/ada/work", "12345\n");
         let none = Answer::text("list the files in /home/ada", "");
         let lines = Answer::text("show a.txt", "a\nb");
-        assert_eq!(shown(&people(false), &[one.clone()]), ["12,345"]);
-        assert_eq!(shown(&people(false), &[none.clone()]), ["none"]);
+        assert_eq!(shown(&people(false), std::slice::from_ref(&one)), ["12,345"]);
+        assert_eq!(shown(&people(false), std::slice::from_ref(&none)), ["none"]);
         assert_eq!(
             shown(&people(false), &[one, none, lines]),
             ["count the files in the folder ~/work: 12,345", "list the files in ~: none", "show a.txt:", "a\nb",]

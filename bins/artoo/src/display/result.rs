@@ -118,10 +118,12 @@ impl Shown<'_> {
             }
             Ending::Abandon { reason, .. } => {
                 let by_person = result.denied.iter().any(|action| action.by_person);
-                Line::warning(match reason {
-                    AbandonReason::ConsentNeeded if by_person => texts::said_no(has_changed),
-                    AbandonReason::Cancelled => texts::cancelled(has_changed),
-                    _ => self.people.sentence(&texts::failed(&escape::one_line(&result.summary))),
+                Line::warning(if by_person && matches!(reason, AbandonReason::ConsentNeeded) {
+                    texts::said_no(has_changed)
+                } else if matches!(reason, AbandonReason::Cancelled) {
+                    texts::cancelled(has_changed)
+                } else {
+                    self.people.sentence(&texts::failed(&escape::one_line(&result.summary)))
                 })
             }
         }

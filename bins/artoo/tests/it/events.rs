@@ -63,6 +63,13 @@ fn a_run_is_told_from_the_schema_to_the_result() {
     assert_eq!(audit["report"]["boundary_violations"], json!([]), "{audit}");
     assert_eq!(audit["report"]["anomalies"], json!([]), "{audit}");
     let last = &lines[lines.len() - 1];
+    assert_eq!(last["result"]["task_id"], lines[1]["task_id"]);
+    check_last(last);
+}
+
+/// The fields of the last line and of its result.
+#[track_caller]
+fn check_last(last: &Value) {
     assert_eq!(
         names(last),
         [
@@ -107,7 +114,6 @@ fn a_run_is_told_from_the_schema_to_the_result() {
     assert_eq!((&result["directive"], &result["basis"]), (&json!("accept"), &json!("checked")));
     assert_eq!((&result["output"], &last["problems"]), (&json!("13"), &json!([])));
     assert_eq!(names(&result["loss"]), ["D", "L", "Omega", "P"]);
-    assert_eq!(result["task_id"], lines[1]["task_id"]);
 }
 
 #[doc = "holds: law 1.13"]

@@ -92,7 +92,7 @@ pub(crate) fn request(prompt: Prompt, schema: Value, max_tokens: u32) -> ModelRe
         role: Role::Perceiver,
         task_id: serde_json::from_value(json!("reply-3f1b2c4d-0000-4000-8000-000000000000")).unwrap(),
         subtask_id: None,
-        context: RoleContext::Perceive(context),
+        context: RoleContext::Perceive(Box::new(context)),
         prompt,
         schema_name: "reply".to_owned(),
         schema,

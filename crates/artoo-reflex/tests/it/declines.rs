@@ -33,7 +33,7 @@ fn ask(words: &str) -> Result<String, Abstention> {
         environment: in_home(),
         now: now(),
     };
-    match respond(&RoleContext::Perceive(context), &home()) {
+    match respond(&RoleContext::Perceive(Box::new(context)), &home()) {
         ReplyBody::Json { value } => Ok(value["intent"].as_str().unwrap().replace("/home/ada", "~")),
         ReplyBody::Abstain { abstention } => Err(abstention),
         other => panic!("{words}: {other:?}"),

@@ -11,7 +11,7 @@ use artoo_reflex::testing::MemoryFileSystem;
 use artoo_reflex::{respond, verify};
 
 fn perceive(words: &str) -> ReplyBody {
-    let context = RoleContext::Perceive(PerceiveContext {
+    let context = RoleContext::Perceive(Box::new(PerceiveContext {
         raw_input: words.to_owned(),
         session: Vec::new(),
         material: None,
@@ -19,7 +19,7 @@ fn perceive(words: &str) -> ReplyBody {
         may_ask: false,
         environment: environment(),
         now: now(),
-    });
+    }));
     respond(&context, &MemoryFileSystem::default())
 }
 

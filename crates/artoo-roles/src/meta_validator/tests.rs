@@ -386,7 +386,7 @@ fn answers_are_the_outputs_of_the_steps_that_answer() {
             entry.answers = answers;
         }
         let outcomes = (1_u32..=3).map(|number| {
-            let call = ToolCall { truncated, kept: kept.clone(), ..look(number.into(), "12\n") };
+            let call = ToolCall { truncated, kept: kept.clone(), ..look(number, "12\n") };
             outcome(number.into(), true, "12\n", vec![call])
         });
         let effects = arrive(&mut bench, plan, outcomes.collect());

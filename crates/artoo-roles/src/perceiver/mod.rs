@@ -136,7 +136,7 @@ impl Perceiver {
                 task_id: self.request.task_id.clone(),
                 subtask_id: None,
                 prompt: prompt::render(&context),
-                context: RoleContext::Perceive(context),
+                context: RoleContext::Perceive(Box::new(context)),
                 schema_name: "task_spec".to_owned(),
                 schema: prompt::schema(),
                 max_tokens: REPLY_TOKENS,

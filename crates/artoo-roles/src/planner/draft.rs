@@ -117,7 +117,7 @@ pub(super) fn mark_answers(subtasks: &mut [PlannedSubtask], meets: &[Vec<u32>], 
     let of_last = subtasks.iter().zip(meets).filter(|(subtask, _)| Some(subtask.sequence) == last);
     let met: BTreeSet<u32> = of_last.flat_map(|(_, meets)| meets.iter().copied()).collect();
     let is_said = meets.iter().any(|meets| !meets.is_empty());
-    let asks = |clause: &&Clause| !clause.unread.as_ref().is_some_and(|unread| unread.state == CoverageState::Courtesy);
+    let asks = |clause: &&Clause| clause.unread.as_ref().is_none_or(|unread| unread.state != CoverageState::Courtesy);
     let all_count = !is_said && reading.clauses.iter().filter(asks).count() > 1;
     for (subtask, meets) in subtasks.iter_mut().zip(meets) {
         let answers = all_count || Some(subtask.sequence) == last || meets.iter().any(|part| !met.contains(part));

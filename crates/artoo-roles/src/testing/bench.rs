@@ -380,7 +380,7 @@ pub fn perceive_request() -> ModelRequest {
         role: Role::Perceiver,
         task_id: task_id(),
         subtask_id: None,
-        context: RoleContext::Perceive(context),
+        context: RoleContext::Perceive(Box::new(context)),
         prompt: Prompt { system: "system".to_owned(), user: "user".to_owned() },
         schema_name: "count".to_owned(),
         schema: json!({}),
