@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use artoo_bus::TapEvent;
-use artoo_proto::{AbandonReason, AuditReport, Ending, FinalResult, PerceptionFailure, SessionTurn, TaskId};
+use artoo_proto::{AbandonReason, AuditReport, Ending, FinalResult, Offer, PerceptionFailure, SessionTurn, TaskId};
 use artoo_roles::runtime::{CloseReport, Progress, System, TaskHandle, TaskOutcome, TaskRequest};
 use artoo_tools::EvidenceStore;
 use tokio::time::{MissedTickBehavior, interval};
@@ -22,7 +22,7 @@ use crate::model::Models;
 use crate::settings::Settings;
 use crate::signals::{Signals, exit_now};
 use crate::spending::Spending;
-use crate::terminal::Terminal;
+use crate::terminal::{self, Terminal};
 use crate::{texts, undo};
 
 /// Interval between two updates of the moving line, and between two looks at fallbacks and waits.
@@ -59,6 +59,11 @@ pub(crate) async fn run(settings: &Settings, models: Models, asked: Asked, scree
         screen.json(&json::result(&performed, exit, &close));
     } else {
         screen.tell(&noted(&notes));
+        let mut close = close;
+        // What made a task fail is told already; only a broken rule of the message bus is told besides.
+        if matches!(performed.outcome.result.ending, Ending::Abandon { .. }) && !settings.verbose {
+            close.report = close.report.filter(|report| !report.boundary_violations.is_empty());
+        }
         screen.tell(&closing(&close, settings.verbose));
     }
     Ok(exit)
@@ -66,9 +71,7 @@ pub(crate) async fn run(settings: &Settings, models: Models, asked: Asked, scree
 
 /// The request that the embedded parser offers in place of a declined one, if the user at the terminal wants it.
 pub(crate) async fn offered(result: &FinalResult, settings: &Settings, screen: &Screen) -> Option<String> {
-    let Ending::Abandon { reason: AbandonReason::NotUnderstood { failure }, .. } = &result.ending else { return None };
-    let PerceptionFailure::Abstained { abstention } = failure else { return None };
-    let offer = abstention.offer.as_ref().filter(|_| !settings.json)?;
+    let offer = offer(result).filter(|_| !settings.json)?;
     let people = People::of(&settings.environment, settings.exact);
     let lines = [
         Line::plain(format!("  {}", texts::offer(&offer.request))),
@@ -76,6 +79,13 @@ pub(crate) async fn offered(result: &FinalResult, settings: &Settings, screen: &
     ];
     let person = Terminal::detect(screen)?;
     person.wants(&lines).await.then(|| offer.request.clone())
+}
+
+/// The request that the embedded parser offers in place of a declined one.
+fn offer(result: &FinalResult) -> Option<&Offer> {
+    let Ending::Abandon { reason: AbandonReason::NotUnderstood { failure }, .. } = &result.ending else { return None };
+    let PerceptionFailure::Abstained { abstention } = failure else { return None };
+    abstention.offer.as_deref()
 }
 
 /// Starts the runtime that runs tasks; questions go to the terminal if there is one, otherwise they are denied.
@@ -116,7 +126,7 @@ pub(crate) async fn perform(
         spending,
         system,
     };
-    let words = request.words.clone();
+    let (words, with_material) = (request.words.clone(), request.material.is_some());
     let mut handle = system.run_with(request);
     watcher.started(settings, handle.task_id().as_str(), &words);
     watcher.expects(expected.as_ref());
@@ -131,6 +141,7 @@ pub(crate) async fn perform(
         cost: spending.cost(task_id, expected.as_ref().map(Estimate::beside)),
         costs: spending.lines(task_id),
         questions: screen.take_questions(),
+        with_material,
         undo: undo::store(settings).find(task_id.as_str()).ok(),
         outcome,
     };
@@ -157,6 +168,10 @@ fn show(ended: &EndedTask, settings: &Settings, screen: &Screen) -> Result<(), F
     match ended.outcome.result.coverage.as_ref().and_then(coverage::first_gap) {
         // One line keeps it quiet, and still says what to look at.
         Some(gap) if screen.is_quiet() => screen.insist(&[Line::warning(gap)]),
+        // The line that says how to ask instead is left out where artoo asks about it.
+        _ if offer(&ended.outcome.result).is_some() && terminal::is_there() => {
+            screen.tell(shown.support().get(..1).unwrap_or_default());
+        }
         _ => screen.tell(&shown.support()),
     }
     if settings.verbose {

@@ -33,6 +33,9 @@ pub(crate) const JUDGED: &str = "≈ The model's answer. artoo could not check i
 
 pub(crate) const WORDS_ONLY: &str = "≈ The model's own words. Nothing on this machine was read or changed.";
 
+pub(crate) const WORDS_ON_MATERIAL: &str =
+    "≈ The model's own words about the text you gave. artoo could not check them.";
+
 /// The verdict on a result with unmet criteria, some of which are named.
 pub(crate) fn partly(unmet: usize, named: &[String]) -> String {
     let (points, verb) = (units::count(unmet as u64, "point", "points"), if unmet == 1 { "is" } else { "are" });

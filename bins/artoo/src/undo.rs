@@ -53,7 +53,7 @@ pub(crate) fn run(asked: &UndoOptions, settings: &Settings, screen: &Screen) -> 
         None => store.last()?,
     };
     let Some(entry) = entry else {
-        let line = Line::plain("nothing to undo: no task has changed anything that is not back already");
+        let line = Line::plain("There is nothing to undo.");
         screen.report(settings.json, SCHEMA, json!({"undone": false, "entry": null, "items": []}), &[line]);
         return Ok(Exit::NotAchieved);
     };

@@ -96,6 +96,8 @@ pub(crate) struct EndedTask {
     /// The cost by role and model.
     pub(crate) costs: Vec<Line>,
     pub(crate) questions: Questions,
+    /// Whether text on standard input came with the request.
+    pub(crate) with_material: bool,
     /// The task's entry in the undo journal; `None` if there is none or it can't be read.
     pub(crate) undo: Option<Entry>,
 }
@@ -108,6 +110,7 @@ impl EndedTask {
             usage: &self.outcome.usage,
             undo: self.undo.as_ref(),
             questions: self.questions,
+            with_material: self.with_material,
             cost: self.cost.clone(),
             saved: None,
             people,

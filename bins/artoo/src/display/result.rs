@@ -11,7 +11,7 @@ use artoo_proto::{
 use artoo_tools::undo::Entry;
 
 use super::people::People;
-use super::{Line, QUOTE, Style, coverage, quoted_briefly};
+use super::{Line, QUOTE, Style, capitalised, coverage, quoted_briefly};
 use crate::texts;
 
 /// Maximum length of the evidence shown with a criterion, in characters.
@@ -41,6 +41,8 @@ pub(crate) struct Shown<'a> {
     /// The task's entry in the undo journal, if it changed anything.
     pub(crate) undo: Option<&'a Entry>,
     pub(crate) questions: Questions,
+    /// Whether text on standard input came with the request.
+    pub(crate) with_material: bool,
     /// The cost of the model calls, if there were any.
     pub(crate) cost: Option<String>,
     /// Where the answer was written to, if not to standard output.
@@ -53,7 +55,12 @@ impl Shown<'_> {
     pub(crate) fn answers(&self) -> Vec<Answer> {
         match &self.result.ending {
             Ending::Abandon { .. } => Vec::new(),
-            Ending::Accept { .. } if !self.result.answers.is_empty() => self.result.answers.clone(),
+            Ending::Accept { .. } if !self.result.answers.is_empty() => {
+                // A step of a model that printed nothing has no answer; a list that code made has none in it.
+                let by_code = self.usage.is_empty();
+                let is_told = |answer: &&Answer| by_code || !answer.text.trim().is_empty();
+                self.result.answers.iter().filter(is_told).cloned().collect()
+            }
             Ending::Accept { .. } | Ending::Success { .. } if self.result.output.trim().is_empty() => Vec::new(),
             Ending::Accept { .. } | Ending::Success { .. } => vec![Answer::text("", self.result.output.as_str())],
         }
@@ -108,7 +115,9 @@ impl Shown<'_> {
                 Line::warning(texts::mixed(shown, parts.len()))
             }
             Ending::Accept { basis: Basis::Judged } => Line::warning(texts::JUDGED),
-            Ending::Accept { basis: Basis::WordsOnly } => Line::warning(texts::WORDS_ONLY),
+            Ending::Accept { basis: Basis::WordsOnly } => {
+                Line::warning(if self.with_material { texts::WORDS_ON_MATERIAL } else { texts::WORDS_ONLY })
+            }
             Ending::Success { unmet } => {
                 let claim = |report: &CriterionReport| {
                     format!("“{}”", escape::shorten(&escape::one_line(&report.claim), UNMET_CHARS))
@@ -148,8 +157,9 @@ impl Shown<'_> {
         if let Ending::Accept { .. } = &result.ending {
             return self.assumed().map(|assumed| Line::faint(format!("  {}", texts::assumed(&assumed))));
         }
-        let step = result.next_steps.first()?;
-        Some(Line::plain(format!("  {}", self.people.sentence(&escape::one_line(step)))))
+        let step = escape::one_line(result.next_steps.first()?);
+        let step = if step.starts_with("artoo") { step } else { capitalised(&step) };
+        Some(Line::plain(format!("  {}", self.people.sentence(&step))))
     }
 
     /// The request as code read it, with the assumptions; the assumptions alone if code read nothing.
@@ -200,7 +210,8 @@ impl Shown<'_> {
         }
         let of_undo = self.undo.into_iter().flat_map(undoable).filter(|line| line.style == Style::Warning);
         lines.extend(of_undo.map(|line| Line::warning(format!("  {}", line.text))));
-        if let Ending::Abandon { .. } | Ending::Success { .. } = &result.ending {
+        let is_denied = is_consent && result.denied.iter().any(|action| action.by_person);
+        if matches!(&result.ending, Ending::Abandon { .. } | Ending::Success { .. }) && !is_denied {
             lines.extend(self.unverified());
         }
         lines.extend(self.said_beside());

@@ -21,8 +21,8 @@ use crate::display::{Line, quoted};
 /// Maximum length of an answer that the user types, in bytes.
 const ANSWER_MAX_BYTES: usize = 4_096;
 
-/// Delay before a question to the user, so that earlier events are shown first.
-const SETTLE: Duration = Duration::from_millis(20);
+/// Delay before a question to the user in which no other question came up, so that parallel ones are asked together.
+const SETTLE: Duration = Duration::from_millis(60);
 
 /// Interval at which standard input is checked for an answer.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -60,8 +60,11 @@ impl Terminal {
     async fn begin(&self) -> Conversation<'_> {
         // Parallel subtasks may ask at once.
         let turn = self.screen.turn().await;
-        // Events that led to the question must be shown before it.
-        tokio::time::sleep(SETTLE).await;
+        // Events that led to the question must be shown before it, and calls of parallel steps are asked about together.
+        let mut known = usize::MAX;
+        while std::mem::replace(&mut known, self.waiting().len()) != known {
+            tokio::time::sleep(SETTLE).await;
+        }
         Conversation { screen: &self.screen, is_open: false, _turn: turn }
     }
 }

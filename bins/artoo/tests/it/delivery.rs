@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::Write;
 use std::process::Stdio;
+use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -156,6 +157,7 @@ fn calls_of_one_kind_are_asked_about_once() {
         let names = ["a.txt", "b.txt", "c.txt"];
         names.iter().for_each(|name| drop(world.file(name, "x\n")));
         let request = "delete ~/a.txt, ~/b.txt and ~/c.txt";
+        let all_ask = Barrier::new(names.len());
         let server = Server::start(move |asked| match asked.schema.as_str() {
             "task_spec" => understood(request),
             "plan" => Reply::Json(json!({
@@ -167,6 +169,7 @@ fn calls_of_one_kind_are_asked_about_once() {
             })),
             "execution" => {
                 let name = names.into_iter().find(|name| asked.user.contains(&format!("delete {name}"))).unwrap();
+                all_ask.wait();
                 call("files", &json!({"act": "delete", "paths": [format!("~/{name}")]}))
             }
             _ => all_pass(asked),

@@ -305,11 +305,21 @@ fn summary(ending: &Ending, spec: Option<&TaskSpec>, coverage: Option<&Coverage>
             let criteria = units::count(unmet.len() as u64, "criterion", "criteria");
             format!("delivered, with {criteria} unmet{open}: {intent}")
         }
+        Ending::Abandon { reason: AbandonReason::NoPlan { .. }, unmet } if !failed(unmet).is_empty() => {
+            let reason = format!("Every way I tried failed: {}", escape::one_line(failed(unmet)));
+            escape::shorten(&reason, SUMMARY_CHARS)
+        }
         Ending::Abandon { reason, .. } => {
             let reason = escape::one_line(&reason_words(reason));
             escape::shorten(&capitalised(&reason), SUMMARY_CHARS)
         }
     }
+}
+
+/// What was found for the first unmet criterion that was decided; empty if there is none.
+fn failed(unmet: &[CriterionReport]) -> &str {
+    let is_decided = |report: &&CriterionReport| !report.evidence.starts_with("not ");
+    unmet.iter().find(is_decided).map(|report| report.evidence.as_str()).unwrap_or_default()
 }
 
 /// The text with its first letter in upper case.

@@ -228,6 +228,10 @@ impl System {
     /// Passes a completion to the role that started the effect; one that is not awaited is ignored.
     fn completed(&mut self, now: Now, effect_id: EffectId, completion: Completion) {
         let Some(origin) = self.awaited.remove(&effect_id) else {
+            // A task can be declined before code has read its request; the reading is of no use then.
+            if matches!(completion, Completion::Read(_)) {
+                return;
+            }
             let detail = format!("{} of {effect_id}, which nobody awaits", completion.describe());
             return self.ignore(now, Address::of(Role::Runtime, None, None), &detail);
         };

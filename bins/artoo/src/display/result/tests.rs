@@ -31,7 +31,7 @@ fn usage() -> BTreeMap<Role, Usage> {
 fn check(result: &FinalResult, usage: &BTreeMap<Role, Usage>, see: impl FnOnce(Shown<'_>)) {
     let people = people();
     let questions = Questions::default();
-    see(Shown { result, usage, undo: None, questions, cost: None, saved: None, people: &people });
+    see(Shown { result, usage, undo: None, questions, with_material: false, cost: None, saved: None, people: &people });
 }
 
 fn report(mark: CriterionMark) -> CriterionReport {
@@ -123,7 +123,16 @@ fn an_ordinary_result_has_at_most_three_lines() {
             ..result_with(ending.clone())
         };
         let (undo, cost) = (Some(&entry), Some("5 model calls".to_owned()));
-        let shown = Shown { result: &result, usage: &usage(), undo, questions, cost, saved: None, people: &people };
+        let shown = Shown {
+            result: &result,
+            usage: &usage(),
+            undo,
+            questions,
+            with_material: false,
+            cost,
+            saved: None,
+            people: &people,
+        };
         let lines = shown.support();
         assert_eq!(lines.len(), 3, "{ending:?}: {lines:?}");
         assert_eq!(lines[2].text, "  artoo undo reverts this · 2 questions asked, approved · 5 model calls");
@@ -141,7 +150,7 @@ fn nothing_unverified_passes_for_a_checked_answer() {
         (Ending::Success { unmet: unmet.clone() }, "◐ Partly done: 1 point is not met: “the file is there”."),
         (
             Ending::Abandon { reason: AbandonReason::MaxReplans, unmet: unmet.clone() },
-            "✗ I tried four plans, and none of them did it.\n  ask again\n",
+            "✗ I tried four plans, and none of them did it.\n  Ask again\n",
         ),
         (Ending::Abandon { reason: AbandonReason::ConsentNeeded, unmet }, "✗ I tried four plans"),
     ] {
@@ -178,7 +187,7 @@ fn a_denial_ends_in_one_line() {
     check(&denied(false), &BTreeMap::new(), |shown| {
         assert_eq!(
             text(&shown.support()),
-            "✗ This needs your approval, which was not given.\n  run it in a terminal\n  \
+            "✗ This needs your approval, which was not given.\n  Run it in a terminal\n  \
              Not allowed, so not done: shell: rm x (no terminal)\n"
         );
     });

@@ -1,16 +1,12 @@
 //! Sessions with a language model that follows a script.
 
-use std::thread;
-use std::time::Duration;
+use std::sync::{Barrier, LazyLock};
 
 use serde_json::{Value, json};
 
 use super::Session;
 use super::plain::HOME;
 use crate::server::{Asked, Reply, call, first_call, one_step, pass, prose, said, understood};
-
-/// Time after which the first question about a folder is open.
-const BEFORE_DELETING: Duration = Duration::from_millis(800);
 
 const fn with(
     name: &'static str,
@@ -41,11 +37,7 @@ pub(super) const SESSIONS: &[Session] = &[
     with("29-liar", &["$ artoo \"create the file ~/artoo_workspace/hello.txt that says hello\""], &[9], liar),
     with(
         "30-three-calls",
-        &[
-            "$ artoo \"make the folder Papers/Old and delete Papers/draft.tmp, Papers/letters/old.tmp and Downloads/setup.exe\"",
-            "? …y",
-            "? y",
-        ],
+        &["$ artoo \"delete Papers/draft.tmp, Papers/letters/old.tmp and Downloads/setup.exe\"", "? y"],
         &[0],
         three,
     ),
@@ -167,27 +159,21 @@ fn liar(asked: &Asked) -> Reply {
     })
 }
 
-/// Makes a folder, and while the question about that is open three files are to be deleted.
+/// Has three files deleted by steps that ask at the same time.
 fn three(asked: &Asked) -> Reply {
     const FILES: [&str; 3] = ["Papers/draft.tmp", "Papers/letters/old.tmp", "Downloads/setup.exe"];
-    let step = |intent: String| {
-        json!({"intent": intent, "context": "", "sequence": 1, "tools": ["files"],
+    static ALL_ASK: LazyLock<Barrier> = LazyLock::new(|| Barrier::new(FILES.len()));
+    let step = |path: &str| {
+        json!({"intent": format!("delete {path} now"), "context": "", "sequence": 1, "tools": ["files"],
                "success_criteria": [prose("it is done")]})
     };
-    let deletion = FILES.into_iter().find(|path| asked.user.contains(&format!("delete {path} now")));
     match asked.schema.as_str() {
-        "plan" => {
-            let deletions = FILES.into_iter().map(|path| step(format!("delete {path} now")));
-            let steps: Vec<Value> = [step("make the folder".to_owned())].into_iter().chain(deletions).collect();
-            Reply::Json(json!({"task_criteria": [prose("all is done")], "subtasks": steps}))
+        "plan" => Reply::Json(json!({"task_criteria": [prose("all is done")], "subtasks": FILES.map(step)})),
+        "execution" => {
+            let path = FILES.into_iter().find(|path| asked.user.contains(&format!("delete {path} now"))).unwrap();
+            ALL_ASK.wait();
+            call("files", &json!({"act": "delete", "paths": [format!("~/{path}")]}))
         }
-        "execution" => match deletion {
-            Some(path) => {
-                thread::sleep(BEFORE_DELETING);
-                call("files", &json!({"act": "delete", "paths": [format!("~/{path}")]}))
-            }
-            None => call("files", &json!({"act": "create_folder", "to": "~/Papers/Old"})),
-        },
         _ => script(asked, &[], &prose("all is done"), || Reply::Silence),
     }
 }
