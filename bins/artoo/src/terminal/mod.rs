@@ -134,8 +134,9 @@ impl Operator for Terminal {
         let scope = match given.try_recv() {
             Ok(scope) => scope,
             Err(_) => {
-                let alike: Vec<Waiting> =
+                let mut alike: Vec<Waiting> =
                     self.waiting().extract_if(.., |other| consent::is_alike(&other.request, request)).collect();
+                alike.sort_by(|one, other| one.request.shown.cmp(&other.request.shown));
                 let requests: Vec<&ConsentRequest> = alike.iter().map(|waiting| &waiting.request).collect();
                 let scope = consent::ask(&mut talk, &requests).await;
                 self.screen.count_question(scope.is_none());

@@ -165,15 +165,17 @@ fn three(asked: &Asked) -> Reply {
     static ALL_ASK: LazyLock<Barrier> = LazyLock::new(|| Barrier::new(FILES.len()));
     let step = |path: &str| {
         json!({"intent": format!("delete {path} now"), "context": "", "sequence": 1, "tools": ["files"],
-               "success_criteria": [prose("it is done")]})
+               "success_criteria": [prose(&format!("{path} is gone"))]})
     };
     match asked.schema.as_str() {
-        "plan" => Reply::Json(json!({"task_criteria": [prose("all is done")], "subtasks": FILES.map(step)})),
+        "plan" => {
+            Reply::Json(json!({"task_criteria": [prose("the three files are gone")], "subtasks": FILES.map(step)}))
+        }
         "execution" => {
             let path = FILES.into_iter().find(|path| asked.user.contains(&format!("delete {path} now"))).unwrap();
             ALL_ASK.wait();
             call("files", &json!({"act": "delete", "paths": [format!("~/{path}")]}))
         }
-        _ => script(asked, &[], &prose("all is done"), || Reply::Silence),
+        _ => script(asked, &[], &prose("the three files are gone"), || Reply::Silence),
     }
 }

@@ -88,11 +88,12 @@ pub(super) const SESSIONS: &[Session] = &[
         &[
             "$ artoo",
             "> list the pdf files in ~/Papers",
+            "> the second one",
+            "> list the pdf files in ~/Papers",
             "> which of them is the largest",
             "> and the smallest",
             "> again",
             "> list the tmp files in ~/Papers",
-            "> the second one",
             "> which of them is the largest",
             "> delete it",
             "? y",
