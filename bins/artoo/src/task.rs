@@ -7,6 +7,7 @@ use artoo_bus::TapEvent;
 use artoo_proto::{AbandonReason, AuditReport, Ending, FinalResult, Offer, PerceptionFailure, SessionTurn, TaskId};
 use artoo_roles::runtime::{CloseReport, Progress, System, TaskHandle, TaskOutcome, TaskRequest};
 use artoo_tools::EvidenceStore;
+use artoo_tools::undo::UndoError;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::audit;
@@ -136,13 +137,15 @@ pub(crate) async fn perform(
     drop(screen.turn().await);
     spending.learn(&outcome.result);
     let task_id = &outcome.result.task_id;
+    let entry = undo::store(settings).find(task_id.as_str());
     let ended = EndedTask {
         spending: spending.json(task_id, expected.as_ref().map(Estimate::json)),
         cost: spending.cost(task_id, expected.as_ref().map(Estimate::beside)),
         costs: spending.lines(task_id),
         questions: screen.take_questions(),
         with_material,
-        undo: undo::store(settings).find(task_id.as_str()).ok(),
+        is_journal_read: matches!(&entry, Ok(_) | Err(UndoError::Unknown { .. })),
+        undo: entry.ok(),
         outcome,
     };
     if !settings.json {

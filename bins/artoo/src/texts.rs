@@ -11,7 +11,7 @@ pub(crate) const MARKS: [char; 14] = ['✓', '✔', '☑', '✅', '≈', '≃', 
 /// The verdict on a result that code verified.
 pub(crate) fn checked(by_required: bool, has_changed: bool, by_model: bool) -> &'static str {
     match (by_required, has_changed, by_model) {
-        (true, ..) => "✓ Checked: your own checks passed, and nothing else was changed.",
+        (true, ..) => "✓ Checked: your own checks passed.",
         (false, true, _) => "✓ Done. artoo looked again: this was changed, and nothing else.",
         (false, false, true) => "✓ Checked: recorded facts show every part of the request.",
         (false, false, false) => "✓ Checked: artoo found the same in a second way.",
@@ -52,16 +52,17 @@ pub(crate) fn failed(summary: &str) -> String {
     format!("✗ {summary}{full_stop}")
 }
 
-pub(crate) fn said_no(has_changed: bool) -> String {
-    let rest =
-        if has_changed { "What was changed before that stays; artoo undo reverts it." } else { "Nothing was changed." };
-    format!("✗ You said no. {rest}")
-}
+pub(crate) const SAID_NO: &str = "✗ You said no.";
 
-pub(crate) fn cancelled(has_changed: bool) -> String {
-    let rest =
-        if has_changed { "What was changed before that stays; artoo undo reverts it." } else { "Nothing was changed." };
-    format!("✗ Cancelled. {rest}")
+pub(crate) const CANCELLED: &str = "✗ Cancelled.";
+
+/// What a verdict that does not speak of changes adds about them; empty if it is not known whether there are any.
+pub(crate) fn changes(has_changed: Option<bool>) -> &'static str {
+    match has_changed {
+        Some(true) => " What was changed before that stays; artoo undo reverts it.",
+        Some(false) => " Nothing was changed.",
+        None => "",
+    }
 }
 
 // The second line.

@@ -64,11 +64,12 @@ fn state(state: CoverageState) -> &'static str {
 }
 
 /// One line with the first words that no fact shows, how many parts are like that, and how to say it; `None` if there
-/// are none but parts that are a matter of judgement.
+/// are none. What is a matter of judgement comes last.
 pub(crate) fn first_gap(coverage: &Coverage) -> Option<String> {
-    use CoverageState as S;
-    let is_gap = |row: &&Covered| !matches!(row.state, S::Shown | S::Courtesy | S::Judged | S::Words);
-    let gaps: Vec<&Covered> = coverage.deciding().filter(is_gap).collect();
+    let is_judged = |row: &&Covered| matches!(row.state, CoverageState::Judged | CoverageState::Words);
+    let is_gap = |row: &&Covered| !matches!(row.state, CoverageState::Shown | CoverageState::Courtesy);
+    let mut gaps: Vec<&Covered> = coverage.deciding().filter(is_gap).collect();
+    gaps.sort_by_key(is_judged);
     let first = gaps.first()?;
     let words = escape::shorten(&escape::one_line(first.words.trim()), WORDS_CHARS);
     let more = match gaps.len() - 1 {
@@ -76,7 +77,8 @@ pub(crate) fn first_gap(coverage: &Coverage) -> Option<String> {
         more => format!(" and {}", units::count(more as u64, "more part", "more parts")),
     };
     let why = escape::shorten(&escape::one_line(&first.why), WHY_CHARS);
-    Some(format!("{}: “{words}”{more} ({why})", capitalised(state(first.state))))
+    let state = if is_judged(first) { "not checked" } else { state(first.state) };
+    Some(format!("{}: “{words}”{more} ({why})", capitalised(state)))
 }
 
 /// The readings that a yes confirms, for a question.

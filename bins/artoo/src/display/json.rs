@@ -100,6 +100,8 @@ pub(crate) struct EndedTask {
     pub(crate) with_material: bool,
     /// The task's entry in the undo journal; `None` if there is none or it can't be read.
     pub(crate) undo: Option<Entry>,
+    /// Whether the undo journal could be read.
+    pub(crate) is_journal_read: bool,
 }
 
 impl EndedTask {
@@ -109,6 +111,7 @@ impl EndedTask {
             result: &self.outcome.result,
             usage: &self.outcome.usage,
             undo: self.undo.as_ref(),
+            is_journal_read: self.is_journal_read,
             questions: self.questions,
             with_material: self.with_material,
             cost: self.cost.clone(),

@@ -40,6 +40,8 @@ pub(crate) struct Shown<'a> {
     pub(crate) usage: &'a BTreeMap<Role, Usage>,
     /// The task's entry in the undo journal, if it changed anything.
     pub(crate) undo: Option<&'a Entry>,
+    /// Whether the undo journal could be read.
+    pub(crate) is_journal_read: bool,
     pub(crate) questions: Questions,
     /// Whether text on standard input came with the request.
     pub(crate) with_material: bool,
@@ -96,25 +98,34 @@ impl Shown<'_> {
         lines
     }
 
-    /// Whether the task changed anything, on the disk or elsewhere.
-    fn has_changed(&self) -> bool {
-        self.undo.is_some_and(|entry| entry.changes > 0 || !entry.not_undoable.is_empty())
+    /// Whether the task changed anything; `None` if that is not known. Without an approval, a task changes nothing that
+    /// the undo journal does not hold.
+    fn has_changed(&self) -> Option<bool> {
+        let is_approved = self.questions.asked > self.questions.denied;
+        match self.undo {
+            Some(entry) if entry.changes > 0 || !entry.not_undoable.is_empty() => Some(true),
+            None if self.is_journal_read && !is_approved => Some(false),
+            Some(_) | None => None,
+        }
     }
 
-    /// The verdict in one line: what vouches for the answer, or why there is none.
+    /// The verdict in one line: what vouches for the answer, or why there is none, and whether anything was changed.
     fn verdict(&self) -> Line {
         let (result, has_changed) = (self.result, self.has_changed());
+        let unchanged = texts::changes(has_changed.filter(|has_changed| !has_changed));
+        let with = |text: &str, changes: &str| format!("{text}{changes}");
         match &result.ending {
             Ending::Accept { basis: Basis::Checked } => {
                 let by_required = result.coverage.as_ref().is_some_and(|coverage| coverage.by_required);
-                Line::good(texts::checked(by_required, has_changed, !self.usage.is_empty()))
+                let text = texts::checked(by_required, has_changed == Some(true), !self.usage.is_empty());
+                Line::good(with(text, unchanged))
             }
             Ending::Accept { basis: Basis::Mixed } => {
                 let parts: Vec<&Covered> = result.coverage.iter().flat_map(Coverage::deciding).collect();
                 let shown = parts.iter().filter(|row| row.state == CoverageState::Shown).count();
-                Line::warning(texts::mixed(shown, parts.len()))
+                Line::warning(with(&texts::mixed(shown, parts.len()), unchanged))
             }
-            Ending::Accept { basis: Basis::Judged } => Line::warning(texts::JUDGED),
+            Ending::Accept { basis: Basis::Judged } => Line::warning(with(texts::JUDGED, unchanged)),
             Ending::Accept { basis: Basis::WordsOnly } => {
                 Line::warning(if self.with_material { texts::WORDS_ON_MATERIAL } else { texts::WORDS_ONLY })
             }
@@ -123,17 +134,18 @@ impl Shown<'_> {
                     format!("“{}”", escape::shorten(&escape::one_line(&report.claim), UNMET_CHARS))
                 };
                 let named: Vec<String> = unmet.iter().take(UNMET_SHOWN).map(claim).collect();
-                Line::warning(texts::partly(unmet.len(), &named))
+                Line::warning(with(&texts::partly(unmet.len(), &named), unchanged))
             }
             Ending::Abandon { reason, .. } => {
                 let by_person = result.denied.iter().any(|action| action.by_person);
-                Line::warning(if by_person && matches!(reason, AbandonReason::ConsentNeeded) {
-                    texts::said_no(has_changed)
+                let text = if by_person && matches!(reason, AbandonReason::ConsentNeeded) {
+                    texts::SAID_NO.to_owned()
                 } else if matches!(reason, AbandonReason::Cancelled) {
-                    texts::cancelled(has_changed)
+                    texts::CANCELLED.to_owned()
                 } else {
                     self.people.sentence(&texts::failed(&escape::one_line(&result.summary)))
-                })
+                };
+                Line::warning(with(&text, texts::changes(has_changed)))
             }
         }
     }

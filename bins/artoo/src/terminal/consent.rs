@@ -14,6 +14,9 @@ const DAYS: u32 = 1;
 /// Maximum lifetime of a rule (an approval for later tasks), in days.
 const DAYS_MAX: u32 = 30;
 
+/// Maximum number of further calls of one kind that a question lists.
+const LISTED_MAX: usize = 7;
+
 /// Beginning of a line that says what the action does.
 const IT: &str = "  It ";
 
@@ -56,7 +59,14 @@ pub(super) async fn ask(talk: &mut Conversation<'_>, requests: &[&ConsentRequest
     };
     let choices = choices(&request.offers);
     let mut lines = readings(&request.readings);
-    lines.extend(short(request, columns.min(LINE_COLUMNS)));
+    let mut question = short(request, columns.min(LINE_COLUMNS));
+    let others = others.iter().take(LISTED_MAX).map(|other| it(other, columns.min(LINE_COLUMNS)));
+    question.splice(2..2, others.collect::<Vec<_>>());
+    if requests.len() > LISTED_MAX + 1 {
+        let more = requests.len() - LISTED_MAX - 1;
+        question.insert(2 + LISTED_MAX, Line::warning(format!("  and {more} more, which ? shows")));
+    }
+    lines.extend(question);
     loop {
         match key(&talk.ask(&lines, choices).await?)? {
             Key::Details => {
@@ -85,18 +95,13 @@ pub(super) async fn ask(talk: &mut Conversation<'_>, requests: &[&ConsentRequest
 /// a rule for later tasks is not offered.
 fn joined(first: &ConsentRequest, others: &[&ConsentRequest]) -> ConsentRequest {
     let mut all = first.clone();
-    let mut changes: Vec<String> = first.effects.first().cloned().into_iter().collect();
     for other in others {
-        changes.extend(other.effects.first().cloned());
         if other.offers.task.is_empty() {
             all.offers.task.clear();
         }
         all.offers.task.extend(if all.offers.task.is_empty() { Vec::new() } else { other.offers.task.clone() });
     }
-    all.shown = format!("{} calls, such as {}", others.len() + 1, first.shown);
-    if let Some(change) = all.effects.first_mut() {
-        *change = changes.join("; it ");
-    }
+    all.shown = format!("{} calls of one kind", others.len() + 1);
     all.offers.path.clear();
     all
 }
@@ -136,21 +141,27 @@ fn days(answer: &str) -> Option<u32> {
     days.filter(|days| (1..=DAYS_MAX).contains(days))
 }
 
+/// The line that says what an action changes.
+fn it(request: &ConsentRequest, columns: usize) -> Line {
+    let what = request.effects.first().map_or("changes what is not known", String::as_str);
+    Line::plain(wrap::shorten(&format!("{IT}{}", escape::one_line(what)), columns, 3))
+}
+
 /// The first three lines of the question, each one row: the call, what it changes, and why it is asked.
 fn short(request: &ConsentRequest, columns: usize) -> Vec<Line> {
     let line = |head: &str, text: &str| format!("{head}{}", escape::one_line(text));
-    let what = request.effects.first().map_or("changes what is not known", String::as_str);
     let why = line(WHY, &request.reason);
     let undo = match request.effects.as_slice() {
         [_, .., last] => line("; it ", last),
         _ => String::new(),
     };
-    // Each of the two gets half of the row, and what the other leaves free.
-    let undo = wrap::shorten(&undo, columns.saturating_sub(wrap::width(&why)).max(columns / 2), 0);
-    let why = wrap::shorten(&why, columns.saturating_sub(wrap::width(&undo)), 0);
+    // Each of the two gets a row, and what the other leaves free.
+    let room = columns.saturating_mul(2);
+    let undo = wrap::shorten(&undo, room.saturating_sub(wrap::width(&why)).max(columns), 0);
+    let why = wrap::shorten(&why, room.saturating_sub(wrap::width(&undo)), 0);
     vec![
         Line::warning(wrap::shorten(&line(QUOTE, &request.shown), columns, 3)),
-        Line::plain(wrap::shorten(&line(IT, what), columns, 3)),
+        it(request, columns),
         Line::plain(why + &undo),
     ]
 }
@@ -255,7 +266,8 @@ mod tests {
         for columns in [40, 80, 240] {
             let lines = texts(short(&long, columns));
             assert_eq!(lines.len(), 3);
-            assert!(lines.iter().all(|line| width(line) <= columns), "{columns}: {lines:?}");
+            let rows = |line: &String| if line.starts_with("  Asking") { 2 } else { 1 };
+            assert!(lines.iter().all(|line| width(line) <= columns * rows(line)), "{columns}: {lines:?}");
         }
         let lines = texts(short(&long, 80));
         assert!(lines[0].starts_with("  | rm 漢") && lines[0].ends_with(" last"), "{lines:?}");

@@ -31,7 +31,17 @@ fn usage() -> BTreeMap<Role, Usage> {
 fn check(result: &FinalResult, usage: &BTreeMap<Role, Usage>, see: impl FnOnce(Shown<'_>)) {
     let people = people();
     let questions = Questions::default();
-    see(Shown { result, usage, undo: None, questions, with_material: false, cost: None, saved: None, people: &people });
+    see(Shown {
+        result,
+        usage,
+        undo: None,
+        is_journal_read: true,
+        questions,
+        with_material: false,
+        cost: None,
+        saved: None,
+        people: &people,
+    });
 }
 
 fn report(mark: CriterionMark) -> CriterionReport {
@@ -87,7 +97,7 @@ fn a_checked_answer_stands_alone_before_two_lines() {
         assert_eq!(text(&shown.answer_lines()), "25.3 GB\n");
         assert_eq!(
             text(&shown.support()),
-            "✓ Checked: artoo found the same in a second way.\n  \
+            "✓ Checked: artoo found the same in a second way. Nothing was changed.\n  \
              Read as: count the files in the folder ~/x (assumed: hidden files included)\n"
         );
     });
@@ -127,6 +137,7 @@ fn an_ordinary_result_has_at_most_three_lines() {
             result: &result,
             usage: &usage(),
             undo,
+            is_journal_read: true,
             questions,
             with_material: false,
             cost,
@@ -150,7 +161,7 @@ fn nothing_unverified_passes_for_a_checked_answer() {
         (Ending::Success { unmet: unmet.clone() }, "◐ Partly done: 1 point is not met: “the file is there”."),
         (
             Ending::Abandon { reason: AbandonReason::MaxReplans, unmet: unmet.clone() },
-            "✗ I tried four plans, and none of them did it.\n  Ask again\n",
+            "✗ I tried four plans, and none of them did it. Nothing was changed.\n  Ask again\n",
         ),
         (Ending::Abandon { reason: AbandonReason::ConsentNeeded, unmet }, "✗ I tried four plans"),
     ] {
@@ -187,7 +198,7 @@ fn a_denial_ends_in_one_line() {
     check(&denied(false), &BTreeMap::new(), |shown| {
         assert_eq!(
             text(&shown.support()),
-            "✗ This needs your approval, which was not given.\n  Run it in a terminal\n  \
+            "✗ This needs your approval, which was not given. Nothing was changed.\n  Run it in a terminal\n  \
              Not allowed, so not done: shell: rm x (no terminal)\n"
         );
     });
@@ -228,7 +239,9 @@ fn a_covered_answer_is_composed_by_code_and_the_model_is_quoted() {
     check(&result, &usage(), |shown| {
         assert_eq!(text(&shown.answer_lines()), "3\n");
         let support = text(&shown.support());
-        assert!(support.starts_with("✓ Checked: recorded facts show every part of the request.\n  Read as: "));
+        assert!(support.starts_with(
+            "✓ Checked: recorded facts show every part of the request. Nothing was changed.\n  Read as: "
+        ));
         let said = support.split_once("The model says, unchecked:\n").unwrap().1;
         assert!(LIE.lines().all(|line| said.contains(&format!("  | {line}\n"))), "{support}");
     });
