@@ -29,7 +29,7 @@ pub(crate) fn mixed(shown: usize, all: usize) -> String {
     }
 }
 
-pub(crate) const JUDGED: &str = "≈ The model's answer. artoo could not check it.";
+pub(crate) const JUDGED: &str = "≈ The model's answer. artoo could not check it: read it before you rely on it.";
 
 pub(crate) const WORDS_ONLY: &str = "≈ The model's own words. Nothing on this machine was read or changed.";
 

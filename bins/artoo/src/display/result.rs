@@ -98,10 +98,10 @@ impl Shown<'_> {
         lines
     }
 
-    /// Whether the task changed anything; `None` if that is not known. Without an approval, a task changes nothing that
-    /// the undo journal does not hold.
+    /// Whether the task changed anything; `None` if that is not known. Without an approval and a file for the answer, a
+    /// task changes nothing that the undo journal does not hold.
     fn has_changed(&self) -> Option<bool> {
-        let is_approved = self.questions.asked > self.questions.denied;
+        let is_approved = self.questions.asked > self.questions.denied || self.saved.is_some();
         match self.undo {
             Some(entry) if entry.changes > 0 || !entry.not_undoable.is_empty() => Some(true),
             None if self.is_journal_read && !is_approved => Some(false),
@@ -127,7 +127,8 @@ impl Shown<'_> {
             }
             Ending::Accept { basis: Basis::Judged } => Line::warning(with(texts::JUDGED, unchanged)),
             Ending::Accept { basis: Basis::WordsOnly } => {
-                Line::warning(if self.with_material { texts::WORDS_ON_MATERIAL } else { texts::WORDS_ONLY })
+                let on_material = || with(texts::WORDS_ON_MATERIAL, unchanged);
+                Line::warning(if self.with_material { on_material() } else { texts::WORDS_ONLY.to_owned() })
             }
             Ending::Success { unmet } => {
                 let claim = |report: &CriterionReport| {
@@ -234,7 +235,9 @@ impl Shown<'_> {
     fn unverified(&self) -> Vec<Line> {
         let mut lines = Vec::new();
         let partial = self.result.output.trim();
-        if matches!(&self.result.ending, Ending::Abandon { .. }) && !partial.is_empty() {
+        // What code alone found on the way is no part of the result: files that were to be deleted, say.
+        let is_told = !self.usage.is_empty() && !partial.is_empty();
+        if is_told && matches!(&self.result.ending, Ending::Abandon { .. }) {
             lines.push(Line::plain(format!("  {}", texts::PARTIAL)));
             lines.extend(quoted_briefly(partial));
         }

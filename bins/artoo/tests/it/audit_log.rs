@@ -134,14 +134,15 @@ fn evidence_shows_a_log_removed_with_its_statistics() {
 #[test]
 fn findings_are_told_until_looked_at() {
     let world = World::new().with_things();
-    check(&world.run(&["how many files are in ~/nothing_here"]), 9, &[]);
+    world.file("broken.zip", "no archive");
+    check(&world.run(&["unpack ~/broken.zip"]), 9, &["broken.zip: invalid Zip archive"]);
     // A program that reads the JSON does not count as a look.
     let json = world.run(&["audit", "--json"]);
-    assert!(json.stdout.contains("\"anomalies\":[\"tool_failed: glob failed ("), "{json:?}");
-    check(&world.run(&["audit"]), 0, &["Since 20", "1 task:", "glob failed (20"]);
+    assert!(json.stdout.contains("\"anomalies\":[\"tool_failed: files failed ("), "{json:?}");
+    check(&world.run(&["audit"]), 0, &["Since 20", "1 task:", "files failed (20"]);
     let again = world.run(&["audit"]);
     check(&again, 0, &["Since your last look, 20", "0 tasks; nothing odd was found"]);
-    assert!(!again.stdout.contains("glob failed") && !again.stdout.contains("0 attempt"), "{again:?}");
+    assert!(!again.stdout.contains("files failed") && !again.stdout.contains("0 attempt"), "{again:?}");
     check(&world.run(&[REQUEST]), 0, &[]);
     check(&world.run(&["audit"]), 0, &["Since your last look, 20", "1 task; nothing odd was found"]);
     world.check_kept();

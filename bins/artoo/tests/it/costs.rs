@@ -181,7 +181,7 @@ fn at_the_prompt_a_task_that_is_too_dear_is_refused_and_the_prompt_lives_on() {
     pty.see("--max-tokens leaves ");
     pty.prompt("");
     pty.enter("/cost");
-    pty.see("cost: price unknown");
+    pty.see("1 task; 4 model calls, 8,000 tokens");
     pty.enter("/exit");
     assert_eq!(pty.ended().0, 0);
     assert_eq!(server.asked().len(), asked, "a call was made over the bound");

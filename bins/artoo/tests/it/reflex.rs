@@ -10,7 +10,10 @@ fn check(world: &World, words: &str, expected: &str) {
     let ran = world.run(&[words]);
     assert_eq!((ran.code, ran.stdout.trim_end()), (Some(0), expected), "{words}\n{}", ran.stderr);
     let support: Vec<&str> = ran.stderr.lines().collect();
-    assert_eq!((support.len(), support[0]), (2, "✓ Checked: artoo found the same in a second way. Nothing was changed."));
+    assert_eq!(
+        (support.len(), support[0]),
+        (2, "✓ Checked: artoo found the same in a second way. Nothing was changed.")
+    );
     assert!(support[1].starts_with("  Read as: ") && support[1].contains("~/things"), "{}", support[1]);
 }
 
@@ -74,8 +77,11 @@ fn an_act_that_nobody_can_be_asked_about_is_not_done_and_says_what_is_missing() 
     let ran = world.run(&["delete the pdf files in ~/things"]);
     assert_eq!(ran.code, Some(6), "{ran:?}");
     assert!(ran.stdout.is_empty(), "{ran:?}");
-    assert!(ran.stderr.starts_with("✗ This needs your approval, which was not given. Nothing was changed.\n"), "{ran:?}");
-    assert!(ran.stderr.contains("run it in a terminal"), "{ran:?}");
+    assert!(
+        ran.stderr.starts_with("✗ This needs your approval, which was not given. Nothing was changed.\n"),
+        "{ran:?}"
+    );
+    assert!(ran.stderr.contains("Run it in a terminal"), "{ran:?}");
     assert_eq!(world.snapshot(), before);
 }
 

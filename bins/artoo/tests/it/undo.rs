@@ -49,7 +49,7 @@ fn a_command_of_a_model_is_undone_after_a_yes() {
     yes.send("y\r");
     let (code, screen) = yes.ended();
     assert_eq!(code, 0, "{screen}");
-    assert!(screen.contains("undone: ") && screen.contains("artoo undo undo-1"), "{screen}");
+    assert!(screen.contains("Reverted: ") && screen.contains("artoo undo undo-1"), "{screen}");
     assert_eq!(world.snapshot(), before, "{screen}");
     world.check_kept();
     let log = std::fs::read_to_string(world.data_dir().join("audit.jsonl")).unwrap();
@@ -88,14 +88,14 @@ fn an_act_without_a_model_is_undone_and_the_result_says_how() {
 #[test]
 fn names_and_commands_of_strangers_stay_text_in_what_undo_shows() {
     let world = World::new().with_things();
-    let odd = world.file("artoo_workspace/\u{1b}]0;x\u{7}\u{202e}name\nundone: 1 brought back", "odd");
+    let odd = world.file("artoo_workspace/\u{1b}]0;x\u{7}\u{202e}name\nReverted: 1 path is back", "odd");
     let before = world.snapshot();
-    allowed(&world, "rm -r artoo_workspace/* # undone: 9 brought back");
+    allowed(&world, "rm -r artoo_workspace/* # Reverted: 9 paths are back");
     assert!(!odd.exists());
     for arguments in [&["undo"][..], &["undo", "--list"], &["undo", "--json"]] {
         // `Ran::of` looks for raw control characters.
         let ran = world.run(arguments);
-        assert!(!ran.stdout.starts_with("undone"), "{ran:?}");
+        assert!(!ran.stdout.starts_with("Reverted"), "{ran:?}");
     }
     let mut pty = Pty::start(&world.command(&["undo"]), 200);
     pty.see("Bring this back?");
@@ -104,7 +104,7 @@ fn names_and_commands_of_strangers_stay_text_in_what_undo_shows() {
     assert!(!raw_before_end.contains("\u{1b}]0;") && !raw_before_end.contains('\u{202e}'), "{raw_before_end:?}");
     let (code, screen) = pty.ended();
     assert_eq!(code, 0, "{screen}");
-    let claims = screen.lines().filter(|line| line.starts_with("undone: ")).count();
+    let claims = screen.lines().filter(|line| line.starts_with("Reverted: ")).count();
     assert_eq!(claims, 1, "{screen}");
     assert_eq!(world.snapshot(), before);
 }
