@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use artoo_bus::TapEvent;
-use artoo_proto::{AbandonReason, AuditReport, Ending, FinalResult, Offer, PerceptionFailure, SessionTurn, TaskId};
+use artoo_proto::{
+    AbandonReason, AuditReport, Basis, Ending, FinalResult, Offer, PerceptionFailure, SessionTurn, TaskId,
+};
 use artoo_roles::runtime::{CloseReport, Progress, System, TaskHandle, TaskOutcome, TaskRequest};
 use artoo_tools::EvidenceStore;
 use artoo_tools::undo::UndoError;
@@ -131,8 +133,13 @@ pub(crate) async fn perform(
     let mut handle = system.run_with(request);
     watcher.started(settings, handle.task_id().as_str(), &words);
     watcher.expects(expected.as_ref());
-    let outcome = watch(&mut handle, signals, &mut watcher).await?;
+    let mut outcome = watch(&mut handle, signals, &mut watcher).await?;
     screen.status("");
+    // Facts show what code composed from them, and nothing of what a model says beside it.
+    let result = &mut outcome.result;
+    if matches!(&result.ending, Ending::Accept { basis: Basis::Checked }) && !outcome.usage.is_empty() {
+        result.answers = result.coverage.iter().flat_map(|coverage| coverage.answers.clone()).collect();
+    }
     // Wait until a question that was cancelled with its task has restored the terminal.
     drop(screen.turn().await);
     spending.learn(&outcome.result);

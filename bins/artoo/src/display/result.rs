@@ -55,11 +55,13 @@ pub(crate) struct Shown<'a> {
 impl Shown<'_> {
     /// The answer for standard output; empty if the task has none. A partial result of an abandoned task is no answer.
     pub(crate) fn answers(&self) -> Vec<Answer> {
+        let by_code = self.usage.is_empty();
         match &self.result.ending {
             Ending::Abandon { .. } => Vec::new(),
+            // A model's words are no answer that facts show: they stand below it, quoted.
+            Ending::Accept { basis: Basis::Checked } if !by_code => self.result.answers.clone(),
             Ending::Accept { .. } if !self.result.answers.is_empty() => {
                 // A step of a model that printed nothing has no answer; a list that code made has none in it.
-                let by_code = self.usage.is_empty();
                 let is_told = |answer: &&Answer| by_code || !answer.text.trim().is_empty();
                 self.result.answers.iter().filter(is_told).cloned().collect()
             }
@@ -251,7 +253,7 @@ impl Shown<'_> {
     /// What a model said beside an answer that code composed, quoted.
     fn said_beside(&self) -> Vec<Line> {
         let said = self.result.output.trim();
-        let answer = Answer::join(&self.result.answers);
+        let answer = Answer::join(&self.answers());
         let is_beside = self.basis() == Some(Basis::Checked) && !self.usage.is_empty() && said != answer.trim();
         if !is_beside || said.is_empty() {
             return Vec::new();

@@ -53,6 +53,9 @@ fn a_cancelled_task_ends_and_late_replies_are_ignored() {
     let request = world.request("how many reports are there");
     let task_id = request.task_id.clone();
     world.give(artoo_roles::Input::Operator { message: request.into() });
+    let (read, work) = world.work.pop_front().expect("R1 reads");
+    let completion = world.perform(&work);
+    world.give(artoo_roles::Input::Completed { effect_id: read, completion });
     let (late, work) = world.work.pop_front().expect("R1 asks");
     world.give(artoo_roles::Input::Operator { message: artoo_proto::CancelRequest { task_id }.into() });
     let completion = world.perform(&work);
