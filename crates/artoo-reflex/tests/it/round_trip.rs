@@ -405,7 +405,9 @@ fn act() -> BoxedStrategy<Act> {
 fn fits(reading: &str) -> bool {
     // Whether a line or a file is to hold the word, or the lines or files of a name are duplicates, is open, and refused.
     let is_open = (reading.contains("of each of") && reading.contains("the whole word"))
-        || (reading.contains("duplicates of") && reading.contains("named \""));
+        || (reading.contains("duplicates of") && reading.contains("named \""))
+        // A suffix that is a mark alone is no new name.
+        || reading.ends_with("suffix \"_\"");
     !is_open && artoo_reflex::testing::token_count(reading) <= 48 && reading.len() <= 2_000
 }
 

@@ -311,7 +311,7 @@ fn a_plan_that_fails_after_a_no_ends_for_want_of_a_yes() {
     let (said_no, nobody_there) = (ended_after_a_no(true), ended_after_a_no(false));
     assert_eq!(reason(&said_no), &AbandonReason::ConsentNeeded);
     assert_eq!(reason(&nobody_there), &AbandonReason::ConsentNeeded);
-    assert!(said_no.next_steps[0].contains("you said no"), "{:?}", said_no.next_steps);
+    assert!(said_no.next_steps[0].contains("change your mind"), "{:?}", said_no.next_steps);
     assert!(nobody_there.next_steps[0].contains("in a terminal"), "{:?}", nobody_there.next_steps);
 }
 

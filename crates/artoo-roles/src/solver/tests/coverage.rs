@@ -167,7 +167,7 @@ fn the_next_step_names_the_first_words_that_are_not_shown() {
     assert_eq!(step(also(unasked())), ["look at /ws/.envrc: made, and nobody asked for it"]);
     let unknown = Unasked { path: String::new(), change: "shell may have changed more".to_owned(), ..unasked() };
     assert_eq!(step(also(unknown)), ["look at what was done: shell may have changed more"]);
-    assert_eq!(step(Coverage::default()), ["look at the evidence before you rely on it"]);
+    assert_eq!(step(Coverage::default()), ["artoo evidence list names what it rests on"]);
     let mut hostile = rows(&[NotRead]);
     hostile.rows[0].words = format!("a\n\u{1b}[2J{}", "x".repeat(1_000));
     let [step] = &step(hostile)[..] else { panic!() };
@@ -177,7 +177,7 @@ fn the_next_step_names_the_first_words_that_are_not_shown() {
 #[test]
 fn a_partly_shown_result_says_how_much_is_shown() {
     let result = finished(&begun().step(Input::Met(covered(0, rows(&[Shown, NotRead, Judged])))));
-    assert_eq!(result.summary, "how many reports are there (1 of 3 parts of the request are shown by facts)");
+    assert_eq!(result.summary, "how many reports are there (facts show 1 of 3 parts of the request)");
     assert_eq!(result.coverage, Some(rows(&[Shown, NotRead, Judged])));
     assert_eq!(finished(&begun().step(Input::Met(met(0)))).coverage, None, "nothing was compared");
 }
