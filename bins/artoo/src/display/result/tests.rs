@@ -156,7 +156,7 @@ fn nothing_unverified_passes_for_a_checked_answer() {
     let unmet = vec![report(CriterionMark::Unmet)];
     for (ending, verdict) in [
         (Ending::Accept { basis: Basis::WordsOnly }, "≈ The model's own words."),
-        (Ending::Accept { basis: Basis::Judged }, "≈ The model's answer. artoo could not check it."),
+        (Ending::Accept { basis: Basis::Judged }, "≈ The model's answer. artoo could not check it: "),
         (Ending::Accept { basis: Basis::Mixed }, "≈ Partly checked:"),
         (Ending::Success { unmet: unmet.clone() }, "◐ Partly done: 1 point is not met: “the file is there”."),
         (
